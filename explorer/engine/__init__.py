@@ -1,0 +1,1 @@
+"""How it is run: requests, cache, cancellation, workers, session state, recipes. No Qt."""

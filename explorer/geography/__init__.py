@@ -1,0 +1,1 @@
+"""Where it is: basemap reader, projection, distances and scale bar. Pure."""

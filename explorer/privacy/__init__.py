@@ -1,0 +1,1 @@
+"""What is true: pure functions. No Qt, no files, no clock, no global random state."""
