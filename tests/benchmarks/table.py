@@ -1,0 +1,44 @@
+"""One row of the benchmark table, and how a table is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measurement against its limit.
+
+    ``ok`` is decided by whoever measured: some limits are from above, some from below.
+    """
+
+    name: str
+    measured: float
+    limit: float | None
+    unit: str
+    ok: bool | None
+    note: str = ""
+
+
+def at_most(name: str, measured: float, limit: float, unit: str, note: str = "") -> Row:
+    """Return a row whose number must not exceed its limit."""
+    return Row(name, measured, limit, unit, measured <= limit, note)
+
+
+def at_least(name: str, measured: float, limit: float, unit: str, note: str = "") -> Row:
+    """Return a row whose number must reach its limit."""
+    return Row(name, measured, limit, unit, measured >= limit, note)
+
+
+def render(rows: Iterable[Row]) -> str:
+    """Return the table as text."""
+    lines = [f"{'':4} {'what':66} {'measured':>12} {'limit':>10}  unit"]
+    for row in rows:
+        mark = {True: "ok", False: "MISS", None: "--"}[row.ok]
+        limit = "" if row.limit is None else f"{row.limit:.4g}"
+        lines.append(
+            f"{mark:4} {row.name:66} {row.measured:12.4g} {limit:>10}  {row.unit}"
+            + (f"  ({row.note})" if row.note else "")
+        )
+    return "\n".join(lines)

@@ -1,0 +1,48 @@
+"""What every test may rely on: no screen, no user folders, a fixed hypothesis profile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+_QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=_QUIET
+)
+settings.register_profile(
+    "thorough", max_examples=2000, deadline=None, suppress_health_check=_QUIET
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _user_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep caches, settings and sessions out of the folders of whoever runs the tests."""
+    base: Path = tmp_path_factory.mktemp("home")
+    for name, folder in {
+        "XDG_CACHE_HOME": "cache",
+        "XDG_CONFIG_HOME": "config",
+        "XDG_DATA_HOME": "data",
+        "XDG_STATE_HOME": "state",
+    }.items():
+        (base / folder).mkdir(exist_ok=True)
+        os.environ[name] = str(base / folder)
+
+
+@pytest.fixture(scope="session")
+def real_checkins() -> Path:
+    """The folder of real check-ins beside the checkout; tests skip where it is not."""
+    folder = Path(
+        os.environ.get(
+            "PRIVACY_EXPLORER_REAL_DATA",
+            Path(__file__).resolve().parents[1].parent / "shared" / "data",
+        )
+    )
+    if not folder.is_dir():
+        pytest.skip("no real check-ins beside the checkout (PRIVACY_EXPLORER_REAL_DATA)")
+    return folder
