@@ -1,0 +1,92 @@
+"""Every golden vector of a function that has an adapter passes; and the checker can fail."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import vectors
+
+FOLDER = Path(__file__).parent / "data" / "vectors"
+
+
+def _by_function() -> list[object]:
+    groups: dict[tuple[str, str], list[vectors.Vector]] = defaultdict(list)
+    for path in sorted(FOLDER.glob("*.json")):
+        for vector in vectors.read(path):
+            if vector["function"] in vectors.adapters():
+                groups[path.stem, vector["function"]].append(vector)
+    return [pytest.param(group, id="-".join(key)) for key, group in groups.items()]
+
+
+@pytest.mark.parametrize("group", _by_function())
+def test_golden_vectors(group):
+    failures = [
+        f"{vector['arguments']}: {problems}"
+        for vector in group
+        if (problems := vectors.check(vector, vectors.adapters()))
+    ]
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (1.1, 1.0),
+        (math.nan, 1.0),
+        (math.inf, 1.0),
+        (1.0, "inf"),
+        (1.0, None),
+        (3, 2),
+        (1, True),
+        ("a", "b"),
+        ([1.0], [1.0, 2.0]),
+        ({"a": 1.0}, {"b": 1.0}),
+        ({"a": [0.0, 1.0]}, {"a": [0.0, 2.0]}),
+        (vectors.Argmin(3, lambda x: float(x)), 2),
+    ],
+)
+def test_differences_are_seen(got, expected):
+    assert list(vectors.mismatches(got, expected, 1e-9, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (1.0 + 1e-12, 1.0),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (math.nan, None),
+        (None, None),
+        (np.bool_(True), True),
+        (np.int64(3), 3),
+        (np.array([[1.0, 2.0]]), [[1.0, 2.0]]),
+        ({"value": 1.0, "more": 2}, {"value": 1.0}),
+        ({"value": 1.0}, 1.0),
+        (1.0, {"value": 1.0}),
+        (vectors.Argmin(3, lambda x: 7.0), 2),
+    ],
+)
+def test_agreement_is_seen(got, expected):
+    assert not list(vectors.mismatches(got, expected, 1e-9, 0.0))
+
+
+def test_unknown_functions_and_errors_are_counted():
+    def broken(x):
+        raise RuntimeError("no")
+
+    tallies = vectors.run(
+        [
+            {"function": "f", "arguments": {"x": 1}, "expected": 1, "rtol": 0, "atol": 0},
+            {"function": "g", "arguments": {"x": 1}, "expected": 1, "rtol": 0, "atol": 0},
+            {"function": "h", "arguments": {"x": 1}, "expected": 1, "rtol": 0, "atol": 0},
+        ],
+        {"f": lambda x: x, "g": broken},
+    )
+    assert tallies["f"].passed == 1
+    assert "RuntimeError" in tallies["g"].failures[0]
+    assert tallies["h"].unknown == 1
