@@ -1,0 +1,154 @@
+"""What running studies share: open data sets, computed intermediates, the worker process."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Generator, Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from cachetools import LRUCache
+
+from explorer.engine.processes import HeavyWorker
+from explorer.studies.model import Request, Result, Selection
+from explorer.studies.registry import get_study
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
+
+CACHE_BYTES = 400_000_000
+
+
+def size_of(value: object) -> int:
+    """Return roughly how many bytes a value holds: its arrays, and a little for the rest."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes) + 128
+    if is_dataclass(value) and not isinstance(value, type):
+        return 64 + sum(size_of(getattr(value, f.name)) for f in fields(value))
+    if isinstance(value, Mapping):
+        return 64 + sum(size_of(k) + size_of(v) for k, v in value.items())
+    if isinstance(value, tuple | list | set | frozenset):
+        return 64 + sum(map(size_of, value))
+    return sys.getsizeof(value, 64)
+
+
+class Host:
+    """Owns what outlives a single request. Safe to use from several worker threads."""
+
+    def __init__(self, cache_bytes: int = CACHE_BYTES) -> None:
+        self.worker = HeavyWorker()
+        self._lock = threading.Lock()
+        self._data: dict[str, CheckinData] = {}
+        self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
+
+    def add_data(self, data: CheckinData) -> None:
+        """Make an open data set available to studies under its fingerprint."""
+        with self._lock:
+            previous = self._data.get(data.fingerprint)
+            self._data[data.fingerprint] = data
+        if previous is not None and previous is not data:
+            previous.close()
+
+    def remove_data(self, fingerprint: str) -> None:
+        """Close a data set and forget it."""
+        with self._lock:
+            data = self._data.pop(fingerprint, None)
+        if data is not None:
+            data.close()
+
+    def data(self, fingerprint: str) -> CheckinData:
+        """Return an open data set.
+
+        Raises
+        ------
+        LookupError
+            If none with that fingerprint is open.
+        """
+        with self._lock:
+            try:
+                return self._data[fingerprint]
+            except KeyError:
+                raise LookupError(
+                    f"the check-ins with fingerprint {fingerprint[:12]}… are not open; "
+                    "open their file first"
+                ) from None
+
+    def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what is kept under a key, or make it and keep it.
+
+        Two threads that ask at once may both make it: pure functions give the same twice.
+        """
+        with self._lock:
+            if key in self._cache:
+                return self._cache[key]
+        value = make()
+        with self._lock:
+            if size_of(value) <= self._cache.maxsize:
+                self._cache[key] = value
+        return value
+
+    def remembered(self, request: Request) -> Result | None:
+        """Return the complete answer to a request if it is still kept."""
+        with self._lock:
+            found: Result | None = self._cache.get(("result", request))
+            return found
+
+    def answer(self, request: Request, check: Callable[[], None]) -> Generator[Result, None, None]:
+        """Yield a study's answers to a request, or the remembered best one at once.
+
+        Raises
+        ------
+        Cancelled
+            When `check` says so.
+        ValueError, LookupError
+            What the study says of the request or its data.
+        """
+        kept = self.remembered(request)
+        if kept is not None:
+            yield kept
+            return
+        study = get_study(request.study)
+        for result in study.answer(request, _Context(self, check)):
+            if result.complete:
+                with self._lock:
+                    if size_of(result) <= self._cache.maxsize:
+                        self._cache["result", request] = result
+            yield result
+
+    def close(self) -> None:
+        """End the worker process and close all data sets."""
+        self.worker.close()
+        with self._lock:
+            open_sets, self._data = list(self._data.values()), {}
+            self._cache.clear()
+        for data in open_sets:
+            data.close()
+
+
+class _Context:
+    """`explorer.studies.model.Context` on top of a host."""
+
+    def __init__(self, host: Host, check: Callable[[], None]) -> None:
+        self._host = host
+        self.check = check
+
+    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        return self._host.worker.call(function, args, self.check)
+
+    def checkins(self, selection: Selection) -> CheckinData:
+        return self._host.data(selection.data)
+
+    def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        return self._host.memo(("memo", key), make)
+
+
+def final_answer(host: Host, request: Request) -> Result:
+    """Return a request's best answer, computed here and now (command line, tests)."""
+    result = None
+    for result in host.answer(request, lambda: None):  # noqa: B007  (the last one is wanted)
+        continue
+    if result is None:
+        raise RuntimeError(f"study {request.study!r} gave no answer")
+    return result

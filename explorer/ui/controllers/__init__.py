@@ -1,0 +1,1 @@
+"""State to request to worker to view."""

@@ -1,0 +1,122 @@
+"""From the session's state to answers, for one workspace of the window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.engine.host import Host
+from explorer.engine.runner import Delivery, Runner
+from explorer.engine.session import Session, SessionState
+from explorer.studies.model import Request
+from explorer.studies.registry import get_study
+
+
+class StudyController(QObject):
+    """Submits the question of one workspace whenever it changes and hands on its answers.
+
+    Answers are delivered in order: one that is older than what was handed on already, or that
+    belongs to another study or another data set, is dropped. An answer that is merely behind a
+    slider that moves on is handed on; dropping it would leave the screen empty while dragging.
+
+    Signals
+    -------
+    result_ready(Result, float)
+        An answer and the milliseconds since work on it began.
+    failed(Exception)
+        Why there is none.
+    busy_changed(bool)
+        Whether anything runs or waits.
+    """
+
+    result_ready = Signal(object, float)
+    failed = Signal(object)
+    busy_changed = Signal(bool)
+    _delivered = Signal(object)
+
+    def __init__(
+        self, session: Session, host: Host, workspace: str, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._workspace = workspace
+        self._study_id: str | None = None
+        self._asked: Request | None = None
+        self._newest_shown = 0
+        self._oldest_wanted = 0
+        self._busy = False
+        self._closed = False
+        self._delivered.connect(self._receive)
+        self._runner = Runner(host, self._delivered.emit, f"answers-{workspace}")
+        session.changed.connect(self._state_changed)
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._busy
+
+    @property
+    def request(self) -> Request | None:
+        """The newest question submitted."""
+        return self._asked
+
+    def refresh(self) -> None:
+        """Ask now, if this workspace's study is in front and has what it needs."""
+        self._ask(self._session.state, force=True)
+
+    def cancel(self) -> None:
+        """Drop what waits and stop what runs."""
+        self._runner.cancel()
+
+    def close(self) -> None:
+        """Stop everything and wait for the thread; nothing is delivered afterwards."""
+        if not self._closed:
+            self._closed = True
+            self._session.changed.disconnect(self._state_changed)
+            self._runner.close()
+
+    def _state_changed(self, state: SessionState, _old: SessionState) -> None:
+        self._ask(state)
+
+    def _ask(self, state: SessionState, force: bool = False) -> None:
+        study = get_study(state.study)
+        if self._closed or study.workspace != self._workspace:
+            return
+        request = state.request_of(study.id)
+        if study.needs_data:
+            if state.selection is None:
+                return
+            request = replace(request, selection=state.selection)
+        if request == self._asked and not force:
+            return
+        before, self._asked = self._asked, request
+        if before is not None and _subject(before) != _subject(request):
+            self._runner.cancel()
+            self._oldest_wanted = self._runner.generation + 1
+        self._runner.submit(request)
+        self._set_busy(True)
+
+    def _receive(self, delivery: Delivery) -> None:
+        if self._closed:
+            return
+        if delivery.generation >= max(self._newest_shown, self._oldest_wanted):
+            if delivery.result is not None:
+                self._newest_shown = delivery.generation
+                self.result_ready.emit(delivery.result, delivery.elapsed_ms)
+            elif delivery.error is not None:
+                self._newest_shown = delivery.generation
+                self.failed.emit(delivery.error)
+        if delivery.finished and delivery.generation == self._runner.generation:
+            self._set_busy(False)
+
+    def _set_busy(self, busy: bool) -> None:
+        if busy != self._busy:
+            self._busy = busy
+            self.busy_changed.emit(busy)
+
+
+def _subject(request: Request) -> tuple[str, str, str | None]:
+    """Return what an answer must share with the newest question to be worth showing."""
+    data = request.selection.data if request.selection is not None else None
+    return (request.study, request.quantity, data)

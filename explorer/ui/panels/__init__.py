@@ -1,0 +1,1 @@
+"""What stands beside a view: questions, parameters, data, guarantee."""

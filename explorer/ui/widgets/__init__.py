@@ -1,0 +1,1 @@
+"""Small parts, one idea a file."""
