@@ -54,8 +54,8 @@ class Runner:
     ----------
     host : Host
     deliver : callable
-        Receives every `Delivery`, **in the runner's thread**; a window hands it on through a
-        queued signal.
+        Receives every `Delivery`, **in the runner's thread** (a request dropped by `cancel` is
+        reported in the caller's); a window hands it on through a queued signal.
     name : str
         For the thread.
     """
@@ -99,9 +99,11 @@ class Runner:
     def cancel(self) -> None:
         """Drop the waiting request and stop the running one at its next check."""
         with self._condition:
-            self._waiting = None
+            waiting, self._waiting = self._waiting, None
             self._dropped_below = self._generation + 1
             self._condition.notify_all()
+        if waiting is not None:
+            self._deliver(Delivery(*waiting, finished=True))
 
     def wait_idle(self, timeout: float) -> bool:
         """Wait until nothing runs or waits; False if that took longer than `timeout` seconds."""

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from explorer.engine.host import Host
+from explorer.studies.registry import register, unregister
+from tests.engine.tiny import TinyStudy
+
+
+@pytest.fixture
+def host() -> Iterator[Host]:
+    host = Host()
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def tiny() -> Iterator[TinyStudy]:
+    study = TinyStudy()
+    register(study)
+    yield study
+    unregister(study.id)

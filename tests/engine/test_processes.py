@@ -1,0 +1,57 @@
+"""The worker process: answers, errors, cancellation, death, closing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from explorer.engine import processes
+from explorer.engine.processes import HeavyWorker, WorkerDied
+from explorer.studies.model import Cancelled
+from tests.engine import jobs
+
+
+def never() -> None:
+    return None
+
+
+@pytest.fixture
+def worker() -> Iterator[HeavyWorker]:
+    worker = HeavyWorker()
+    yield worker
+    worker.close()
+
+
+def test_answers_errors_and_death_in_one_life(worker: HeavyWorker) -> None:
+    assert worker.call(jobs.add, (2, 3), never) == 5
+    assert "privacy-explorer" in worker.call(jobs.cache_folder, (), never)
+    with pytest.raises(ValueError, match="told so"):
+        worker.call(jobs.fail, ("told so",), never)
+    with pytest.raises(WorkerDied, match="coarser"):
+        worker.call(jobs.die, (), never)
+    assert worker.call(jobs.add, (1, 1), never) == 2
+
+
+def test_cancel_returns_at_once_and_a_long_stale_job_is_killed(
+    worker: HeavyWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "STALE_GRACE_S", 0.2)
+    worker.call(jobs.add, (1, 1), never)
+    began = time.monotonic()
+
+    def soon() -> None:
+        if time.monotonic() - began > 0.1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        worker.call(jobs.sleep, (60.0,), soon)
+    assert worker.call(jobs.add, (4, 4), never) == 8
+    assert time.monotonic() - began < 30  # the sleeper had 60 s to go
+
+
+def test_a_closed_worker_cancels(worker: HeavyWorker) -> None:
+    worker.close()
+    with pytest.raises(Cancelled):
+        worker.call(jobs.add, (1, 1), never)

@@ -1,0 +1,130 @@
+"""One running, the newest waiting, everything between dropped; nothing stale, nothing lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from explorer.engine.host import Host
+from explorer.engine.runner import Delivery, Runner
+from explorer.studies.model import Fidelity, default_request
+from tests.engine.tiny import TinyStudy
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self.items: list[Delivery] = []
+        self.arrived = threading.Condition()
+
+    def __call__(self, delivery: Delivery) -> None:
+        with self.arrived:
+            self.items.append(delivery)
+            self.arrived.notify_all()
+
+    def wait_for(self, count: int) -> None:
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: len(self.items) >= count, 10)
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return Inbox()
+
+
+@pytest.fixture
+def runner(host: Host, inbox: Inbox) -> Iterator[Runner]:
+    runner = Runner(host, inbox, "test")
+    yield runner
+    runner.close()
+
+
+def test_coarse_then_full(tiny: TinyStudy, runner: Runner, inbox: Inbox) -> None:
+    tiny.gate.set()
+    runner.submit(default_request(tiny))
+    assert runner.wait_idle(10)
+    assert [d.result.fidelity for d in inbox.items if d.result] == [Fidelity.COARSE, Fidelity.FULL]
+    assert [d.finished for d in inbox.items] == [False, False, True]
+    assert all(d.generation == 1 for d in inbox.items)
+
+
+def test_between_first_and_newest_everything_is_dropped(
+    tiny: TinyStudy, runner: Runner, inbox: Inbox
+) -> None:
+    runner.submit(default_request(tiny, a=0))
+    inbox.wait_for(1)  # the first answer to a=0 is out; its refinement waits at the gate
+    for a in range(1, 8):
+        runner.submit(default_request(tiny, a=a))
+    tiny.gate.set()
+    assert runner.wait_idle(10)
+    shown = [d.request["a"] for d in inbox.items if d.result]
+    assert shown == [0, 7, 7]
+
+
+def test_a_running_request_gets_its_first_answer_out(
+    tiny: TinyStudy, runner: Runner, inbox: Inbox
+) -> None:
+    """Even when something newer waits before the first answer: else dragging starves the screen."""
+    tiny.gate.set()
+    for a in range(10):
+        tiny.started.clear()
+        runner.submit(default_request(tiny, a=a))
+        assert tiny.started.wait(10)
+    assert runner.wait_idle(10)
+    first = [d.request["a"] for d in inbox.items if d.result and d.result.fidelity == 0]
+    assert first == list(range(10))
+
+
+def test_cancel_drops_running_and_waiting(tiny: TinyStudy, runner: Runner, inbox: Inbox) -> None:
+    runner.submit(default_request(tiny, a=1))
+    inbox.wait_for(1)
+    runner.submit(default_request(tiny, a=2))
+    runner.cancel()
+    tiny.gate.set()
+    assert runner.wait_idle(10)
+    assert {d.request["a"] for d in inbox.items if d.result} == {1}
+    assert sorted(d.generation for d in inbox.items if d.finished) == [1, 2]
+
+
+def test_an_error_is_delivered_and_the_runner_goes_on(
+    tiny: TinyStudy, runner: Runner, inbox: Inbox
+) -> None:
+    tiny.gate.set()
+    broken = default_request(tiny)
+    runner.submit(type(broken)(**{**_fields(broken), "study": "no-such-study"}))
+    assert runner.wait_idle(10)
+    assert isinstance(inbox.items[-1].error, ValueError)
+    assert "no-such-study" in str(inbox.items[-1].error)
+    runner.submit(default_request(tiny))
+    assert runner.wait_idle(10)
+    assert inbox.items[-2].result is not None
+    assert inbox.items[-2].result.complete
+
+
+def test_close_during_work_leaves_no_thread(tiny: TinyStudy, host: Host, inbox: Inbox) -> None:
+    runner = Runner(host, inbox, "closing")
+    runner.submit(default_request(tiny))
+    inbox.wait_for(1)
+    closer = threading.Thread(target=runner.close)
+    closer.start()
+    tiny.gate.set()
+    closer.join(10)
+    assert not closer.is_alive()
+    assert "closing" not in [t.name for t in threading.enumerate()]
+    assert not any(d.finished for d in inbox.items)
+    with pytest.raises(RuntimeError, match="closed"):
+        runner.submit(default_request(tiny))
+
+
+def test_a_complete_answer_is_remembered(tiny: TinyStudy, runner: Runner, inbox: Inbox) -> None:
+    tiny.gate.set()
+    for _ in range(2):
+        runner.submit(default_request(tiny, a=3))
+        assert runner.wait_idle(10)
+    assert len(tiny.answered) == 2  # coarse and full, once
+    assert inbox.items[-2].result is inbox.items[1].result
+
+
+def _fields(request: object) -> dict[str, object]:
+    return {name: getattr(request, name) for name in type(request).__dataclass_fields__}
