@@ -1,0 +1,104 @@
+"""The locator finds shipped files in a checkout, in an installed wheel and inside the zip."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from explorer.resources import resource_bytes, resource_path, samples
+
+ROOT = Path(__file__).parents[2]
+PROBE = """
+import hashlib, json, sys
+import explorer
+from explorer.resources import resource_bytes, resource_path, samples
+(sample,) = samples()
+with resource_path(sample.file) as path:
+    on_disk = hashlib.sha256(path.read_bytes()).hexdigest()
+json.dump({
+    "where": explorer.__file__, "sha256": sample.sha256, "on_disk": on_disk,
+    "in_memory": hashlib.sha256(resource_bytes(sample.file)).hexdigest(),
+    "left": path.exists(),
+}, sys.stdout)
+"""
+
+
+def test_checkout() -> None:
+    (sample,) = samples()
+    assert sample.synthetic
+    assert hashlib.sha256(resource_bytes(sample.file)).hexdigest() == sample.sha256
+    with resource_path(sample.file) as path:
+        assert path.read_bytes() == resource_bytes(sample.file)
+    south, west, north, east = sample.suggested_region
+    assert south < north
+    assert west < east
+
+
+@pytest.mark.parametrize("name", ["", "/etc/hostname", "../pyproject.toml", "a/../../b"])
+def test_names_that_climb_out(name: str) -> None:
+    with pytest.raises(ValueError, match="relative"):
+        resource_bytes(name)
+
+
+def test_missing() -> None:
+    with pytest.raises(FileNotFoundError, match=r"nothing\.bin is missing"):
+        resource_bytes("nothing.bin")
+    with pytest.raises(FileNotFoundError), resource_path("nothing.bin"):
+        pass
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def _probe(path: Path, folder: Path) -> dict[str, object]:
+    """Run the probe outside the checkout with `path` alone in front of the standard library."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", PROBE],
+        cwd=folder, check=True, capture_output=True, text=True,
+        env={"PYTHONPATH": str(path), "PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    answer: dict[str, object] = json.loads(done.stdout)
+    assert str(answer["where"]).startswith(str(path))
+    return answer
+
+
+def test_unpacked_wheel(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "site"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--no-compile",
+         "--disable-pip-version-check", "--quiet", "--target", str(installed), str(wheel)],
+        cwd=tmp_path, check=True, capture_output=True,
+    )  # fmt: skip
+    answer = _probe(installed, tmp_path)
+    assert answer["sha256"] == answer["on_disk"] == answer["in_memory"]
+
+
+def test_zipped_wheel(wheel: Path, tmp_path: Path) -> None:
+    answer = _probe(wheel, tmp_path)
+    assert answer["sha256"] == answer["on_disk"] == answer["in_memory"]
+    assert not answer["left"], "the temporary copy is removed"
+
+
+def test_wheel_carries_every_resource(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {"samples.json", *(s.file for s in samples())}
+    tracked = subprocess.run(
+        ["git", "ls-files", "resources"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split()
+    wanted |= {name.removeprefix("resources/") for name in tracked}
+    assert {f"explorer/_resources/{name}" for name in wanted} <= inside
