@@ -1,0 +1,108 @@
+"""Adapters for the vectors of differentially private heatmaps.
+
+The vectors' grids are [a][b] with a the first coordinate: our row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.heatmaps import (
+    Measurement,
+    all_codes,
+    cells_kept,
+    compare,
+    decode,
+    descend,
+    from_grid,
+    reconstruct,
+    schedule,
+    smoothing,
+)
+from explorer.privacy.heatmaps.metrics import level_masses
+from explorer.privacy.noise import IntArray
+
+Grid = list[list[float]]
+
+
+def eps_schedule(ell: int, eps: float, w: int, variant: str, gamma: float) -> dict[str, Any]:
+    plan = schedule(eps, ell, w, {"exp": "experiments"}.get(variant, variant), gamma)
+    return {"q": plan.q, "eps_i": plan.epsilon, "sum": sum(plan.epsilon)}
+
+
+def pyramid(s: Grid) -> dict[str, Any]:
+    counts = from_grid(s)
+    levels = []
+    for i in range(counts.level + 1):
+        levels.append(2.0**-i * counts.at(i, all_codes(i)))
+    assert np.allclose([level.sum() for level in levels], level_masses_scaled(np.array(s)))
+    return {"levels_scaled": levels}
+
+
+def level_masses_scaled(s: np.ndarray) -> list[float]:
+    return [2.0**-i * mass for i, mass in enumerate(level_masses(s))]
+
+
+def _descend(t: list[Grid], start: int, w: int) -> Measurement:
+    grids = [np.array(grid, float) for grid in t]
+
+    def read(level: int, cells: IntArray) -> np.ndarray:
+        return grids[level - start][decode(cells)]
+
+    return descend(read, start, start + len(grids) - 1, w)
+
+
+def _cells(m: Measurement) -> list[list[list[int]]]:
+    lists = []
+    for codes, kept in zip(m.codes, m.selected, strict=True):
+        row, column = decode(codes[kept])
+        lists.append(sorted([int(a), int(b)] for a, b in zip(row, column, strict=True)))
+    return lists
+
+
+def select(t: list[Grid], start: int, w: int, ties: str) -> dict[str, Any]:
+    return {"S": _cells(_descend(t, start, w))}
+
+
+def reconstruct_(t: list[Grid], start: int, w: int, ties: str, note: str) -> dict[str, Any]:
+    m = _descend(t, start, w)
+    solution = reconstruct(m)
+    masses = np.zeros((1 << start, 1 << start))
+    masses[decode(m.codes[0])] = solution.masses[0]
+    return {
+        "objective": solution.objective(),
+        "start_masses": masses,
+        "S": _cells(m),
+        "n_left_out": sum(int((~kept).sum()) for kept in m.selected),
+    }
+
+
+def heatmap(p: Grid, sigma: float) -> dict[str, Any]:
+    return {"H": smoothing(len(p), sigma).exact(np.array(p))}
+
+
+def metrics(true: Grid, est: Grid, kl: str) -> dict[str, Any]:
+    result = compare(np.array(true), np.array(est))
+    return {
+        "sim": result.similarity,
+        "pearson": result.pearson,
+        "kl": result.kl,
+        "tv": result.total_variation,
+    }
+
+
+def top_percent(Delta: int, percent: float, rule: str) -> dict[str, Any]:
+    return {"kept": cells_kept(Delta, percent)}
+
+
+ADAPTERS = {
+    "eps_schedule": eps_schedule,
+    "pyramid": pyramid,
+    "select": select,
+    "reconstruct": reconstruct_,
+    "heatmap": heatmap,
+    "metrics": metrics,
+    "top_percent": top_percent,
+}
