@@ -1,0 +1,123 @@
+"""What every test of the window may rely on: nothing a test made outlives it."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import Shiboken
+
+from tests.ui.tiny_study import TinyStudy
+
+THREAD_GRACE_S = 3.0
+"""How long a thread that was told to end may take to do so."""
+
+
+@dataclass
+class LeakGuard:
+    """Takes stock before a test and names what is left over after it."""
+
+    timers: list[QTimer] = field(default_factory=list)
+    qthreads: list[QThread] = field(default_factory=list)
+    _threads: set[threading.Thread] = field(default_factory=set)
+    _windows: set[int] = field(default_factory=set)
+
+    def begin(self) -> None:
+        self._threads = set(threading.enumerate())
+        self._windows = {_address(w) for w in QApplication.topLevelWidgets()}
+
+    def leftovers(self) -> list[str]:
+        """Return one sentence for each thing that outlived the test; empty if nothing did."""
+        _settle()
+        found = [f"thread {t.name!r} still runs" for t in self._running_threads()]
+        found += [
+            f"QThread {t.objectName()!r} still runs"
+            for t in self.qthreads
+            if Shiboken.isValid(t) and t.isRunning()
+        ]
+        found += [
+            f"timer of {timer.interval()} ms (parent {timer.parent()!r}) still ticks"
+            for timer in self.timers
+            if Shiboken.isValid(timer) and timer.isActive()
+        ]
+        found += [
+            f"top-level widget {_describe(w)} still exists"
+            for w in QApplication.topLevelWidgets()
+            if _address(w) not in self._windows
+        ]
+        return found
+
+    def _running_threads(self) -> list[threading.Thread]:
+        end = time.monotonic() + THREAD_GRACE_S
+        while True:
+            running = [
+                t
+                for t in threading.enumerate()
+                if t not in self._threads and not isinstance(t, threading._DummyThread)
+            ]
+            if not running or time.monotonic() > end:
+                return running
+            time.sleep(0.01)
+
+
+def _address(widget: QWidget) -> int:
+    return Shiboken.getCppPointer(widget)[0]
+
+
+def _describe(widget: QWidget) -> str:
+    return f"{type(widget).__name__}({widget.objectName()!r}, {widget.windowTitle()!r})"
+
+
+def _settle() -> None:
+    """Carry out deferred deletions and collect what only cycles keep alive."""
+    for _ in range(3):
+        QApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+
+
+def watch(guard: LeakGuard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the guard see every timer and thread that Python code starts."""
+    start_timer, start_thread = QTimer.start, QThread.start
+
+    def timer_started(timer: QTimer, *args: Any) -> None:
+        guard.timers.append(timer)
+        start_timer(timer, *args)
+
+    def thread_started(thread: QThread, *args: Any) -> None:
+        guard.qthreads.append(thread)
+        start_thread(thread, *args)
+
+    monkeypatch.setattr(QTimer, "start", timer_started)
+    monkeypatch.setattr(QThread, "start", thread_started)
+
+
+@pytest.fixture(autouse=True)
+def leak_guard(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[LeakGuard]:
+    """Fail a test that leaves a thread, a ticking timer or a top-level widget behind."""
+    guard = LeakGuard()
+    with monkeypatch.context() as patch:
+        watch(guard, patch)
+        guard.begin()
+        yield guard
+        found = guard.leftovers()
+    if found:
+        pytest.fail("left behind: " + "; ".join(found), pytrace=False)
+
+
+@pytest.fixture
+def tiny_study() -> Iterator[TinyStudy]:
+    """A study that no widget has heard of, registered for one test."""
+    from explorer.studies.registry import register, unregister
+
+    study = TinyStudy()
+    register(study)
+    yield study
+    unregister(study.id)
