@@ -113,9 +113,9 @@ def marginals_lower(
         Sides of the map in the unit of the answer.
     """
     z = normalise(p, "p") - normalise(q, "q")
-    along_x = float(np.abs(np.cumsum(z.sum(axis=0))).sum()) * width / z.shape[1]
-    along_y = float(np.abs(np.cumsum(z.sum(axis=1))).sum()) * height / z.shape[0]
-    return along_x + along_y
+    along_x = float(np.abs(np.cumsum(z.sum(axis=0))).sum() / z.shape[1])
+    along_y = float(np.abs(np.cumsum(z.sum(axis=1))).sum() / z.shape[0])
+    return along_x * width + along_y * height
 
 
 def pyramid_upper(
