@@ -1,0 +1,327 @@
+"""Privacy amplification by shuffling: k clients, each ε₀-LDP, seen only as a multiset.
+
+The *clones* argument: every other client's message looks, with probability p_c, like one of the
+changed client's two possible messages, and hides it. In closed form (valid under a condition) and
+numerically exact for the dominating pair, in two published variants.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.binomial import log_half_pmf, log_pmf
+from explorer.privacy.bounds import BoolArray, FloatArray
+
+_DEEP = 0.9
+"""Above this κ the tail sums have few terms and are summed directly."""
+_CLIENTS_MAX = 1e9
+"""More clients than this are counted as this many: less amplification, so still an upper bound."""
+_CELLS = 2_000_000
+
+
+class Clones(StrEnum):
+    """Which analysis gives the probability that another client's message is a clone."""
+
+    PUBLISHED = "2021"
+    """p_c = e^−ε₀ (Feldman, McMillan & Talwar 2021), for all ε₀-LDP randomisers."""
+    STRONGER = "2023"
+    """p_c = 2/(e^ε₀+1) (the same authors, 2023), here for one common, non-adaptive randomiser."""
+
+
+def clones_condition(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> BoolArray:
+    """Return whether ε₀ ≤ ln(k/(16 ln(2/δ))), condition (8), with k and the per-round δ."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limit = np.log(np.asarray(k, float) / (16 * np.log(2 / np.asarray(delta, float))))
+    return np.asarray(np.asarray(eps0, float) <= limit)
+
+
+def blanket_condition(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> BoolArray:
+    """Return whether ε₀ ≤ ½ln(k/ln(1/δ)), condition (9) of the privacy blanket."""
+    with np.errstate(divide="ignore"):
+        limit = 0.5 * np.log(np.asarray(k, float) / -np.log(np.asarray(delta, float)))
+    return np.asarray(np.asarray(eps0, float) <= limit)
+
+
+def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
+    """Return the closed-form ε of k shuffled ε₀-LDP messages at δ, *whatever its condition says*.
+
+    log1p((e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀ ln(4/δ))/√k + 8e^ε₀/k)), arguments broadcast. It is a bound
+    only where `clones_condition` holds; elsewhere it can be wrong (errata A9) and the bound is ε₀.
+
+    References
+    ----------
+    Feldman, McMillan & Talwar 2021, Theorem 3.1.
+    """
+    e = domain.epsilon0(eps0)
+    clients = domain.integers("k", k, 1, domain.COUNT_MAX)
+    d = domain.delta(delta)
+    # In logarithms, for e^ε₀ leaves the range of doubles before ε₀ leaves its domain.
+    root = math.log(8) + 0.5 * (e + np.log(np.log(4 / d)) - np.log(clients))
+    linear = math.log(8) + e - np.log(clients)
+    with np.errstate(divide="ignore"):
+        log_x = np.log(np.tanh(e / 2)) + np.logaddexp(root, linear)
+    small = np.minimum(log_x, 30.0)
+    return domain.simple(np.where(log_x < 30.0, np.log1p(np.exp(small)), np.logaddexp(0.0, log_x)))
+
+
+class ClonePair:
+    """The dominating pair of k shuffled ε₀-LDP messages and its hockey-stick curve.
+
+    With N ~ Bin(k, p_c), U ~ Bin(N, ½), V = N − U:
+    δ(ε) = tanh(ε₀/2)(1+e^ε)/(k·p_c) · E[((U−V) − κN)_+], κ = tanh(ε/2)/tanh(ε₀/2), which equals
+    the published expectation over C ~ Bin(k−1, p_c) and has positive terms only.
+
+    Parameters
+    ----------
+    eps0 : float
+        In (0, 800].
+    k : float
+        Shuffled clients. More than 1e9 are counted as 1e9 (sound: δ falls with k).
+    variant : Clones
+    """
+
+    def __init__(self, eps0: float, k: float, variant: Clones = Clones.PUBLISHED) -> None:
+        self.eps0 = eps0
+        self.truncated = k > _CLIENTS_MAX
+        self.k = min(k, _CLIENTS_MAX)
+        if variant is Clones.PUBLISHED:
+            self.log_pc = -eps0
+        else:
+            self.log_pc = math.log(2.0) - eps0 - math.log1p(math.exp(-eps0))
+        pc = math.exp(self.log_pc)
+        log_rest = math.log1p(-pc) if pc < 1 else -math.inf
+        mean = self.k * pc
+        spread = math.sqrt(mean * max(1 - pc, 0.0))
+        self._low = max(1.0, math.floor(mean - 12 * spread - 750.0))
+        self._high = min(self.k, math.ceil(mean + 12 * spread + 40.0))
+        clones = np.arange(self._low, self._high + 1)
+        self._clones = clones
+        if log_rest == -math.inf:
+            self._log_weight = np.where(clones == self.k, 0.0, -np.inf)
+        else:
+            self._log_weight = log_pmf(clones, self.k, self.log_pc, log_rest)
+
+    def delta(self, epsilon: ArrayLike) -> FloatArray:
+        """Return δ at each ε ≥ 0 (1-dimensional)."""
+        return self.delta_and_slope(epsilon)[0]
+
+    def delta_and_slope(self, epsilon: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return δ and −dδ/dε at each ε ≥ 0 (1-dimensional)."""
+        eps = np.atleast_1d(np.asarray(epsilon, dtype=float))
+        value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
+        # The window is narrowed to what the ε asked for need, then worked through in pieces.
+        inside = np.flatnonzero(eps < self.eps0)
+        if inside.size == 0:
+            return value, slope
+        order = inside[np.argsort(eps[inside])]
+        piece = max(1, _CELLS // self._clones.size)
+        for start in range(0, order.size, piece):
+            some = order[start : start + piece]
+            value[some], slope[some] = self._evaluate(eps[some])
+        return value, slope
+
+    def _evaluate(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return δ and −dδ/dε at increasing ε below ε₀."""
+        a, half = self.eps0, eps / 2
+        # 1 − κ = sinh((ε₀−ε)/2)/(cosh(ε/2)·sinh(ε₀/2)), in a form that cannot overflow.
+        gap = 2 * np.exp(-eps) * np.expm1(eps - a) / ((1 + np.exp(-eps)) * math.expm1(-a))
+        kappa = np.tanh(half) / math.tanh(a / 2)
+        N, log_w = self._window(float(kappa[0]), float(kappa[-1]))
+        level = (gap / 2)[:, None]
+        fair_low = np.maximum(np.ceil(N * level) - 1, 0.0)
+        log_f = log_half_pmf(fair_low, np.broadcast_to(N, fair_low.shape))
+        stop_loss, tail = self._stop_loss(N, fair_low, log_f, level, kappa)
+        with np.errstate(divide="ignore"):
+            total = log_w + np.log(np.maximum(stop_loss, 0.0))
+            reach = log_w + np.log(N) + np.log(np.maximum(tail, 0.0))
+        log_total, log_reach = _logsumexp(total), _logsumexp(reach)
+        log_t = math.log(math.tanh(a / 2))
+        log_scale = log_t + np.logaddexp(0.0, eps) - math.log(self.k) - self.log_pc
+        value = np.exp(log_scale + math.log(2.0) + log_total)
+        # dκ/dε = ½sech²(ε/2)/tanh(ε₀/2); the expectation falls by E[N·1{U−V > κN}] per unit of κ.
+        log_dkappa = math.log(0.5) - 2 * (np.logaddexp(half, -half) - math.log(2.0)) - log_t
+        slope = np.exp(log_scale + log_dkappa + log_reach) - value / (1 + np.exp(-eps))
+        return np.minimum(value, 1.0), slope
+
+    def _window(self, kappa_low: float, kappa_high: float) -> tuple[FloatArray, FloatArray]:
+        """Return the numbers of clones that matter for these κ, and their log-probabilities."""
+
+        def exponent(kappa: float) -> FloatArray:
+            up, down = (1 + kappa) / 2, max((1 - kappa) / 2, 1e-320)
+            return np.asarray(
+                self._log_weight
+                - self._clones * (math.log(2) + up * math.log(up) + down * math.log(down))
+            )
+
+        keep = np.zeros(self._clones.size, dtype=bool)
+        for kappa in {kappa_low, kappa_high}:
+            score = exponent(kappa)
+            keep |= score > score.max() - 50.0
+        first, last = np.flatnonzero(keep)[[0, -1]]
+        return self._clones[first : last + 1], self._log_weight[first : last + 1]
+
+    def _stop_loss(
+        self, N: FloatArray, b: FloatArray, log_f: FloatArray, level: FloatArray, kappa: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return E[(λN − B)_+] and Pr[B < λN] for B ~ Bin(N, ½), λ = (1−κ)/2, per ε and N.
+
+        E[(λN − B)_+] = (λN − N/2)·F(b) + ½(N−b)·f(b), b the largest integer below λN.
+        """
+        f = np.exp(log_f)
+        tail = np.empty_like(f)
+        stop_loss = np.empty_like(f)
+        deep = kappa > _DEEP
+        if np.any(deep):
+            tail[deep], stop_loss[deep] = _direct(N, b[deep], f[deep], level[deep])
+        if not np.all(deep):
+            shallow = ~deep
+            F = _running_tail(N, b[shallow], f[shallow])
+            tail[shallow] = F
+            stop_loss[shallow] = (level[shallow] - 0.5) * N * F + 0.5 * (N - b[shallow]) * f[
+                shallow
+            ]
+        return stop_loss, tail
+
+    def epsilon(self, delta: ArrayLike) -> FloatArray:
+        """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ (1-dimensional), to 1e-12."""
+        target = np.log(np.atleast_1d(np.asarray(delta, dtype=float)))
+        at_zero = float(np.log(self.delta(np.zeros(1)))[0])
+        low = np.zeros(target.shape)
+        high = np.full(target.shape, self.eps0)
+        todo = target < at_zero
+        # A normal law of the loss with the spread implied by δ(0) gives the first guess.
+        sigma = math.exp(min(at_zero, 0.0)) * math.sqrt(2 * math.pi)
+        guess = sigma * np.sqrt(np.maximum(2 * (at_zero - target), 1e-6)) * 0.9
+        eps = np.where(todo, np.minimum(guess, 0.5 * self.eps0), 0.0)
+        active = np.flatnonzero(todo)
+        for _ in range(80):
+            if active.size == 0:
+                break
+            value, slope = self.delta_and_slope(eps[active])
+            with np.errstate(divide="ignore"):
+                log_value = np.log(value)
+            above = log_value > target[active]
+            low[active] = np.where(above, eps[active], low[active])
+            high[active] = np.where(above, high[active], eps[active])
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                step = (log_value - target[active]) * value / slope
+            new = eps[active] + step
+            lost = ~(np.isfinite(new) & (new > low[active]) & (new < high[active]))
+            new = np.where(lost, 0.5 * (low[active] + high[active]), new)
+            moved = np.abs(new - eps[active])
+            eps[active] = new
+            done = (moved <= 1e-13 * new) | (high[active] - low[active] <= 1e-13 * high[active])
+            active = active[~done]
+        return eps
+
+
+def _logsumexp(terms: FloatArray) -> FloatArray:
+    top = terms.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(terms - top).sum(axis=-1)) + top[..., 0])
+
+
+def _direct(
+    N: FloatArray, b: FloatArray, f: FloatArray, level: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return tail and stop-loss by summing down from b; the ratio of terms is below 0.053."""
+    term, tail, loss = f.copy(), f.copy(), (N * level - b) * f
+    for i in range(14):
+        below = b - i
+        term = term * below / (N - below + 1)
+        tail += term
+        loss += (N * level - below + 1) * term
+    return tail, loss
+
+
+def _running_tail(N: FloatArray, b: FloatArray, f: FloatArray) -> FloatArray:
+    """Return Pr[Bin(N, ½) ≤ b] along consecutive N, from one tail at the largest N.
+
+    Pr[Bin(N+1) ≤ b] = Pr[Bin(N) ≤ b] − ½f_N(b) and Pr[Bin(N+1) ≤ b+1] = Pr[Bin(N) ≤ b] +
+    ½f_N(b+1). Walking towards smaller N the tail grows, so the rounding errors do not.
+    """
+    last = float(N[-1])
+    edge = _left_tail(last, b[:, -1])
+    if N.size == 1:
+        return edge[:, None]
+    here, f_here = b[:, :-1], f[:, :-1]
+    same = b[:, 1:] == here
+    change = np.where(same, 0.5 * f_here, -0.5 * f_here * (N[:-1] - here) / (here + 1))
+    steps = np.cumsum(change[:, ::-1], axis=1)[:, ::-1]
+    return np.concatenate([edge[:, None] + steps, edge[:, None]], axis=1)
+
+
+def _left_tail(N: float, b: FloatArray) -> FloatArray:
+    """Return Pr[Bin(N, ½) ≤ b] for whole b < N/2, relative precision everywhere."""
+    reach = 20 * math.sqrt(N) + 60
+    floor = max(0.0, math.floor(N / 2 - reach))
+    grid = np.arange(floor, float(b.max()) + 1)
+    if grid.size == 0:
+        return np.zeros(b.shape)
+    sums = np.cumsum(np.exp(log_half_pmf(grid, np.full(grid.shape, N))))
+    index = (b - floor).astype(int)
+    return np.where(index >= 0, sums[np.maximum(index, 0)], 0.0)
+
+
+def _curve(function: Any, *arguments: FloatArray) -> FloatArray:
+    """Apply function(eps0, k, xs) to broadcast arrays, once for each distinct (ε₀, k)."""
+    eps0, k, x = np.broadcast_arrays(*arguments)
+    out = np.empty(x.shape)
+    flat = np.stack([eps0.ravel(), k.ravel()])
+    pairs, inverse = np.unique(flat, axis=1, return_inverse=True)
+    for i in range(pairs.shape[1]):
+        some = np.flatnonzero(inverse.ravel() == i)
+        out.flat[some] = function(float(pairs[0, i]), float(pairs[1, i]), x.ravel()[some])
+    return out
+
+
+def shuffled_delta(
+    epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike, variant: Clones | str = Clones.PUBLISHED
+) -> Any:
+    """Return δ at ε of k shuffled ε₀-LDP messages: exact for the clones' dominating pair.
+
+    Parameters
+    ----------
+    epsilon, eps0, k : array of float, broadcast together
+        ε, ε₀ in [0, 800]; k whole, in [1, 1e12] (above 1e9 counted as 1e9: still an upper bound).
+    variant : Clones
+
+    References
+    ----------
+    Feldman, McMillan & Talwar 2021, Theorem 3.2; 2023, Theorem 3.1 with the proof for one common
+    randomiser (its general proof carries an erratum, arXiv 2208.04591).
+    """
+    which = Clones(variant)
+    eps = domain.reals("eps", epsilon, 0.0, domain.EPSILON_MAX)
+    e = domain.epsilon0(eps0)
+    clients = domain.integers("k", k, 1, domain.COUNT_MAX)
+
+    def deltas(a: float, size: float, xs: FloatArray) -> FloatArray:
+        return ClonePair(a, size, which).delta(xs) if a > 0 else np.zeros(xs.shape)
+
+    return domain.simple(_curve(deltas, e, clients, eps))
+
+
+def shuffled_epsilon(
+    eps0: ArrayLike, k: ArrayLike, delta: ArrayLike, variant: Clones | str = Clones.PUBLISHED
+) -> Any:
+    """Return ε at δ of k shuffled ε₀-LDP messages, by inverting `shuffled_delta`.
+
+    Arguments broadcast; never more than ε₀; 0 where δ ≥ δ(0).
+    """
+    which = Clones(variant)
+    e = domain.epsilon0(eps0)
+    clients = domain.integers("k", k, 1, domain.COUNT_MAX)
+    d = domain.delta(delta)
+
+    def epsilons(a: float, size: float, xs: FloatArray) -> FloatArray:
+        return ClonePair(a, size, which).epsilon(xs) if a > 0 else np.zeros(xs.shape)
+
+    return domain.simple(_curve(epsilons, e, clients, d))

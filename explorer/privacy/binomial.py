@@ -1,0 +1,130 @@
+"""Binomial probabilities that keep their digits for any number of trials.
+
+ln m! of a large m has an absolute error far above 1, so differences of log-gammas lose every
+digit of a probability once there are 10¹⁰ trials. The deviance form (Loader 2000, *Fast and
+accurate computation of binomial probabilities*) never forms them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.bounds import FloatArray
+
+_LOG_2PI = math.log(2 * math.pi)
+_SMALL = 16
+_STIRLING_TABLE = np.array(
+    [0.0]
+    + [
+        math.lgamma(m + 1.0) - (m + 0.5) * math.log(m) + m - 0.5 * _LOG_2PI
+        for m in range(1, _SMALL)
+    ]
+)
+
+
+def stirling_error(m: ArrayLike) -> FloatArray:
+    """Return ln m! − [(m+½)ln m − m + ½ln 2π] for m ≥ 1 (0 for m = 0), to machine precision."""
+    m = np.asarray(m, dtype=float)
+    safe = np.maximum(m, _SMALL)
+    u = 1.0 / (safe * safe)
+    series = (
+        1 / 12.0
+        - u
+        * (1 / 360.0 - u * (1 / 1260.0 - u * (1 / 1680.0 - u * (1 / 1188.0 - u * 691 / 360360.0))))
+    ) / safe
+    if np.all(m >= _SMALL):
+        return series
+    whole = m == np.floor(m)
+    if np.all(whole | (m >= _SMALL)):
+        return np.where(m < _SMALL, _STIRLING_TABLE[np.minimum(m, _SMALL - 1).astype(int)], series)
+    raise ValueError("m: below 16 only whole numbers are known")
+
+
+def deviance(x: FloatArray, mean: FloatArray | float) -> FloatArray:
+    """Return x·ln(x/mean) + mean − x, without cancellation near x = mean.
+
+    Parameters
+    ----------
+    x, mean : array of float
+        x > 0, mean > 0.
+    """
+    v = (x - mean) / mean
+    # (1+v)ln(1+v) − v; the series is used where the closed form would cancel.
+    small = np.abs(v) < 0.03
+    vs = np.where(small, v, 0.0)
+    series = (
+        vs
+        * vs
+        * (
+            1 / 2
+            - vs
+            * (
+                1 / 6
+                - vs
+                * (
+                    1 / 12
+                    - vs
+                    * (
+                        1 / 20
+                        - vs * (1 / 30 - vs * (1 / 42 - vs * (1 / 56 - vs * (1 / 72 - vs / 90))))
+                    )
+                )
+            )
+        )
+    )
+    closed = (1 + v) * np.log1p(v) - v
+    return np.asarray(mean * np.where(small, series, closed))
+
+
+def log_pmf(m: ArrayLike, trials: ArrayLike, log_p: float, log_q: float) -> FloatArray:
+    """Return ln Pr[Bin(trials, p) = m].
+
+    Parameters
+    ----------
+    m : array of float
+        Whole numbers in [0, trials].
+    trials : float or array
+        Number of trials, up to 10¹² and beyond.
+    log_p, log_q : float
+        ln p and ln(1−p), so that a p below the smallest double can still be told from 0.
+    """
+    m = np.asarray(m, dtype=float)
+    trials = np.asarray(trials, dtype=float)
+    rest = trials - m
+    inner = (m > 0) & (rest > 0)
+    ms = np.where(inner, m, 1.0)
+    rs = np.where(inner, rest, 1.0)
+    ts = np.where(inner, trials, 2.0)
+    p, q = math.exp(log_p), math.exp(log_q)
+    if p > 1e-290 and q > 1e-290:
+        exponent = -deviance(ms, ts * p) - deviance(rs, ts * q)
+    else:
+        # Deviances would divide by zero; here one of m, trials − m is small and this is exact.
+        exponent = ms * (log_p + np.log(ts / ms)) + rs * (log_q + np.log(ts / rs))
+    body = (
+        stirling_error(ts)
+        - stirling_error(ms)
+        - stirling_error(rs)
+        + exponent
+        + 0.5 * (np.log(ts / (ms * rs)) - _LOG_2PI)
+    )
+    return np.where(
+        inner,
+        body,
+        np.where(m > 0, trials * log_p, trials * log_q),
+    )
+
+
+def log_half_pmf(m: FloatArray, trials: FloatArray) -> FloatArray:
+    """Return ln Pr[Bin(trials, ½) = m] for whole 0 ≤ m ≤ trials, all arrays alike in shape."""
+    log_half = -math.log(2.0)
+    return log_pmf(m, trials, log_half, log_half)
+
+
+def logistic_log_p(eps0: float) -> tuple[float, float]:
+    """Return ln p and ln(1−p) of p = 1/(e^ε₀+1)."""
+    log_q = -math.log1p(math.exp(-eps0))
+    return log_q - eps0, log_q

@@ -1,0 +1,48 @@
+"""Rényi DP of the subsampled shuffle model (Girgis, Data & Diggavi)."""
+
+from explorer.privacy.shuffle_rdp.accountant import (
+    Shuffling,
+    lower_rdp_epsilon,
+    pipeline_epsilon,
+    pipeline_holds,
+    round_delta,
+    upper_epsilon,
+)
+from explorer.privacy.shuffle_rdp.convergence import convergence_bound, gradient_second_moment
+from explorer.privacy.shuffle_rdp.lower import (
+    Direction,
+    lower_rdp,
+    lower_rdp_table,
+    randomised_response_delta,
+)
+from explorer.privacy.shuffle_rdp.upper import (
+    capped_rdp_table,
+    effective_clones,
+    pure_epsilon,
+    renyi_cap_table,
+    upper_rdp,
+    upper_rdp_table,
+    upsilon,
+)
+
+__all__ = [
+    "Direction",
+    "Shuffling",
+    "capped_rdp_table",
+    "convergence_bound",
+    "effective_clones",
+    "gradient_second_moment",
+    "lower_rdp",
+    "lower_rdp_epsilon",
+    "lower_rdp_table",
+    "pipeline_epsilon",
+    "pipeline_holds",
+    "pure_epsilon",
+    "randomised_response_delta",
+    "renyi_cap_table",
+    "round_delta",
+    "upper_epsilon",
+    "upper_rdp",
+    "upper_rdp_table",
+    "upsilon",
+]

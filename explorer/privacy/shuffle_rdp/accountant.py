@@ -1,0 +1,158 @@
+"""From one round to T: Theorem 3, its counterpart from the lower bound, and the comparators."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.amplification import (
+    Clones,
+    clones_closed_form,
+    clones_condition,
+    shuffled_epsilon,
+)
+from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.composition import kov_epsilon
+from explorer.privacy.divergences import Conversion, epsilon_from_rdp, orders_up_to
+from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp_table
+from explorer.privacy.shuffle_rdp.upper import capped_rdp_table, pure_epsilon, upper_rdp_table
+from explorer.privacy.subsampling import subsampled_epsilon
+
+
+def upper_epsilon(
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    T: ArrayLike,
+    delta: ArrayLike,
+    lam_max: int = 512,
+    *,
+    capped: bool = False,
+    clip: bool = True,
+) -> Conversion:
+    """Return ε at δ after T rounds by Theorem 3: min over λ = 2…λ_max of Lemma 1 of Tε(λ).
+
+    Parameters
+    ----------
+    eps0, k, n, T, delta : array of float, broadcast together
+        ε₀ in [0, 800]; 1 ≤ k ≤ n ≤ 1e12; T in [1, 1e9]; δ in [1e-300, 1].
+    lam_max : int
+        Largest order searched; any is sound, a small one can be loose (errata A4): see
+        `Conversion.at_edge`.
+    capped : bool
+        Use min(Theorem 1, Rényi cap) per order and min(…, T·ε_s) at the end (errata A6).
+    clip : bool
+        Report negative values as 0.
+
+    References
+    ----------
+    Girgis, Data & Diggavi, Theorem 3 (7).
+    """
+    table = (capped_rdp_table if capped else upper_rdp_table)(eps0, k, n, lam_max)
+    found = epsilon_from_rdp(table, orders_up_to(lam_max), T, delta, clip=clip)
+    if not capped:
+        return found
+    cap = domain.rounds(T) * np.asarray(pure_epsilon(eps0, k, n))
+    return found._replace(epsilon=np.minimum(found.epsilon, cap))
+
+
+def lower_rdp_epsilon(
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    T: ArrayLike,
+    delta: ArrayLike,
+    lam_max: int = 512,
+    direction: Direction | str = Direction.BOTH,
+) -> Conversion:
+    """Return Lemma 1 of T times the lower bound on the RDP, over integer orders 2…λ_max.
+
+    No accountant that adds RDP at these orders and converts with Lemma 1 can report less. It is
+    **not** a lower bound on ε: Lemma 1 only bounds from above (errata A3).
+    """
+    table = lower_rdp_table(eps0, k, n, lam_max, direction)
+    return epsilon_from_rdp(table, orders_up_to(lam_max), T, delta)
+
+
+class Shuffling(StrEnum):
+    """How the pipeline of Figures 2–4 amplifies one round before sampling and composition."""
+
+    CLOSED = "closed"
+    """Closed form where its condition holds for k and δ₀, else (ε₀, 0)."""
+    CLOSED_UNCHECKED = "closed_nocond"
+    """min(closed form, ε₀), the condition ignored; unsound (errata A9), for comparison only."""
+    NUMERIC = "numeric"
+    """Exact clones, 2021 analysis."""
+    NUMERIC_STRONGER = "numeric_2023"
+    """Exact clones, 2023 analysis."""
+    NONE = "none"
+    """No amplification by shuffling: (ε₀, 0)."""
+
+
+def round_delta(
+    k: ArrayLike, n: ArrayLike, T: ArrayLike, delta: ArrayLike, share: float = 0.5
+) -> FloatArray:
+    """Return δ₀ = fδ/(Tγ), the δ of one shuffle before sampling; at most 1.
+
+    Where fδ ≥ Tγ a record is hardly ever sampled and the trivial (0, 1) statement will do.
+    """
+    sampled, clients = domain.population(k, n)
+    value = share * domain.delta(delta) * clients / (domain.rounds(T) * sampled)
+    return np.asarray(np.clip(value, domain.DELTA_MIN, 1.0))
+
+
+def pipeline_holds(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike, delta: ArrayLike, share: float = 0.5
+) -> BoolArray:
+    """Return where the clones' closed form is valid inside the pipeline, for k and δ₀ (A8)."""
+    return clones_condition(eps0, k, round_delta(k, n, T, delta, share))
+
+
+def pipeline_epsilon(
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    T: ArrayLike,
+    delta: ArrayLike,
+    shuffle: Shuffling | str = Shuffling.CLOSED,
+    share: float = 0.5,
+) -> Any:
+    """Return ε at δ by amplification, then sampling, then strong composition.
+
+    Parameters
+    ----------
+    eps0, k, n, T, delta : array of float, broadcast together
+        As in `upper_epsilon`.
+    shuffle : Shuffling
+    share : float
+        f, the share of δ that the rounds get: δ₀ = fδ/(Tγ), slack (1−f)δ. All of δ is slack where
+        no amplification is used. The paper names no split (errata B1).
+
+    References
+    ----------
+    Feldman, McMillan & Talwar 2021; Ullman 2017; Kairouz, Oh & Viswanath 2015, Theorem 3.4.
+    """
+    how = Shuffling(shuffle)
+    f = float(domain.reals("f", share, 0.0, 1.0))
+    e = domain.epsilon0(eps0)
+    sampled, clients = domain.population(k, n)
+    rounds, d = domain.rounds(T), domain.delta(delta)
+    e, sampled, clients, rounds, d = np.broadcast_arrays(e, sampled, clients, rounds, d)
+    slack = np.maximum((1 - f) * d, domain.DELTA_MIN)
+    per_round = round_delta(sampled, clients, rounds, d, f)
+    if how is Shuffling.NONE:
+        local, slack = e, d
+    elif how is Shuffling.CLOSED:
+        holds = clones_condition(e, sampled, per_round)
+        local = np.where(holds, clones_closed_form(e, sampled, per_round), e)
+        slack = np.where(holds, slack, d)
+    elif how is Shuffling.CLOSED_UNCHECKED:
+        local = np.minimum(clones_closed_form(e, sampled, per_round), e)
+    else:
+        variant = Clones.PUBLISHED if how is Shuffling.NUMERIC else Clones.STRONGER
+        local = shuffled_epsilon(e, sampled, per_round, variant)
+    return kov_epsilon(subsampled_epsilon(local, sampled / clients), rounds, slack)

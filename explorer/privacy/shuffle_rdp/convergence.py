@@ -1,0 +1,75 @@
+"""How well CLDP-SGD converges while it protects (Theorem 3, part 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+
+
+def gradient_second_moment(
+    p: float, L: ArrayLike, d: ArrayLike, eps0: ArrayLike, k: ArrayLike
+) -> Any:
+    """Return G² = max(d^{1−2/p}, 1)L² + G_p²/k of the averaged, locally randomised gradients.
+
+    With A = ((e^ε₀+1)/(e^ε₀−1))²: G_1² = L²dA, G_2² = 14L²dA, G_∞² = L²d²A.
+
+    Parameters
+    ----------
+    p : float
+        1, 2 or ∞: norm of the gradient ball, radius L (the clipping threshold).
+    L, d, eps0, k : array of float, broadcast together
+        Lipschitz constant > 0, dimension ≥ 1, ε₀ in (0, 800], clients sampled.
+
+    Raises
+    ------
+    ValueError
+        Outside these domains.
+
+    References
+    ----------
+    Girgis, Data & Diggavi, Theorem 3 and Remark 1 (Lemma 8 prints other constants; errata B5).
+    """
+    if p not in (1, 2, np.inf):
+        raise ValueError(f"p: {p!r} is not one of 1, 2, inf")
+    lipschitz = domain.reals("L", L, 0.0, np.inf, open_low=True)
+    size = domain.integers("d", d, 1, 1e12)
+    e = domain.reals("eps0", eps0, 0.0, domain.EPSILON_MAX, open_low=True)
+    sampled = domain.integers("k", k, 1, domain.COUNT_MAX)
+    attenuation = np.tanh(e / 2) ** -2.0
+    variance = {1: size, 2: 14 * size, np.inf: size**2}[p] * lipschitz**2 * attenuation
+    widest = size if p == np.inf else np.ones(size.shape)
+    return domain.simple(np.maximum(widest, 1.0) * lipschitz**2 + variance / sampled)
+
+
+def convergence_bound(
+    p: float,
+    L: ArrayLike,
+    D: ArrayLike,
+    d: ArrayLike,
+    eps0: ArrayLike,
+    k: ArrayLike,
+    T: ArrayLike,
+) -> Any:
+    """Return 2DG(2 + ln T)/√T, the bound on the expected excess risk after T steps.
+
+    Parameters
+    ----------
+    p, L, d, eps0, k
+        As in `gradient_second_moment`.
+    D : array of float
+        Diameter of the parameter set, > 0.
+    T : array of float
+        Steps with rates D/(G√t), in [1, 1e9].
+
+    References
+    ----------
+    Girgis, Data & Diggavi, (36); Theorem 3 prints O(·) (errata B6).
+    """
+    diameter = domain.reals("D", D, 0.0, np.inf, open_low=True)
+    rounds = domain.rounds(T)
+    moment = np.asarray(gradient_second_moment(p, L, d, eps0, k))
+    return domain.simple(2 * diameter * np.sqrt(moment) * (2 + np.log(rounds)) / np.sqrt(rounds))

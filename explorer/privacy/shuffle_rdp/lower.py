@@ -1,0 +1,225 @@
+"""The exact divergences of one round for binary randomised response (Theorem 2, both directions).
+
+Randomised response at ε₀ (2RR) is one ε₀-LDP randomiser; what it leaks bounds from below what any
+statement about *all* ε₀-LDP randomisers may claim. With data all alike but for one record the
+shuffled messages are a count m: P = Bin(k, p), p = 1/(e^ε₀+1), and Q/P = 1 + γX(m),
+X = (s/k)(m − kp), s = e^ε₀ − e^−ε₀.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.binomial import log_pmf, logistic_log_p
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.divergences import orders_up_to, softplus
+from explorer.privacy.shuffle_rdp.upper import pick_orders
+
+_TAIL = 60.0
+"""Summands below e^−60 of the largest are left out; a lower bound may leave out positive terms."""
+
+
+class Direction(StrEnum):
+    """Which of the two neighbours' laws stands first in a divergence."""
+
+    QP = "QP"
+    PQ = "PQ"
+    BOTH = "both"
+    """The larger of the two: what neighbours that may be swapped demand."""
+
+
+class RandomisedResponsePair:
+    """P and Q of one round on the counts m that matter.
+
+    Attributes
+    ----------
+    log_mass : ndarray of float
+        ln of P's mass at each node (times the node's spacing).
+    log_ratio : ndarray of float
+        ln(Q/P) = ln(1+γX).
+    log_square : ndarray of float
+        2·ln|γX|.
+    """
+
+    def __init__(self, eps0: float, k: float, n: float, top_power: float, *, dense: bool = False):
+        self.eps0, self.k, self.gamma = eps0, k, k / n
+        self.log_p, self.log_q = logistic_log_p(eps0)
+        self.log_s = eps0 + math.log(-math.expm1(-2 * eps0))
+        self.mean = k * math.exp(self.log_p)
+        low, high, step = self._window(top_power, dense)
+        self.m = np.arange(low, high + 1, step)
+        self.log_mass = log_pmf(self.m, k, self.log_p, self.log_q) + math.log(step)
+        self.log_ratio = self._log_ratio(self.m)
+        with np.errstate(divide="ignore"):
+            self.log_square = 2 * (
+                math.log(self.gamma) + self.log_s - math.log(k) + np.log(np.abs(self.m - self.mean))
+            )
+
+    def _log_ratio(self, m: FloatArray) -> FloatArray:
+        # 1 + γX = (1−γ) + γ(e^−ε₀ + s·m/k): a sum of positive terms, since 1 − sp = e^−ε₀.
+        rest = 1 - self.gamma + self.gamma * math.exp(-self.eps0)
+        with np.errstate(divide="ignore"):
+            rising = math.log(self.gamma) + self.log_s + np.log(m) - math.log(self.k)
+            return np.logaddexp(np.log(rest) if rest > 0 else -self.eps0, rising)
+
+    def _window(self, power: float, dense: bool) -> tuple[float, float, float]:
+        """Return the first and last count that matter for (Q/P)^±power, and the step between.
+
+        Far from the edges the summands are smooth on the scale σ, so the sum over every h-th
+        count times h differs from the sum over all by e^{−2π²(σ/h)²}: nothing at h = σ/8.
+        """
+        k, mean = self.k, self.mean
+        sigma = math.sqrt(mean)
+        lowest = abs(float(self._log_ratio(np.zeros(1))[0]))
+        # Left: Pr[m ≤ mean − t] ≤ e^{−t²/2·mean}, against a weight of at most e^{power·lowest}.
+        reach = math.sqrt(2 * mean * (power * lowest + _TAIL))
+        low = max(0.0, math.floor(mean - reach))
+        # Right: the log-summand is concave; walk out until it has fallen far below its maximum.
+        high, best, walk = mean, 0.0, 30.0 + 11 * sigma
+        while high < k:
+            high = min(k, mean + walk)
+            at = np.array([math.floor(high)])
+            value = float((log_pmf(at, k, self.log_p, self.log_q) + power * self._log_ratio(at))[0])
+            if value < best - _TAIL - 0.5 * math.log(k):
+                break
+            best = max(best, value)
+            walk *= 1.5
+        smooth = mean > max(2 * power * max(lowest, 1.0), 4096.0)
+        step = 1.0 if dense or not smooth else max(1.0, math.floor(sigma / 8))
+        return low, min(k, math.ceil(high)), step
+
+    def log_moments(self, count: int, sign: int) -> FloatArray:
+        """Return ln E_P[(γX)²·(Q/P)^{sign·j}] for j = 0…count−1."""
+        exponent = sign * self.log_ratio
+        weight = self.log_mass + self.log_square
+        span = float(exponent.max() - exponent.min())
+        # Powers are taken in blocks: the first of each in logarithms, the others by a product of
+        # matrices, whose entries must not leave the range of doubles.
+        size = max(1, min(32, int(600 / span) if span > 0 else 32, count))
+        firsts = np.arange(0, count, size)
+        centre = 0.5 * float(exponent.max() + exponent.min())
+        logs = weight + firsts[:, None] * exponent
+        top = logs.max(axis=1, keepdims=True)
+        powers = np.exp(np.arange(size)[:, None] * (exponent - centre))
+        with np.errstate(divide="ignore"):
+            block = np.log(np.exp(logs - top) @ powers.T) + top + np.arange(size) * centre
+        return np.asarray(block.reshape(-1)[:count])
+
+    def rdp(self, top: int, direction: Direction) -> FloatArray:
+        """Return D_λ for λ = 2…top.
+
+        (1+x)^λ − 1 − λx = x²Σ_{j≤λ−2}(λ−1−j)(1+x)^j and, with r = 1/(1+x) and ν = λ−1,
+        r^ν − 1 + νx = x²Σ_{1≤j≤ν}(ν+1−j)r^j: all terms are positive and both double sums are two
+        running sums over the moments E[x²(1+x)^{±j}].
+        """
+        orders = orders_up_to(top)
+        if direction is Direction.BOTH:
+            return np.maximum(self.rdp(top, Direction.QP), self.rdp(top, Direction.PQ))
+        if direction is Direction.QP:
+            moments = self.log_moments(top - 1, +1)
+        else:
+            moments = self.log_moments(top, -1)[1:]
+        twice = np.logaddexp.accumulate(np.logaddexp.accumulate(moments))
+        return np.asarray(softplus(twice) / (orders - 1))
+
+
+def lower_rdp_table(
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    lam_max: int,
+    direction: Direction | str = Direction.BOTH,
+) -> FloatArray:
+    """Return the Rényi divergences of 2RR's round for orders 2…λ_max: a lower bound on the RDP.
+
+    Parameters
+    ----------
+    eps0, k, n : array of float
+        As in `upper_rdp_table`.
+    lam_max : int
+        Largest order, in [2, 4096].
+    direction : Direction
+        ``QP`` is Theorem 2 as stated; the reverse ``PQ`` is a lower bound too and up to 6.6
+        times larger (errata A2); ``both`` is their maximum.
+
+    Returns
+    -------
+    ndarray of float, shape (broadcast shape of the parameters) + (λ_max−1,)
+
+    References
+    ----------
+    Girgis, Data & Diggavi, Theorem 2; errata A1, A2, A5.
+    """
+    orders = orders_up_to(lam_max)
+    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e, sampled, clients = np.broadcast_arrays(e, sampled, clients)
+    which = Direction(direction)
+    out = np.zeros((*e.shape, orders.size))
+    for index in np.ndindex(e.shape):
+        if e[index] > 0:
+            pair = RandomisedResponsePair(
+                float(e[index]), float(sampled[index]), float(clients[index]), float(lam_max)
+            )
+            out[index] = pair.rdp(int(lam_max), which)
+    return out
+
+
+def lower_rdp(
+    lam: ArrayLike,
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    direction: Direction | str = Direction.BOTH,
+) -> Any:
+    """Return the Rényi divergence of 2RR's round at broadcast orders; see `lower_rdp_table`."""
+    return pick_orders(
+        lambda e, s, c, top: lower_rdp_table(e, s, c, top, direction), lam, eps0, k, n
+    )
+
+
+def randomised_response_delta(
+    epsilon: ArrayLike,
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    direction: Direction | str = Direction.BOTH,
+) -> Any:
+    """Return the exact one-round hockey-stick divergence of 2RR at ε, arguments broadcast.
+
+    ``QP`` is E_P[(1+γX − e^ε)_+], ``PQ`` is E_P[(1 − e^ε(1+γX))_+]. No (ε, δ) statement about all
+    ε₀-LDP randomisers can have a smaller δ at ε. Counts further out than e^−60 are left out.
+    """
+    eps = domain.reals("eps", epsilon, 0.0, domain.EPSILON_MAX)
+    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    eps, e, sampled, clients = np.broadcast_arrays(eps, e, sampled, clients)
+    which = Direction(direction)
+    out = np.zeros(eps.shape)
+    for index in np.ndindex(eps.shape):
+        at = float(eps[index])
+        if e[index] == 0:
+            continue
+        pair = RandomisedResponsePair(
+            float(e[index]), float(sampled[index]), float(clients[index]), 1.0, dense=True
+        )
+        forward = backward = 0.0
+        up = pair.log_ratio > at
+        down = -pair.log_ratio > at
+        if which is not Direction.PQ:
+            forward = float(
+                np.sum(
+                    np.exp(pair.log_mass[up] + pair.log_ratio[up])
+                    * -np.expm1(at - pair.log_ratio[up])
+                )
+            )
+        if which is not Direction.QP:
+            backward = float(
+                np.sum(np.exp(pair.log_mass[down]) * -np.expm1(at + pair.log_ratio[down]))
+            )
+        out[index] = max(forward, backward)
+    return domain.simple(out)

@@ -1,0 +1,226 @@
+"""Upper bound on the Rényi DP of one round of the subsampled shuffle model (Theorem 1).
+
+One round samples k of n clients without replacement, each runs the same ε₀-LDP randomiser, and
+the shuffler hands on the multiset of their messages. Neighbours differ by replacing one record.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.divergences import orders_up_to, softplus
+from explorer.privacy.subsampling import pure_dp_renyi, subsampled_epsilon
+
+_BLOCK = 32
+_CACHED_ORDERS = 1024
+
+
+def log_two_sinh(x: FloatArray) -> FloatArray:
+    """Return ln(e^x − e^−x) for x ≥ 0; −∞ at 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(x + np.log(-np.expm1(-2 * x)))
+
+
+def effective_clones(eps0: ArrayLike, k: ArrayLike) -> Any:
+    """Return k̄ = ⌊(k−1)/(2e^ε₀)⌋ + 1, rounded down where the floor is within rounding (B3)."""
+    x = (np.asarray(k, float) - 1) * 0.5 * np.exp(-np.asarray(eps0, float))
+    return domain.simple(np.floor(x * (1 - 2.0**-50)) + 1)
+
+
+def _log_weights(eps0: FloatArray, k: FloatArray, n: FloatArray, top: int) -> FloatArray:
+    """Return j·ln γ + ln[z_j + s^j e^{−(k−1)/(8e^ε₀)}] for j = 2…top, shape (..., top−1)."""
+    j = np.arange(2.0, top + 1)
+    half = np.array([math.lgamma(i / 2) for i in range(2, top + 1)])
+    eps0, k, n = eps0[..., None], k[..., None], n[..., None]
+    log_s = log_two_sinh(eps0)
+    log_kbar = np.log(effective_clones(eps0, k))
+    log_z = np.log(j) + half + (j / 2) * (math.log(2) + 2 * log_s - log_kbar)
+    log_z[..., 0] = (math.log(4) + 2 * log_two_sinh(eps0 / 2) - log_kbar)[..., 0]
+    missing = j * log_s - (k - 1) * np.exp(-eps0) / 8
+    return np.asarray(j * np.log(k / n) + np.logaddexp(log_z, missing))
+
+
+def _log_binomials(rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return ln C(λ, j) for integer λ (rows) and j (columns), −∞ where j > λ."""
+    table = np.array([math.lgamma(i + 1.0) for i in range(int(rows[-1]) + 1)])
+    lam, j = rows.astype(int)[:, None], columns.astype(int)[None, :]
+    inside = j <= lam
+    jj = np.where(inside, j, 0)
+    return np.where(inside, table[lam] - table[jj] - table[lam - jj], -np.inf)
+
+
+def _block(start: int, lam_max: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return one block of columns j = start… of the matrix ln C(λ, j), split for a product.
+
+    Rows λ above the block are factored as row + column + ln(matrix), the matrix within
+    e^±300 of 1, so that the product with weights of any size is a plain matrix product.
+    """
+    stop = min(start + _BLOCK - 1, lam_max)
+    columns = np.arange(float(start), stop + 1)
+    triangle = _log_binomials(columns, columns)
+    rows = np.arange(float(stop + 1), lam_max + 1)
+    if rows.size == 0:
+        empty = np.empty(0)
+        return triangle, np.empty((columns.size, 0)), empty, np.zeros(columns.size)
+    full = _log_binomials(rows, columns)
+    column = full[rows.size // 2].copy()
+    full -= column
+    row = full.max(axis=1)
+    return triangle, np.exp(full - row[:, None]).T.copy(), row, column
+
+
+@lru_cache(maxsize=4)
+def _blocks(lam_max: int) -> tuple[tuple[FloatArray, FloatArray, FloatArray, FloatArray], ...]:
+    return tuple(_block(start, lam_max) for start in range(2, lam_max + 1, _BLOCK))
+
+
+def binomial_transform(log_weights: FloatArray, lam_max: int) -> FloatArray:
+    """Return ln Σ_{j=2}^{λ} C(λ,j)·w_j for λ = 2…λ_max.
+
+    Parameters
+    ----------
+    log_weights : array of float, shape (P, λ_max−1)
+        ln w_j for j = 2…λ_max, of any size; no −∞.
+    lam_max : int
+
+    Returns
+    -------
+    ndarray of float, shape (P, λ_max−1)
+
+    Notes
+    -----
+    Naive evaluation overflows from λ = 344 on (errata A5). Here the triangle of ln C(λ, j) is cut
+    into columns of 32 orders: within a block the logarithms range so little, once row and column
+    offsets are taken out, that a matrix product cannot lose a term that matters.
+    """
+    out = np.full(log_weights.shape, -np.inf)
+    starts = range(2, lam_max + 1, _BLOCK)
+    cached = _blocks(lam_max) if lam_max <= _CACHED_ORDERS else None
+    for index, start in enumerate(starts):
+        block = cached[index] if cached is not None else _block(start, lam_max)
+        triangle, matrix, row, column = block
+        first = start - 2
+        last = first + column.size
+        weights = log_weights[:, first:last]
+        # Rows inside the block: few, and their range is not bounded, so term by term.
+        terms = triangle[None, :, :] + weights[:, None, :]
+        top = terms.max(axis=-1)
+        inner = top + np.log(np.exp(terms - top[..., None]).sum(axis=-1))
+        out[:, first:last] = np.logaddexp(out[:, first:last], inner)
+        if row.size:
+            shifted = weights + column
+            top = shifted.max(axis=-1, keepdims=True)
+            product = np.exp(shifted - top) @ matrix
+            out[:, last:] = np.logaddexp(out[:, last:], np.log(product) + row + top)
+    return out
+
+
+def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:
+    """Return Theorem 1's bound on ε(λ) for every integer order 2…λ_max.
+
+    Parameters
+    ----------
+    eps0 : array of float
+        Local parameter, in [0, 800].
+    k, n : array of float
+        Sampled and all clients, whole, 1 ≤ k ≤ n ≤ 1e12; γ = k/n is formed from them.
+    lam_max : int
+        Largest order, in [2, 4096].
+
+    Returns
+    -------
+    ndarray of float, shape (broadcast shape of the parameters) + (λ_max−1,)
+        Without caps: it may exceed what holds trivially (errata A6); see `capped_rdp`.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter outside its domain.
+
+    References
+    ----------
+    Girgis, Data & Diggavi, Theorem 1, in log domain: with S = ln Σ_j C(λ,j)γ^j[z_j + s^j
+    e^{−(k−1)/(8e^ε₀)}], ε(λ) = ln(1+e^S)/(λ−1).
+    """
+    orders = orders_up_to(lam_max)
+    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e, sampled, clients = np.broadcast_arrays(e, sampled, clients)
+    shape = e.shape
+    # At ε₀ = 0 every weight is 0 and so is the bound; any other ε₀ stands in for the logarithms.
+    flat = np.where(e == 0, 1.0, e).ravel()
+    log_w = _log_weights(flat, sampled.ravel(), clients.ravel(), int(lam_max))
+    rdp = softplus(binomial_transform(log_w, int(lam_max))) / (orders - 1)
+    rdp[e.ravel() == 0] = 0.0
+    return rdp.reshape(*shape, orders.size)
+
+
+def upper_rdp(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
+    """Return Theorem 1's bound on ε(λ), all arguments broadcast together; see `upper_rdp_table`."""
+    return pick_orders(upper_rdp_table, lam, eps0, k, n)
+
+
+def pick_orders(table: Any, lam: ArrayLike, *parameters: ArrayLike) -> Any:
+    """Evaluate a table over orders at broadcast orders and parameters."""
+    order = domain.integers("lam", lam, 2, domain.ORDER_MAX)
+    arrays = np.broadcast_arrays(*(np.asarray(p, float) for p in parameters))
+    rows = table(*arrays, int(order.max()))
+    shape = np.broadcast_shapes(order.shape, arrays[0].shape)
+    index = np.broadcast_to(order, shape).astype(int)[..., None] - 2
+    rows = np.broadcast_to(rows, (*shape, rows.shape[-1]))
+    return domain.simple(np.take_along_axis(rows, index, axis=-1)[..., 0])
+
+
+def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
+    """Return Υ = [(1+γs)^λ − 1 − λγs]·e^{−(k−1)/(8e^ε₀)}, the term of few clones in Theorem 1.
+
+    Arguments broadcast together; it may be infinite where no double holds it.
+    """
+    order = domain.integers("lam", lam, 2, domain.ORDER_MAX)
+    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    with np.errstate(divide="ignore", over="ignore"):
+        log_x = np.log(sampled / clients) + log_two_sinh(e)
+        x = np.exp(log_x)
+        y = order * np.log1p(x)
+        small = order * x < 1e-2
+        xs = np.where(small, x, 0.0)
+        # Six terms of Σ_{j≥2} C(λ,j)x^j leave less than 1e-17 of the sum when λx < 0.01.
+        series = np.zeros(np.broadcast_shapes(order.shape, x.shape))
+        coefficient = np.ones(order.shape)
+        for j in range(1, 9):
+            coefficient = coefficient * (order - j + 1) / j
+            if j >= 2:
+                series = series + coefficient * xs**j
+        far = np.where(small, 1.0, y)
+        log_far = far + np.log1p(-np.where(small, 0.0, (1 + order * x)) * np.exp(-far))
+        log_value = np.where(small, np.log(series), log_far)
+        value = np.exp(log_value - (sampled - 1) * np.exp(-e) / 8)
+    return domain.simple(value)
+
+
+def renyi_cap_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:
+    """Return the Rényi level that one round has in any case, for orders 2…λ_max.
+
+    One round is (ε_s, 0)-DP with ε_s = ln(1+γ(e^ε₀−1)), whose Rényi divergences are at most those
+    of randomised response at ε_s. Same shapes as `upper_rdp_table`.
+    """
+    orders = orders_up_to(lam_max)
+    pure = np.asarray(pure_epsilon(eps0, k, n))
+    return np.asarray(pure_dp_renyi(orders, pure[..., None]))
+
+
+def pure_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
+    """Return ε_s = ln(1+γ(e^ε₀−1)), the pure ε of one round; T·ε_s caps the composition."""
+    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    return subsampled_epsilon(e, sampled / clients)
+
+
+def capped_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:
+    """Return min(Theorem 1, Rényi cap) for orders 2…λ_max (errata A6)."""
+    return np.minimum(upper_rdp_table(eps0, k, n, lam_max), renyi_cap_table(eps0, k, n, lam_max))
