@@ -74,6 +74,9 @@ class Parameter:
         Mathtext for figures, without dollar signs; `symbol` is used if empty.
     quantities : tuple of str
         Keys of the quantities for which the parameter matters; empty means all.
+    axis_only : bool
+        Whether it is made of other parameters (γ = k/n) and can be swept but not set: an axis
+        without a slider.
     """
 
     key: str
@@ -90,6 +93,7 @@ class Parameter:
     choices: tuple[tuple[str, str], ...] = ()
     latex: str = ""
     quantities: tuple[str, ...] = ()
+    axis_only: bool = False
 
     @property
     def numeric(self) -> bool:
