@@ -1,0 +1,367 @@
+"""Opened check-ins, and the questions that can be asked of them."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.cache import Entry
+from explorer.checkins.database import connect, quote
+from explorer.checkins.model import (
+    Box,
+    Cell,
+    Dialect,
+    Example,
+    FloatArray,
+    Histogram,
+    IndexArray,
+    LoadReport,
+    Mapping,
+    PointSet,
+    Reason,
+)
+
+_FEW_USERS = 2000
+"""Up to so many sampled users are picked by the database; more are picked from all rows."""
+
+
+def describe(
+    report: LoadReport, sha256: str, mapping: Mapping, dialect: Dialect, path: Path, size: int
+) -> dict[str, Any]:
+    """Return what an entry of the cache remembers beside its rows."""
+    return {
+        "fingerprint": sha256,
+        "basename": path.name,
+        "size": size,
+        "has_times": mapping.time is not None,
+        "has_weights": mapping.weight is not None,
+        "encoding": dialect.encoding,
+        "format": dialect.format.value,
+        "delimiter": dialect.delimiter,
+        "compressed": dialect.compressed,
+        "report": {
+            "physical_lines": report.physical_lines,
+            "header": report.header,
+            "blank": report.blank,
+            "kept": report.kept,
+            "continued": report.continued,
+            "seconds": report.seconds,
+            "notes": report.notes,
+            "set_aside": {reason.value: n for reason, n in report.set_aside.items()},
+            "examples": {
+                reason.value: [[e.line, e.text] for e in found]
+                for reason, found in report.examples.items()
+            },
+        },
+    }
+
+
+def _report(stored: dict[str, Any]) -> LoadReport:
+    return LoadReport(
+        physical_lines=stored["physical_lines"],
+        header=stored["header"],
+        blank=stored["blank"],
+        kept=stored["kept"],
+        set_aside={Reason(r): n for r, n in stored["set_aside"].items()},
+        examples={
+            Reason(r): tuple(Example(line, text) for line, text in found)
+            for r, found in stored["examples"].items()
+        },
+        notes=tuple(stored["notes"]),
+        continued=stored["continued"],
+        seconds=stored["seconds"],
+    )
+
+
+class CheckinData:
+    """Validated check-ins of one file. Every method may be called from any thread.
+
+    Attributes
+    ----------
+    fingerprint : str
+        sha256 of the file (of the archive, if compressed); empty if it was not taken.
+    basename : str
+        Name of the file without its folder; all that a recipe may tell.
+    path : Path
+        Where the file was, for exporting what was set aside. Never stored in a recipe.
+    size : int
+        Bytes of the file.
+    synthetic : bool
+        Whether the fingerprint is that of a bundled sample.
+    report : LoadReport
+    rows, users : int
+        Kept rows, and users with at least one.
+    first_time, last_time : str or None
+        ISO 8601 UTC instants; None without a time column.
+    extent : (south, west, north, east)
+        Smallest box of degrees around all kept rows.
+    has_times, has_weights : bool
+    """
+
+    def __init__(self, entry: Entry, path: Path, known_synthetic: frozenset[str]) -> None:
+        stored = entry.read_report()
+        self._entry = entry
+        self._lock = threading.Lock()
+        self._open = 0
+        self._closed = False
+        self._settings = stored
+        self.path = path
+        self.fingerprint: str = stored["fingerprint"]
+        self.basename: str = stored["basename"]
+        self.size: int = stored["size"]
+        self.has_times: bool = stored["has_times"]
+        self.has_weights: bool = stored["has_weights"]
+        self.report = _report(stored["report"])
+        self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
+        self._rows = f"read_parquet({quote(entry.file('rows.parquet'))})"
+        self._con = connect()
+        try:
+            south, west, north, east, rows, first, last = self._con.execute(
+                "SELECT min(lat), min(lon), max(lat), max(lon), count(*), "
+                f"strftime(min(time), '%Y-%m-%dT%H:%M:%SZ'), "
+                f"strftime(max(time), '%Y-%m-%dT%H:%M:%SZ') FROM {self._rows}"
+            ).fetchone()
+            users = self._con.execute(
+                f"SELECT count(*) FROM read_parquet({quote(entry.file('users.parquet'))})"
+            ).fetchone()[0]
+            if rows != self.report.kept:
+                raise ValueError("the cached rows are not those of the report")
+        except BaseException:
+            self._con.close()
+            raise
+        self.extent: Box = (south, west, north, east)
+        self.rows: int = rows
+        self.users: int = users
+        self.first_time: str | None = first
+        self.last_time: str | None = last
+
+    @classmethod
+    def from_entry(cls, entry: Entry, path: Path, known_synthetic: frozenset[str]) -> CheckinData:
+        """Open what an entry of the cache holds; raises whatever is wrong with a damaged one."""
+        return cls(entry, path, known_synthetic)
+
+    def points(
+        self,
+        box: Box,
+        start: str | None = None,
+        end: str | None = None,
+        users: int | None = None,
+        data_seed: int = 0,
+    ) -> PointSet:
+        """Return the check-ins inside a closed box of degrees, of all or of sampled users.
+
+        Users with at least one kept row inside box and time range, sorted by id, are sampled
+        without replacement; if fewer are there than asked for, all of them are taken.
+
+        Parameters
+        ----------
+        box : (south, west, north, east)
+        start, end : str or None
+            ISO 8601 instants (UTC without an offset); rows with start ≤ time < end are used.
+        users : int or None
+            How many users; None takes all.
+        data_seed : int
+            Seed of the sample.
+
+        Raises
+        ------
+        ValueError
+            If a time range is given for a file without times, an instant can't be read, the box
+            is empty, or `users` is below 1.
+        """
+        if users is not None and users < 1:
+            raise ValueError(f"users: {users} is below 1")
+        where, values = self._inside(box, start, end)
+        there: IndexArray = self._fetch(
+            f"SELECT DISTINCT user FROM {self._rows} WHERE {where} ORDER BY user", values
+        )["user"]
+        chosen = there
+        if users is not None and users < there.size:
+            rng = np.random.default_rng(data_seed)
+            chosen = np.sort(rng.choice(there, users, replace=False))
+        query = f"SELECT user, lat, lon, weight FROM {self._rows} WHERE {where}"
+        if chosen.size <= _FEW_USERS and chosen.size < there.size:
+            query += " AND user IN (SELECT unnest(?::UINTEGER[]))"
+            found = self._fetch(query, [*values, chosen.tolist()])
+        else:
+            found = self._fetch(query, values)
+        dense = np.full(self.users, -1, dtype=np.int64)
+        dense[chosen] = np.arange(chosen.size)
+        user = dense[found["user"]]
+        if chosen.size < there.size:
+            keep = user >= 0
+            user = user[keep]
+            found = {name: column[keep] for name, column in found.items()}
+        return PointSet(
+            user.astype(np.uint32), found["lat"], found["lon"], found["weight"],
+            self.users, int(there.size), int(chosen.size), users,
+        )  # fmt: skip
+
+    def density(
+        self,
+        box: Box,
+        columns: int,
+        rows: int,
+        start: str | None = None,
+        end: str | None = None,
+    ) -> IndexArray:
+        """Return how many check-ins fall into each cell of a grid over a box.
+
+        Parameters
+        ----------
+        box : (south, west, north, east)
+        columns, rows : int
+        start, end : str or None
+
+        Returns
+        -------
+        ndarray of uint32, shape (rows, columns)
+            Row 0 south, column 0 west; the northern and eastern edges belong to the last cells.
+            Rows are counted, whatever their weight.
+        """
+        where, values = self._inside(box, start, end)
+        found = self._fetch(
+            f"SELECT {_cell(box, columns, rows)} AS cell, count(*)::UINTEGER AS n "
+            f"FROM {self._rows} WHERE {where} GROUP BY cell",
+            values,
+        )
+        grid = np.zeros(rows * columns, dtype=np.uint32)
+        grid[found["cell"]] = found["n"]
+        return grid.reshape(rows, columns)
+
+    def busiest_cells(
+        self,
+        box: Box,
+        partition: int = 300,
+        top: int = 30,
+        start: str | None = None,
+        end: str | None = None,
+    ) -> tuple[Cell, ...]:
+        """Return the cells of a partition × partition grid with most check-ins, busiest first.
+
+        This looks at the real data and is not private; whoever shows it must say so. Ties go to
+        the cell further south, then west.
+        """
+        south, west, north, east = box
+        where, values = self._inside(box, start, end)
+        cell = _cell(box, partition, partition)
+        counted = (
+            f"SELECT {cell} AS cell, count(*) AS n, count(DISTINCT user) AS users "
+            f"FROM {self._rows} WHERE {where} GROUP BY cell ORDER BY n DESC, cell LIMIT {int(top)}"
+        )
+        height, width = (north - south) / partition, (east - west) / partition
+        cells = []
+        for index, n, people in self._fetchall(counted, values):
+            row, column = divmod(index, partition)
+            cells.append(
+                Cell(
+                    (
+                        south + row * height,
+                        west + column * width,
+                        south + (row + 1) * height,
+                        west + (column + 1) * width,
+                    ),
+                    n,
+                    people,
+                )
+            )
+        return tuple(cells)
+
+    def contributions(self) -> Histogram:
+        """Return how many users contributed 1, 2–3, 4–7, … kept rows."""
+        counted = self._fetchall(
+            "SELECT floor(log2(n))::INTEGER AS b, count(*) FROM "
+            f"(SELECT count(*) AS n FROM {self._rows} GROUP BY user) GROUP BY b ORDER BY b",
+            [],
+        )
+        top = counted[-1][0]
+        counts = [0] * (top + 1)
+        for power, n in counted:
+            counts[power] = n
+        labels = ["1", *(f"{2**b}–{2 ** (b + 1) - 1}" for b in range(1, top + 1))]
+        edges = tuple(float(2**b) for b in range(top + 2))
+        return Histogram(edges, tuple(counts), tuple(labels))
+
+    def hours(self) -> Histogram:
+        """Return how many kept rows fall into each hour of the day (UTC); empty without times."""
+        if not self.has_times:
+            return Histogram((), ())
+        counted = dict(
+            self._fetchall(f"SELECT hour(time) AS h, count(*) FROM {self._rows} GROUP BY h", [])
+        )
+        return Histogram(
+            tuple(float(h) for h in range(25)),
+            tuple(counted.get(h, 0) for h in range(24)),
+            tuple(f"{h:02d}" for h in range(24)),
+        )
+
+    def close(self) -> None:
+        """Let go of database, cache and temporary files; twice does nothing."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self._con.interrupt()
+        self._con.close()
+        self._entry.close()
+
+    def __enter__(self) -> CheckinData:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _inside(
+        self, box: Box, start: str | None, end: str | None
+    ) -> tuple[str, list[float | str]]:
+        south, west, north, east = box
+        if not (south < north and west < east):
+            raise ValueError(f"box: {box} is empty; give south, west, north, east")
+        parts = ["lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?"]
+        values: list[float | str] = [south, north, west, east]
+        if (start is not None or end is not None) and not self.has_times:
+            raise ValueError(f"{self.basename} has no times; choose no time range")
+        for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
+            if instant is not None:
+                parts.append(f"time {relation} CAST(CAST(? AS TIMESTAMPTZ) AS TIMESTAMP)")
+                values.append(_instant(name, instant))
+        return " AND ".join(parts), values
+
+    def _fetch(self, query: str, values: list[Any]) -> dict[str, Any]:
+        """Return numeric columns as arrays; never ask for text this way (it blocks the window)."""
+        with self._con.cursor() as cursor:
+            found = cursor.execute(query, values).fetchnumpy()
+        return {name: np.asarray(column) for name, column in found.items()}
+
+    def _fetchall(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:
+        with self._con.cursor() as cursor:
+            rows: list[tuple[Any, ...]] = cursor.execute(query, values).fetchall()
+        return rows
+
+
+def _instant(name: str, text: str) -> str:
+    from datetime import datetime
+
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"{name}: {text!r} is not an ISO 8601 instant such as 2010-01-31T00:00:00Z"
+        ) from None
+    return text
+
+
+def _cell(box: Box, columns: int, rows: int) -> str:
+    """Return SQL for row·columns + column of a kept row inside the box."""
+    if columns < 1 or rows < 1:
+        raise ValueError(f"columns, rows: {columns} × {rows} cells; give at least 1 × 1")
+    south, west, north, east = (float(side) for side in box)
+    row = f"least(floor((lat - ({south!r})) / {north - south!r} * {rows}), {rows - 1})"
+    column = f"least(floor((lon - ({west!r})) / {east - west!r} * {columns}), {columns - 1})"
+    return f"({row} * {columns} + {column})::INTEGER"
+
+
+__all__ = ["CheckinData", "FloatArray"]

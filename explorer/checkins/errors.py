@@ -1,0 +1,30 @@
+"""What can go wrong with a check-in file, in words for the person who opened it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from explorer.checkins.model import Preview
+
+
+class CheckinError(ValueError):
+    """A check-in file can't be used; the message names the file, the fault and the remedy."""
+
+
+class MappingNeeded(CheckinError):  # noqa: N818  (what it asks for, not what failed)
+    """The columns can't be told from names and contents; somebody must say which is which.
+
+    Attributes
+    ----------
+    preview : Preview
+        What was seen in the file, for a mapping step.
+    """
+
+    def __init__(self, message: str, preview: Preview) -> None:
+        super().__init__(message)
+        self.preview = preview
+
+
+class LoadCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
+    """Loading was stopped because its answer is no longer wanted."""

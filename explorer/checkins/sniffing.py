@@ -1,0 +1,228 @@
+"""A look at the beginning of a file: format, encoding, header, and which column is which."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+import zlib
+from pathlib import Path
+
+from explorer.checkins.columns import guess_mapping, judge_rows, looks_like_header
+from explorer.checkins.errors import CheckinError
+from explorer.checkins.model import Dialect, Format, Mapping, Preview
+from explorer.checkins.scanning import split_quoted
+
+HEAD = 1 << 20
+PREVIEW_ROWS = 50
+_JUDGED_ROWS = 2000
+_GZIP = b"\x1f\x8b"
+
+
+def check_readable(path: Path) -> int:
+    """Return a file's size, or say in one sentence why it can't be read.
+
+    Raises
+    ------
+    CheckinError
+    """
+    name = path.name or str(path)
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise CheckinError(f"{name} is a folder; choose a check-in file inside it.")
+        if not stat.S_ISREG(status.st_mode):
+            raise CheckinError(f"{name} is not a regular file; save its contents to a file first.")
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        raise CheckinError(
+            f"{name} does not exist (any more); check its name and folder."
+        ) from None
+    except PermissionError:
+        raise CheckinError(
+            f"{name} may not be read by you; ask its owner for permission to read it."
+        ) from None
+    except OSError as fault:
+        raise CheckinError(
+            f"{name} can't be read ({fault.strerror or fault}); copy it to a local disk and retry."
+        ) from None
+    if status.st_size == 0:
+        raise CheckinError(f"{name} is empty; choose a file with check-ins in it.")
+    return status.st_size
+
+
+def sniff(path: str | os.PathLike[str]) -> Preview:
+    """Look at the beginning of a file and guess how to read it.
+
+    Parameters
+    ----------
+    path : path
+        SNAP text, CSV, TSV (each plain or .gz) or Parquet.
+
+    Returns
+    -------
+    Preview
+        Its mapping lacks columns that could not be told; the window then asks.
+
+    Raises
+    ------
+    CheckinError
+        If the file can't be opened, is empty, or is neither text nor Parquet.
+    """
+    path = Path(path)
+    size = check_readable(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as fault:
+        raise CheckinError(
+            f"{path.name} can't be read ({fault.strerror or fault}); copy it and retry."
+        ) from None
+    if head.startswith(b"PAR1"):
+        from explorer.checkins.parquet import sniff_parquet
+
+        return sniff_parquet(path, size)
+    problems: list[str] = []
+    compressed = head.startswith(_GZIP)
+    complete = len(head) == size
+    if compressed:
+        head, complete = _unzip_head(head, path.name, complete)
+    if not head:
+        raise CheckinError(
+            f"{path.name} is an archive with nothing (readable) in it; fetch it again."
+        )
+    encoding = guess_encoding(head)
+    if encoding == "utf-8" and (b"\0" in head[:4096] and head.count(b"\0") > len(head) // 100):
+        raise CheckinError(
+            f"{path.name} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
+        )
+    text = decode_head(head, encoding)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not complete and len(lines) > 1:
+        lines.pop()  # cut where the look ended
+    if not lines:
+        raise CheckinError(f"{path.name} holds blank lines only; choose a file with check-ins.")
+    if _looks_binary(lines):
+        raise CheckinError(
+            f"{path.name} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
+        )
+    return _preview(path.name, size, lines, encoding, compressed, problems)
+
+
+def _preview(
+    name: str, size: int, lines: list[str], encoding: str, compressed: bool, problems: list[str]
+) -> Preview:
+    sample = lines[:_JUDGED_ROWS]
+    delimiter = guess_delimiter(sample)
+    quoted = delimiter != "\t" and any('"' in line for line in lines)
+    rows = [
+        (split_quoted(line, delimiter) if quoted else None) or line.split(delimiter)
+        for line in sample
+    ]
+    header = looks_like_header(rows)
+    names = tuple(rows[0]) if header else ()
+    body = rows[1:] if header else rows
+    width = max(_usual([len(row) for row in body]) if body else 0, len(names))
+    columns = tuple(
+        (names[i].strip() if i < len(names) and names[i].strip() else f"column {i + 1}")
+        for i in range(width)
+    )
+    mapping = guess_mapping(columns if header else (), body, width)
+    confidence = judge_rows(body, mapping, width)
+    if delimiter == "\t":
+        snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
+        form = Format.SNAP if snap else Format.TSV
+    else:
+        form = Format.CSV
+    if width < 3:
+        problems.append(
+            f"Lines have {width} field{'s' * (width != 1)}; a check-in needs user, latitude and "
+            "longitude. Is the delimiter right?"
+        )
+    if mapping.missing:
+        problems.append("No column looks like " + ", ".join(mapping.missing) + ".")
+    elif body and confidence < 0.5:
+        problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
+    if not body:
+        problems.append("There is a header, but no row below it.")
+    if encoding == "latin-1":
+        problems.append("The text is not UTF-8; it is read as Latin-1.")
+    dialect = Dialect(form, delimiter, encoding, header, quoted, compressed)
+    shown = tuple(tuple(row) for row in body[:PREVIEW_ROWS])
+    return Preview(name, size, dialect, columns, shown, mapping, confidence, tuple(problems))
+
+
+def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
+    """Return up to `HEAD` decompressed bytes and whether that was all."""
+    unzip = zlib.decompressobj(wbits=31)
+    out = b""
+    try:
+        for at in range(0, len(head), 4096):
+            out += unzip.decompress(head[at : at + 4096], HEAD)
+            if len(out) >= HEAD or unzip.eof:
+                break
+    except zlib.error as fault:
+        if not out:
+            raise CheckinError(f"{name} is a damaged archive ({fault}); fetch it again.") from None
+    return out[:HEAD], complete and unzip.eof and len(out) <= HEAD
+
+
+def guess_encoding(head: bytes) -> str:
+    """Tell the encoding from a byte-order mark, else from whether UTF-8 fits.
+
+    Invalid UTF-8 is taken for Latin-1 only if the bytes look like letters inside words; otherwise
+    it stays UTF-8, and the lines with the stray bytes will be set aside.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if head.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+        return "utf-8"
+    except UnicodeDecodeError:
+        pass
+    valid = invalid = wordlike = 0
+    for line in head.split(b"\n"):
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+            valid += 1
+        except UnicodeDecodeError:
+            invalid += 1
+            wordlike += re.search(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]", line) is not None
+    return "latin-1" if wordlike > invalid / 2 and invalid > valid else "utf-8"
+
+
+def decode_head(head: bytes, encoding: str) -> str:
+    """Decode a beginning that may end inside a character."""
+    return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
+
+
+def guess_delimiter(lines: list[str]) -> str:
+    """Return the character that cuts most lines into the same number (≥ 3, else 2) of fields."""
+    best, best_score = "\t", 0.0
+    for delimiter in ("\t", ",", ";", "|", " "):
+        counts = [len(split_quoted(line, delimiter) or ()) for line in lines[:200]]
+        usual = _usual(counts)
+        if usual < 2:
+            continue
+        score = counts.count(usual) / len(counts) * (1.0 if usual >= 3 else 0.3)
+        if delimiter == " ":
+            score *= 0.5  # a space is in most time stamps
+        if score > best_score + 1e-9:
+            best, best_score = delimiter, score
+    return best
+
+
+def _usual(counts: list[int]) -> int:
+    return max(set(counts), key=lambda n: (counts.count(n), n)) if counts else 0
+
+
+def _looks_binary(lines: list[str]) -> bool:
+    text = "".join(lines[:200])[:20000]
+    strange = sum(1 for c in text if (c < " " and c not in "\t\x1f") or c == "\ufffd")
+    return strange > len(text) * 0.1
