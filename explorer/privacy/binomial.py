@@ -30,16 +30,15 @@ def stirling_error(m: ArrayLike) -> FloatArray:
     m = np.asarray(m, dtype=float)
     safe = np.maximum(m, _SMALL)
     u = 1.0 / (safe * safe)
-    series = (
+    series: FloatArray = (
         1 / 12.0
         - u
         * (1 / 360.0 - u * (1 / 1260.0 - u * (1 / 1680.0 - u * (1 / 1188.0 - u * 691 / 360360.0))))
     ) / safe
-    if np.all(m >= _SMALL):
-        return series
     whole = m == np.floor(m)
     if np.all(whole | (m >= _SMALL)):
-        return np.where(m < _SMALL, _STIRLING_TABLE[np.minimum(m, _SMALL - 1).astype(int)], series)
+        table = _STIRLING_TABLE[np.minimum(m, _SMALL - 1).astype(int)]
+        return np.asarray(np.where(m < _SMALL, table, series))
     raise ValueError("m: below 16 only whole numbers are known")
 
 

@@ -1,0 +1,219 @@
+"""The curves of the shuffle accountant at arrays of parameter points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy import shuffle_rdp as rdp
+from explorer.privacy.amplification import CloneCurve, Clones, shuffled_epsilon
+from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.composition import kov_epsilon
+from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
+from explorer.privacy.domain import DELTA_MIN
+from explorer.privacy.shuffle_rdp import Shuffling
+from explorer.privacy.subsampling import subsampled_epsilon
+from explorer.studies.model import Context
+
+SHARE = 0.5
+"""Share of δ that the comparator gives to its rounds."""
+_PIECE = 8
+_DECADES = 4
+
+
+@dataclass(frozen=True)
+class Points:
+    """Parameter points, arrays of one length.
+
+    Only `local`, `sampled` and `clients` shape what one round leaks; `rounds` and `delta` come
+    in afterwards, so a sweep of these two shares one table of Rényi levels.
+    """
+
+    local: FloatArray
+    sampled: FloatArray
+    clients: FloatArray
+    rounds: FloatArray
+    delta: FloatArray
+    order: FloatArray
+
+    @property
+    def holds(self) -> BoolArray:
+        """Where at least one and at most all clients are sampled."""
+        return np.asarray((self.sampled >= 1) & (self.sampled <= self.clients))
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return int(self.local.size)
+
+    def at(self, index: Any) -> Points:
+        """Return some of the points."""
+        return Points(*(getattr(self, f.name)[index] for f in fields(self)))
+
+    def rows(self) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.intp]]]:
+        """Return the distinct (ε₀, k, n) as rows, and which of them each point has."""
+        stacked = np.stack([self.local, self.sampled, self.clients], axis=1)
+        found, inverse = np.unique(stacked, axis=0, return_inverse=True)
+        return found, inverse.ravel()
+
+
+@dataclass(frozen=True)
+class EpsilonCurves:
+    """ε at δ of T rounds, by every route, one entry a point.
+
+    `theorem1_alone` is Theorem 3 without caps; `theorem1` takes them in.
+    """
+
+    theorem1: FloatArray
+    theorem1_alone: FloatArray
+    order: FloatArray
+    at_edge: BoolArray
+    lower_rdp: FloatArray
+    closed: FloatArray
+    unamplified: FloatArray
+    cap: FloatArray
+    numerical: FloatArray
+
+
+@dataclass(frozen=True)
+class RenyiCurves:
+    """Rényi levels of one round, one entry a point."""
+
+    theorem1: FloatArray
+    theorem1_alone: FloatArray
+    lower: FloatArray
+    cap: FloatArray
+
+
+def _tables(
+    name: str,
+    compute: Callable[..., FloatArray],
+    points: Points,
+    lam_max: int,
+    context: Context,
+) -> FloatArray:
+    """Return a table over orders for every point, computing each distinct round once.
+
+    A single round is kept for the next request: while T or δ is dragged nothing is computed anew.
+    """
+    rows, which = points.rows()
+    if len(rows) == 1:
+        e, k, n = rows[0]
+        table = context.memo(
+            ("shuffle-rdp", name, float(e), float(k), float(n), lam_max),
+            lambda: compute(e, k, n, lam_max),
+        )
+        return np.asarray(table)[np.newaxis]
+    out = np.empty((len(rows), lam_max - 1))
+    for start in range(0, len(rows), _PIECE):
+        context.check()
+        e, k, n = rows[start : start + _PIECE].T
+        out[start : start + _PIECE] = compute(e, k, n, lam_max)
+    return out[which]
+
+
+def epsilon_curves(
+    points: Points,
+    lam_max: int,
+    variant: Clones,
+    context: Context,
+    *,
+    numerical: bool = True,
+) -> EpsilonCurves:
+    """Compute every curve of ε at δ; `numerical` says whether the exact clones are wanted."""
+    orders = orders_up_to(lam_max)
+    e, k, n, T, d = points.local, points.sampled, points.clients, points.rounds, points.delta
+    alone = _tables("Theorem 1", rdp.upper_rdp_table, points, lam_max, context)
+    caps = _tables("cap", rdp.renyi_cap_table, points, lam_max, context)
+    lower = _tables("Theorem 2", rdp.lower_rdp_table, points, lam_max, context)
+    context.check()
+    bare = epsilon_from_rdp(alone, orders, T, d)
+    capped = (
+        bare if np.all(alone <= caps) else epsilon_from_rdp(np.minimum(alone, caps), orders, T, d)
+    )
+    cap = T * rdp.pure_epsilon(e, k, n)
+    holds = rdp.pipeline_holds(e, k, n, T, d, SHARE)
+    closed = np.where(
+        holds, rdp.pipeline_epsilon(e, k, n, T, d, Shuffling.CLOSED_UNCHECKED, SHARE), np.nan
+    )
+    return EpsilonCurves(
+        theorem1=np.minimum(capped.epsilon, cap),
+        theorem1_alone=bare.epsilon,
+        order=capped.order.astype(float),
+        at_edge=capped.at_edge,
+        lower_rdp=epsilon_from_rdp(lower, orders, T, d).epsilon,
+        closed=closed,
+        unamplified=rdp.pipeline_epsilon(e, k, n, T, d, Shuffling.NONE),
+        cap=cap,
+        numerical=(
+            numerical_clones(points, variant, context) if numerical else np.full(e.shape, np.nan)
+        ),
+    )
+
+
+def numerical_clones(points: Points, variant: Clones, context: Context) -> FloatArray:
+    """Return ε at δ by exact clones, sampling and strong composition."""
+    e, k, n, T, d = points.local, points.sampled, points.clients, points.rounds, points.delta
+    per_round = rdp.round_delta(k, n, T, d, SHARE)
+    shuffled = np.empty(e.shape)
+    pairs, which = np.unique(np.stack([e, k], axis=1), axis=0, return_inverse=True)
+    which = which.ravel()
+    for i, (local, sampled) in enumerate(pairs):
+        context.check()
+        some = np.flatnonzero(which == i)
+        if some.size > 2:
+            curve = clone_curve(float(local), float(sampled), variant, per_round[some], context)
+            shuffled[some] = curve.epsilon(per_round[some])
+        else:
+            shuffled[some] = shuffled_epsilon(local, sampled, per_round[some], variant)
+    return np.asarray(kov_epsilon(subsampled_epsilon(shuffled, k / n), T, (1 - SHARE) * d))
+
+
+def clone_curve(
+    local: float, sampled: float, variant: Clones, delta: FloatArray, context: Context
+) -> CloneCurve:
+    """Return the kept curve ε(δ) of one shuffle over at least the range of these δ."""
+    # Ranges are rounded out so that dragging T or δ mostly stays within what is kept.
+    low = max(10.0 ** (_DECADES * np.floor(np.log10(delta.min()) / _DECADES)), DELTA_MIN)
+    high = min(10.0 ** (_DECADES * np.ceil(np.log10(delta.max()) / _DECADES)), 1.0)
+    made: CloneCurve = context.memo(
+        ("shuffle-rdp", "clones", local, sampled, variant.value, low, high),
+        lambda: CloneCurve(local, sampled, variant, low, high),
+    )
+    return made
+
+
+def renyi_curves(points: Points, context: Context) -> RenyiCurves:
+    """Compute the Rényi levels of one round at each point's own order."""
+    top = int(points.order.max())
+    column = points.order.astype(int) - 2
+
+    def pick(name: str, compute: Callable[..., FloatArray]) -> FloatArray:
+        table = _tables(name, compute, points, top, context)
+        if table.shape[0] == 1:
+            return np.asarray(table[0, column])
+        return np.asarray(table[np.arange(points.size), column])
+
+    alone = pick("Theorem 1", rdp.upper_rdp_table)
+    cap = pick("cap", rdp.renyi_cap_table)
+    return RenyiCurves(
+        theorem1=np.minimum(alone, cap),
+        theorem1_alone=alone,
+        lower=pick("Theorem 2", rdp.lower_rdp_table),
+        cap=cap,
+    )
+
+
+def spread(values: FloatArray, holds: BoolArray) -> FloatArray:
+    """Return values computed where `holds` over all points, NaN elsewhere."""
+    out = np.full(holds.shape, np.nan)
+    out[holds] = values
+    return out
+
+
+def thinned(count: int, wanted: int) -> Iterator[int]:
+    """Yield about `wanted` indices of `count`, first and last among them."""
+    yield from np.unique(np.rint(np.linspace(0, count - 1, min(wanted, count))).astype(int))

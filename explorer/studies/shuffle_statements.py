@@ -1,0 +1,189 @@
+"""What the shuffle accountant says in words: references, conditions, guarantee."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy.amplification import Clones
+from explorer.privacy.bounds import Reference, Role
+from explorer.studies.model import Condition, Guarantee
+
+_GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
+THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
+THEOREM_2 = Reference(_GIRGIS, "Theorem 2", "both directions; errata A1, A2")
+THEOREM_3 = Reference(_GIRGIS, "Theorem 3 (7) with Lemma 1", "min with the caps; errata A4, A6, A7")
+LEMMA_1 = Reference(_GIRGIS, "Lemma 1 of Theorem 2", "not a lower bound on ε; errata A3")
+CAP = Reference(
+    "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
+)
+RENYI_CAP = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "randomised response dominates (ε, 0)-DP"
+)
+CLOSED = Reference(
+    "Feldman, McMillan & Talwar 2021", "Theorem 3.1",
+    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata A8, B1",
+)  # fmt: skip
+UNAMPLIFIED = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata B2"
+)
+NUMERICAL = {
+    Clones.PUBLISHED: Reference(
+        "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
+        "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4",
+    ),
+    Clones.STRONGER: Reference(
+        "Feldman, McMillan & Talwar 2023", "Theorem 3.1, evaluated exactly",
+        "one common, non-adaptive randomiser (erratum in arXiv 2208.04591); with Ullman 2017 and "
+        "Kairouz, Oh & Viswanath 2015, Theorem 3.4",
+    ),
+}  # fmt: skip
+
+
+def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role, Reference]:
+    """Return label, role and source of a curve."""
+    return {
+        "theorem1": ("Theorem 1 (upper bound)", Role.UPPER, THEOREM_3),
+        "lower_rdp": (
+            "Lemma 1 of the RDP lower bound (max of both directions, same integer orders)",
+            Role.BASELINE,
+            LEMMA_1,
+        ),
+        "clones_numerical": (
+            f"clones ({variant.value}, numerical) + sampling + KOV",
+            Role.UPPER,
+            NUMERICAL[variant],
+        ),
+        "clones_closed": ("clones (2021, closed form) + sampling + KOV", Role.UPPER, CLOSED),
+        "unamplified": (
+            "no shuffle amplification: (ε₀, 0) + sampling + KOV",
+            Role.UPPER,
+            UNAMPLIFIED,
+        ),
+        "cap": ("T·ε_s, holds in any case", Role.UPPER, CAP),
+        "theorem2": ("Theorem 2 (lower bound on RDP)", Role.LOWER, THEOREM_2),
+        "renyi_cap": ("Rényi cap, holds in any case", Role.UPPER, RENYI_CAP),
+    }[key]
+
+
+ABOUT = {
+    "lower_rdp": (
+        "no accountant that adds RDP at these orders and converts with Lemma 1 can report less; "
+        "not a lower bound on ε"
+    ),
+    "theorem2": "the larger of both directions",
+    "clones_numerical": "δ₀ = δ/(2Tγ) a round, δ/2 slack; numerically exact, a few 1e-4 upwards",
+    "clones_closed": "δ₀ = δ/(2Tγ) a round, δ/2 slack",
+}
+
+
+MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
+NONE_SAMPLED = "γn rounds to no client at all"
+CLOSED_FAILS = (
+    "the closed form needs ε₀ ≤ ln(k/(16 ln(2/δ₀))) with δ₀ = δ/(2Tγ), condition (8); outside it "
+    "nothing but (ε₀, 0) is known from it: see “no shuffle amplification”"
+)
+
+
+def odds(epsilon: float) -> str:
+    """Return the odds that an observer at 50:50 can reach at ε, rounded up: ``88:12``."""
+    chance = 100 / (1 + math.exp(-min(epsilon, 700.0)))
+    # One more digit as long as the smaller side would read 0 or the two sides alike.
+    for digits in range(5):
+        step = 10.0**-digits
+        up = min(math.ceil(chance / step - 1e-9) * step, 100.0)
+        if 50.0 < up < 100.0 and (100.0 - up) / step >= 0.999 and (up - chance) < (100.0 - chance):
+            return f"{up:.{digits}f}:{100 - up:.{digits}f}"
+    return "50:50" if chance < 51 else "100:0"
+
+
+def sentence(epsilon: float, delta: float) -> str:
+    """Return one plain sentence about the whole training at these sliders."""
+    if odds(epsilon) == "100:0":
+        return (
+            "No protection worth the name: an observer who thought it 50:50 which of two records a "
+            "client holds may become practically certain."
+        )
+    return (
+        "An observer who thought it 50:50 which of two records a client holds can reach at most "
+        f"{odds(epsilon)}, except with probability {delta:.2g}."
+    )
+
+
+def guarantee(
+    epsilon: float, delta: float, rounds: float, source: str, local: float, order: int | None
+) -> Guarantee:
+    """Return the guarantee at the sliders' values."""
+    at = f", order λ* = {order}" if order is not None else ""
+    return Guarantee(
+        unit="one client's record, over all rounds",
+        replace_one=(
+            f"({epsilon:.4g}, {delta:.2g})-DP after {rounds:,.0f} rounds when one record is "
+            f"replaced by any other ({source}{at})"
+        ),
+        add_remove=(
+            "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
+            "removing a record would change the sampling itself"
+        ),
+        trust=(
+            "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
+            "The server, and everyone it tells, sees the shuffled messages of every round. Against "
+            f"the shuffler itself each message has only its own ε₀ = {local:.4g}."
+        ),
+        sentence=sentence(epsilon, delta),
+        references=(THEOREM_3, THEOREM_1),
+    )
+
+
+def conditions(
+    *,
+    local: float,
+    sampled: float,
+    clients: float,
+    per_round: float,
+    order: int,
+    lam_max: int,
+    at_edge: bool,
+    alone: float,
+    cap: float,
+) -> tuple[Condition, ...]:
+    """Return what the statements about ε need, and whether they have it."""
+    limit = math.log(sampled / (16 * math.log(2 / per_round)))
+    return (
+        sampling(sampled, clients),
+        Condition(
+            "Clones, closed form: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
+            local <= limit,
+            f"ε₀ = {local:.4g}, limit {limit:.4g} at k = {sampled:,.0f}, δ₀ = {per_round:.3g}",
+        ),
+        Condition(
+            "The best order lies inside the search (a larger λ_max might give a smaller ε)",
+            not at_edge,
+            f"λ* = {order}, λ_max = {lam_max}",
+        ),
+        Condition(
+            "Theorem 1 alone says more than what holds in any case, ε ≤ T·ε_s",
+            alone < cap,
+            f"Theorem 3 without caps {alone:.4g}, cap {cap:.4g}",
+        ),
+        *ASSUMED,
+    )
+
+
+def sampling(sampled: float, clients: float) -> Condition:
+    """Return the condition that no more clients are sampled than there are."""
+    return Condition(
+        "No more clients are sampled than there are, k ≤ n",
+        bool(1 <= sampled <= clients),
+        f"γ = {sampled:,.0f}/{clients:,.0f} = {sampled / clients:.3g}",
+    )
+
+
+ASSUMED = (
+    Condition(
+        "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only", None
+    ),
+    Condition(
+        "Every round samples anew, without replacement, and who was sampled stays secret", None
+    ),
+)
+"""What no parameter can tell."""
