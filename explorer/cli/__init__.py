@@ -1,0 +1,66 @@
+"""The same questions without a window.
+
+Options of a study's command are made from the study's declared parameters, so that a parameter
+is described once. Numbers go to standard output or into files, progress and errors to standard
+error; the exit code is 0 only on success.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from explorer import __version__
+from explorer.cli.bounds import bounds_command
+from explorer.cli.heatmap import heatmap_command
+from explorer.cli.window import window_command
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 0 done, 1 failed, 2 wrongly asked."""
+    try:
+        outcome = cli.main(list(arguments), prog_name="privacy-explorer", standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        print("\nprivacy-explorer: stopped", file=sys.stderr)
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read the output went away; nobody is left to be told
+        return 1
+    except (ValueError, LookupError, OSError, RuntimeError) as error:
+        print(f"privacy-explorer: {sentence(error)}", file=sys.stderr)
+        return 1
+    return outcome if isinstance(outcome, int) else 0
+
+
+def sentence(error: Exception) -> str:
+    """Return what an error says as one sentence."""
+    if isinstance(error, OSError) and error.strerror:
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name}{error.strerror.lower()}"
+    if isinstance(error, KeyError):
+        return str(error.args[0]) if error.args else "a key is missing"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="privacy-explorer")
+@click.pass_context
+def cli(context: click.Context) -> int:
+    """See privacy trade-offs before you commit to them.
+
+    Without a command the window opens with the bundled synthetic sample.
+    """
+    if context.invoked_subcommand is None:
+        from explorer.ui.app import WindowOptions, run_window
+
+        return run_window(WindowOptions())
+    return 0
+
+
+for command in (heatmap_command, bounds_command, window_command):
+    cli.add_command(command)

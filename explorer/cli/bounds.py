@@ -1,0 +1,131 @@
+"""The command that answers a study's question as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from explorer.cli.common import (
+    PICTURE_FORMATS,
+    TABLE_FORMATS,
+    best_answer,
+    check_output,
+    export,
+    open_host,
+    parse_pair,
+    parse_size,
+    recipe_of,
+)
+
+if TYPE_CHECKING:
+    from explorer.studies.model import Request, Study, Sweep
+
+MOST_POINTS = 100_000
+
+
+@click.command("bounds")
+@click.argument("study", metavar="STUDY")
+@click.option(
+    "--sweep",
+    metavar="KEY=A:B:N[:lin|log]",
+    help="Put a parameter on the x axis: N points from A to B on its own scale.",
+)
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Fix a parameter.")
+@click.option("--quantity", metavar="KEY", help="What is on the y axis; default the first.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of simulations.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the curves (.csv .json) or their plot (.png .svg .pdf); default CSV on stdout.",
+)
+@click.option("--size", metavar="WxH", default="1600x1000", show_default=True, help="In pixels.")
+@click.option("--dpi", type=click.IntRange(30, 1200), default=150, show_default=True)
+@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
+def bounds_command(
+    study: str,
+    sweep: str | None,
+    settings: tuple[str, ...],
+    quantity: str | None,
+    seed: int,
+    output: Path | None,
+    size: str,
+    dpi: int,
+    theme: str,
+) -> None:
+    """Answer a study's question as curves.
+
+    For example: privacy-explorer bounds shuffle-rdp --sweep T=1:1e6:100 --set eps0=2
+    --output out.csv
+    """
+    from explorer.figures.tables import table_text
+    from explorer.figures.view_state import ViewState
+    from explorer.studies.registry import get_study
+
+    pixels = parse_size(size)
+    check_output(output, (*PICTURE_FORMATS, *TABLE_FORMATS))
+    chosen = get_study(study)
+    if chosen.workspace != "bounds":
+        raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
+    request = replace(bounds_request(chosen, settings, quantity, sweep), seed=seed)
+    with ExitStack() as stack:
+        result = best_answer(open_host(stack), request, quiet=True)
+        view = ViewState.for_result(result, theme=theme)
+        if output is None:
+            click.echo(table_text(result, view, recipe_of(result, view, "").to_dict()), nl=False)
+        else:
+            export(result, view, "", output, pixels, dpi)
+
+
+def bounds_request(
+    study: Study, settings: Sequence[str], quantity_key: str | None, sweep: str | None
+) -> Request:
+    """Return the request that command-line words describe.
+
+    Raises
+    ------
+    ValueError
+        Naming the key, the value and what is allowed.
+    """
+    from explorer.studies.model import default_request, default_sweep, quantity
+
+    request = default_request(study, **dict(parse_pair(item, "--set") for item in settings))
+    if quantity_key is not None:
+        request = replace(request, quantity=quantity(study, quantity_key).key, sweep=None)
+    allowed = quantity(study, request.quantity).sweeps
+    if sweep is not None:
+        request = replace(request, sweep=parse_sweep(study, sweep))
+    elif request.sweep is None:
+        request = replace(request, sweep=default_sweep(study, allowed[0]))
+    if request.sweep is not None and request.sweep.key not in allowed:
+        raise ValueError(
+            f"--sweep: {request.quantity!r} of {study.id} can be swept over "
+            f"{', '.join(allowed)}, not over {request.sweep.key!r}"
+        )
+    return request
+
+
+def parse_sweep(study: Study, text: str) -> Sweep:
+    """Return the sweep that ``KEY=A:B:N``, ``KEY=A:B:N:lin`` or ``KEY=A:B:N:log`` describes."""
+    from explorer.studies.model import Scale, Sweep, parameter
+
+    key, spec = parse_pair(text, "--sweep")
+    p = parameter(study, key)
+    parts = spec.split(":")
+    try:
+        low, high, points = float(parts[0]), float(parts[1]), int(float(parts[2]))
+        scale = Scale(parts[3]) if len(parts) > 3 else p.scale
+        if len(parts) > 4:
+            raise ValueError
+    except (IndexError, ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is not KEY=A:B:N or KEY=A:B:N:lin or KEY=A:B:N:log", param_hint="--sweep"
+        ) from None
+    if points > MOST_POINTS:
+        raise ValueError(f"--sweep: {points} points; at most {MOST_POINTS}")
+    p.grid(low, high, points, scale)
+    return Sweep(key, low, high, points, scale)

@@ -1,0 +1,198 @@
+"""What the commands share: reading options, opening files, running studies, writing results."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData, Mapping, Progress
+    from explorer.engine.host import Host
+    from explorer.engine.recipe import Recipe
+    from explorer.figures.view_state import ViewState
+    from explorer.geography.region import Region
+    from explorer.studies.model import Request, Result
+
+PICTURE_FORMATS = (".png", ".svg", ".pdf")
+TABLE_FORMATS = (".csv", ".json")
+COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight")
+
+
+def parse_region(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
+    """Return the region that four comma-separated degrees describe (an option's callback)."""
+    from explorer.geography.region import Region
+
+    if raw is None:
+        return None
+    try:
+        sides = [float(side) for side in raw.split(",")]
+        if len(sides) != 4:
+            raise ValueError(f"{raw!r} has {len(sides)} numbers; give LATMIN,LONMIN,LATMAX,LONMAX")
+        return Region(*sides)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def parse_pair(text: str, option: str) -> tuple[str, str]:
+    """Split ``KEY=VALUE``, or say which option has something else."""
+    key, separator, value = text.partition("=")
+    if not (separator and key and value):
+        raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint=option)
+    return key.strip(), value.strip()
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Return width and height in pixels from ``1280x800``."""
+    try:
+        width, height = (int(side) for side in text.lower().split("x"))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not WIDTHxHEIGHT, e.g. 1280x800") from None
+    if not (200 <= width <= 20_000 and 150 <= height <= 20_000):
+        raise click.BadParameter(f"{text!r} is outside 200x150 … 20000x20000")
+    return width, height
+
+
+def check_output(output: Path | None, allowed: tuple[str, ...]) -> None:
+    """Refuse an output that can't be written before any work is done for it."""
+    if output is None:
+        return
+    if output.suffix.lower() not in allowed:
+        raise click.BadParameter(
+            f"{output.name!r}: the extension chooses the format, one of {' '.join(allowed)}",
+            param_hint="--output",
+        )
+    if not output.resolve().parent.is_dir():
+        raise click.BadParameter(
+            f"the folder {str(output.parent)!r} does not exist; create it first",
+            param_hint="--output",
+        )
+
+
+def parse_columns(
+    _ctx: click.Context, _option: click.Parameter, raw: str | None
+) -> dict[str, str] | None:
+    """Return role → column name or number from ``user=id,lat=3`` (an option's callback)."""
+    if raw is None:
+        return None
+    named = dict(parse_pair(item, "--columns") for item in raw.split(","))
+    unknown = sorted(set(named) - set(COLUMN_ROLES))
+    if unknown:
+        raise click.BadParameter(
+            f"{', '.join(unknown)}: columns can hold {', '.join(COLUMN_ROLES)}"
+        )
+    return named
+
+
+def open_file(
+    stack: ExitStack, file: Path, columns: dict[str, str] | None, *, use_cache: bool, quiet: bool
+) -> tuple[CheckinData, Region | None]:
+    """Open check-ins with progress; return them and the region to look at first, if known.
+
+    Raises
+    ------
+    CheckinError
+        Naming the file, what is wrong with it and what to do.
+    """
+    from explorer.checkins import open_checkins
+    from explorer.engine.folders import cache_folder
+    from explorer.geography.region import Region
+    from explorer.resources import resource_path, samples
+
+    if str(file) == "sample" and not file.exists():
+        file = stack.enter_context(resource_path(samples()[0].file))
+    progress = None if quiet or not sys.stderr.isatty() else _show_progress
+    try:
+        data = open_checkins(
+            file,
+            None if columns is None else _mapping(file, columns),
+            cache_dir=cache_folder() / "checkins" if use_cache else None,
+            use_cache=use_cache,
+            progress=progress,
+            known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
+        )
+    finally:
+        if progress is not None:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    suggested = {s.sha256: Region(*s.suggested_region) for s in samples()}
+    return data, suggested.get(data.fingerprint)
+
+
+def _mapping(file: Path, columns: dict[str, str]) -> Mapping:
+    """Return the guessed mapping of a file with the named columns put right."""
+    from explorer.checkins import sniff
+
+    preview = sniff(file)
+    chosen: dict[str, Any] = {}
+    for role, name in columns.items():
+        if name in preview.columns:
+            chosen[role] = preview.columns.index(name)
+        elif name.isdecimal() and 1 <= int(name) <= len(preview.columns):
+            chosen[role] = int(name) - 1
+        else:
+            raise ValueError(
+                f"{file.name}: there is no column {name!r} for {role}; there are "
+                + ", ".join(preview.columns)
+            )
+    return replace(preview.mapping, **chosen)
+
+
+def _show_progress(progress: Progress) -> None:
+    """Keep one line on a terminal up to date."""
+    text = f"{progress.stage}: {progress.rows:,} rows, {progress.bytes_done / 1e6:.1f} MB"
+    if progress.seconds_left is not None:
+        text += f", {progress.seconds_left:.0f} s left"
+    print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def open_host(stack: ExitStack) -> Host:
+    """Return a host that closes with the stack."""
+    from explorer.engine.host import Host
+
+    host = Host()
+    stack.callback(host.close)
+    return host
+
+
+def best_answer(host: Host, request: Request, quiet: bool) -> Result:
+    """Return a request's best answer, saying on a terminal that it is being computed."""
+    from explorer.engine.host import final_answer
+
+    if not quiet and sys.stderr.isatty():
+        print("\r\x1b[Kcomputing …", end="\r\x1b[K", file=sys.stderr, flush=True)
+    return final_answer(host, request)
+
+
+def recipe_of(result: Result, view: ViewState, data_name: str) -> Recipe:
+    """Return the recipe of a result under a view."""
+    from explorer.engine.recipe import Recipe
+
+    return Recipe(result.request, data_name, view=view.to_dict())
+
+
+def export(
+    result: Result,
+    view: ViewState,
+    data_name: str,
+    output: Path,
+    pixels: tuple[int, int],
+    dpi: int,
+) -> None:
+    """Write a result in the format that the file's extension names."""
+    recipe = recipe_of(result, view, data_name).to_dict()
+    if output.suffix.lower() in TABLE_FORMATS:
+        from explorer.figures.tables import export_table
+
+        export_table(result, view, recipe, output)
+        return
+    from explorer.figures.export import export_figure
+    from explorer.figures.map_layers import shipped_basemap, shipped_cities
+
+    layers = (shipped_basemap(), shipped_cities()) if result.surfaces else (None, None)
+    export_figure(
+        result, view, recipe, output, size_px=pixels, dpi=dpi, basemap=layers[0], cities=layers[1]
+    )

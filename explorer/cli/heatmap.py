@@ -1,0 +1,251 @@
+"""The command that draws a private heatmap of a file of check-ins."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli.common import (
+    PICTURE_FORMATS,
+    TABLE_FORMATS,
+    best_answer,
+    check_output,
+    export,
+    open_file,
+    open_host,
+    parse_columns,
+    parse_region,
+    parse_size,
+    recipe_of,
+)
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
+    from explorer.figures.view_state import ViewState
+    from explorer.geography.region import Region
+    from explorer.studies.model import Parameter, Result
+
+SCHEMA = "privacy-explorer-heatmap/1"
+METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
+
+
+class StudyCommand(click.Command):
+    """A command with an option for every parameter of the heatmap study."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the command's own options, then the study's, then --help."""
+        from explorer.studies.registry import get_study
+
+        *own, usage = super().get_params(ctx)
+        return [*own, *(_option(p) for p in get_study("heatmap").parameters), usage]
+
+
+def _option(p: Parameter) -> click.Option:
+    """Return the command-line option of a declared parameter."""
+    described = ", ".join(filter(None, (p.symbol, p.name))) + f": {p.help}"
+    if p.numeric:
+        described += f" [{p.low:g}…{p.high:g}{' ' + p.unit if p.unit else ''}]"
+
+    def parse(_ctx: click.Context, _option: click.Parameter, raw: object) -> Any:
+        try:
+            return p.parse(raw)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return click.Option(
+        [f"--{p.key.replace('_', '-')}", p.key],
+        default=str(p.default),
+        show_default=True,
+        metavar="|".join(value for value, _ in p.choices) or p.kind.value.upper(),
+        help=described,
+        callback=parse,
+    )
+
+
+@click.command("heatmap", cls=StudyCommand)
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--region",
+    callback=parse_region,
+    metavar="LATMIN,LONMIN,LATMAX,LONMAX",
+    help="Box of degrees. Default: the sample's, or the extent of the check-ins.",
+)
+@click.option("--start", metavar="UTC", help="Use check-ins from this instant on (ISO 8601).")
+@click.option("--end", metavar="UTC", help="Use check-ins before this instant (ISO 8601).")
+@click.option("--users", type=click.IntRange(min=1), help="Sample so many users; default all.")
+@click.option("--data-seed", type=int, default=0, show_default=True, help="Seed of that sample.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of demonstration noise.")
+@click.option(
+    "--columns",
+    callback=parse_columns,
+    metavar="ROLE=COLUMN,…",
+    help="Which column holds what, by name or number from 1, where the guess is wrong: "
+    "user, time, lat, lon, location, weight.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the map (.png .svg .pdf) or its numbers (.csv .json).",
+)
+@click.option(
+    "--panes",
+    type=click.Choice(["both", "private", "true"]),
+    default="both",
+    show_default=True,
+    help="Which heatmaps the file shows; the true one is for the curator only.",
+)
+@click.option("--size", metavar="WxH", default="1600x900", show_default=True, help="In pixels.")
+@click.option("--dpi", type=click.IntRange(30, 1200), default=150, show_default=True)
+@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print metrics, timings and counts as JSON.")
+@click.option(
+    "--set-aside",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.csv",
+    help="Write every row set aside, with its line number and the reason.",
+)
+@click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+def heatmap_command(
+    file: Path,
+    region: Region | None,
+    start: str | None,
+    end: str | None,
+    users: int | None,
+    data_seed: int,
+    seed: int,
+    columns: dict[str, str] | None,
+    output: Path | None,
+    panes: str,
+    size: str,
+    dpi: int,
+    theme: str,
+    as_json: bool,
+    set_aside: Path | None,
+    no_cache: bool,
+    quiet: bool,
+    **values: Any,
+) -> None:
+    """Draw the differentially private heatmap of a file of check-ins (demonstration noise).
+
+    FILE is SNAP text, CSV, TSV (each plain or .gz) or Parquet; the word sample stands for the
+    bundled synthetic one.
+    """
+    from explorer.figures.view_state import ViewState
+    from explorer.studies.model import Selection, default_request
+    from explorer.studies.registry import get_study
+
+    pixels = parse_size(size)
+    check_output(output, (*PICTURE_FORMATS, *TABLE_FORMATS))
+    check_output(set_aside, (".csv",))
+    with ExitStack() as stack:
+        data, suggested = open_file(stack, file, columns, use_cache=not no_cache, quiet=quiet)
+        host = open_host(stack)
+        host.add_data(data)
+        if set_aside is not None:
+            data.export_set_aside(set_aside)
+        box = region or suggested or _extent(data)
+        selection = Selection(data.fingerprint, box, start, end, users, data_seed)
+        request = default_request(get_study("heatmap"), **values)
+        request = replace(request, selection=selection, seed=seed)
+        result = best_answer(host, request, quiet)
+        shown = {"both": ("true", "private"), "private": ("private",), "true": ("true",)}[panes]
+        view = ViewState.for_result(result, theme=theme, surfaces=shown)
+        summary = heatmap_summary(result, data, view)
+        if output is not None:
+            export(result, view, data.basename, output, pixels, dpi)
+    if as_json:
+        click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
+    else:
+        click.echo(_text(summary, output))
+
+
+def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[str, Any]:
+    """Return counts, metrics and the recipe of a heatmap as JSON values."""
+    report = data.report
+    numbers = {r.key: r for r in result.readouts}
+    metrics = {key: numbers[key].value for key in METRICS}
+    metrics["emd_lower"], metrics["emd_upper"] = numbers["emd"].low, numbers["emd"].high
+    return {
+        "schema": SCHEMA,
+        "stamp": result.stamp,
+        "rows": {
+            "read": report.physical_lines - report.header,
+            "kept": report.kept,
+            "blank": report.blank,
+            "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
+        },
+        "users": {
+            "in_file": _count(numbers["users_in_file"].value),
+            "in_region": _count(numbers["users_in_region"].value),
+            "used": _count(numbers["users_used"].value),
+        },
+        "metrics": metrics,
+        "metrics_on": "filtered maps, sum-normalised, true against private; curator only",
+        "epsilon_per_level": {
+            key.removeprefix("epsilon_level_"): r.value
+            for key, r in numbers.items()
+            if key.startswith("epsilon_level_")
+        },
+        "notes": list(result.notes),
+        "timings_ms": dict(result.timings_ms),
+        "seed": result.request.seed,
+        "recipe": recipe_of(result, view, data.basename).to_dict(),
+    }
+
+
+def _count(value: float | None) -> int:
+    return int(value or 0)
+
+
+def _text(summary: dict[str, Any], output: Path | None) -> str:
+    """Return the summary for a reader at a terminal."""
+    rows, users, metrics = summary["rows"], summary["users"], summary["metrics"]
+    aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
+    lines = [
+        f"rows: {rows['kept']:,} kept of {rows['read']:,}; set aside: {aside}",
+        f"users: {users['used']:,} used of {users['in_region']:,} in the region "
+        f"and {users['in_file']:,} in the file",
+    ]
+    if metrics["similarity"] is not None:
+        km = metrics["emd_km"]
+        distance = metrics["emd"]
+        if distance is None:
+            shown = f"{metrics['emd_lower']:.4g} … {metrics['emd_upper']:.4g} of the side"
+        else:
+            shown = f"{distance:.4g} of the side" + ("" if km is None else f", {km:.4g} km")
+        lines.append(
+            f"against the truth (curator only): similarity {metrics['similarity']:.4g}, "
+            f"earth mover's distance {shown}"
+        )
+    lines += summary["notes"]
+    if output is not None:
+        lines.append(f"written: {output}")
+    return "\n".join(filter(None, [*lines, summary["stamp"]]))
+
+
+def _extent(data: CheckinData) -> Region:
+    """Return a box around all check-ins, or say how to choose one."""
+    from explorer.geography.region import Region
+
+    if not data.rows or data.extent is None:
+        raise ValueError(f"{data.basename}: no row was kept; see the counts of rows set aside")
+    south, west, north, east = data.extent
+    margin = 1e-6 + 1e-3 * max(north - south, east - west)
+    try:
+        return Region(
+            max(-90.0, south - margin),
+            max(-180.0, west - margin),
+            min(90.0, north + margin),
+            min(180.0, east + margin),
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{data.basename}: its check-ins span {east - west:.0f}° of longitude; "
+            "choose a part with --region LATMIN,LONMIN,LATMAX,LONMAX"
+        ) from error

@@ -1,0 +1,55 @@
+"""The command that opens the window, or draws it off screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from explorer.cli.common import parse_pair, parse_region, parse_size
+
+
+@click.command("window")
+@click.option("--study", metavar="STUDY", help="Which question to open with.")
+@click.option("--data", type=click.Path(path_type=Path), help="Check-ins to open; else the sample.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter.")
+@click.option("--region", callback=parse_region, metavar="LATMIN,LONMIN,LATMAX,LONMAX")
+@click.option("--users", type=click.IntRange(min=1), help="Sample so many users.")
+@click.option("--seed", type=int, help="Of demonstration noise.")
+@click.option("--recipe", type=click.Path(path_type=Path), help="An exported file to go back to.")
+@click.option("--screenshot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.png")
+@click.option("--size", metavar="WxH", default="1280x800", show_default=True)
+@click.option("--scale", type=click.Choice(["1", "2"]), default="1", show_default=True)
+@click.option("--theme", type=click.Choice(["light", "dark", "system"]), default="system")
+def window_command(
+    study: str | None,
+    data: Path | None,
+    settings: tuple[str, ...],
+    region: Any,
+    users: int | None,
+    seed: int | None,
+    recipe: Path | None,
+    screenshot: Path | None,
+    size: str,
+    scale: str,
+    theme: str,
+) -> int:
+    """Open the window; with --screenshot, draw it off screen, save the picture and end."""
+    from explorer.ui.app import WindowOptions, run_window
+
+    return run_window(
+        WindowOptions(
+            study=study,
+            data=data,
+            values=tuple(parse_pair(item, "--set") for item in settings),
+            region=region,
+            users=users,
+            seed=seed,
+            recipe=recipe,
+            screenshot=screenshot,
+            size=parse_size(size),
+            scale=int(scale),
+            theme=theme,
+        )
+    )
