@@ -13,14 +13,15 @@ from explorer.privacy.heatmaps.distance import (
     Interval,
     block_interval,
     exact_distance,
-    quick_interval,
+    quick_intervals,
 )
 from explorer.studies import heatmap_statements as said
 from explorer.studies.heatmap_mechanisms import (
     Estimate,
     Stopwatch,
     draw,
-    exact_heatmap,
+    exact_estimate,
+    exact_truth,
     run_mechanism,
     true_map,
 )
@@ -167,10 +168,13 @@ class HeatmapStudy:
         yield _with(first, plain, _metric_readouts(), watch, Fidelity.COARSE, complete=False)
 
         context.check()
-        q, p = truth.heatmap, exact_heatmap(estimate, request["sigma"], level)
+        q = exact_truth(selection, truth.counts, request["sigma"], context)
+        p = exact_estimate(estimate, request["sigma"], level)
+        context.check()
         agreement = compare(q, p)
+        context.check()
         width, height = selection.region.width_km, selection.region.height_km
-        unit, km = quick_interval(p, q), quick_interval(p, q, width, height)
+        unit, km = quick_intervals(p, q, width, height)
         watch.lap("metrics")
         coarse = request.fidelity is Fidelity.COARSE
         yield _with(

@@ -44,10 +44,9 @@ class Stopwatch:
 
 @dataclass(frozen=True)
 class Truth:
-    """What only the curator may see: the aggregate's exact heatmap, and both kinds of numbers."""
+    """What only the curator may see: the aggregate and its heatmap as it is drawn."""
 
     counts: CellCounts
-    heatmap: NDArray[np.float64]
     picture: NDArray[np.float32]
 
 
@@ -79,16 +78,14 @@ def true_map(
     )
     watch.lap("aggregate")
 
-    def make() -> Truth:
+    def make() -> NDArray[np.float32]:
         if not counts.users:
-            nothing = np.zeros((1 << level, 1 << level))
-            return Truth(counts, nothing, nothing.astype(np.float32))
-        exact = smoothing(1 << level, sigma).exact(counts.grid() / counts.total)
-        return Truth(counts, exact, exact.astype(np.float32))
+            return np.zeros((1 << level, 1 << level), np.float32)
+        return smoothing(1 << level, sigma).picture(counts.blocks().normalised())
 
-    truth: Truth = context.memo(("heatmap truth", selection, level, sigma), make)
+    picture = context.memo(("heatmap true picture", selection, level, sigma), make)
     watch.lap("true map")
-    return truth
+    return Truth(counts, picture)
 
 
 def run_mechanism(
@@ -135,16 +132,23 @@ def _pyramid(request: Request, counts: CellCounts, context: Context, watch: Stop
 
 def draw(estimate: Estimate, sigma: float, level: int, watch: Stopwatch) -> NDArray[np.float32]:
     """Return the heatmap as it is drawn, in single precision."""
-    filtered = smoothing(1 << level, sigma)
-    if isinstance(estimate.map, SparseMap):
-        picture = filtered.picture_of_blocks(estimate.map)
-    else:
-        picture = filtered.picture(estimate.map)
+    picture = smoothing(1 << level, sigma).picture(estimate.map)
     watch.lap("filter")
     return picture
 
 
-def exact_heatmap(estimate: Estimate, sigma: float, level: int) -> NDArray[np.float64]:
-    """Return the heatmap as it is judged, in double precision."""
-    grid = estimate.map.grid() if isinstance(estimate.map, SparseMap) else estimate.map
-    return smoothing(1 << level, sigma).exact(grid)
+def exact_truth(
+    selection: Selection, counts: CellCounts, sigma: float, context: Context
+) -> NDArray[np.float64]:
+    """Return the true heatmap as the estimate is judged by, kept while nothing changes."""
+    key = ("heatmap truth", selection, counts.level, sigma)
+    filtered = smoothing(1 << counts.level, sigma)
+    exact: NDArray[np.float64] = context.memo(
+        key, lambda: filtered.exact(counts.blocks().normalised())
+    )
+    return exact
+
+
+def exact_estimate(estimate: Estimate, sigma: float, level: int) -> NDArray[np.float64]:
+    """Return the estimated heatmap as it is judged, in double precision."""
+    return smoothing(1 << level, sigma).exact(estimate.map)

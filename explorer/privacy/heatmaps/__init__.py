@@ -15,10 +15,10 @@ from explorer.privacy.heatmaps.counts import CellCounts, aggregate, from_grid
 from explorer.privacy.heatmaps.measurement import Measurement, descend, largest, measure
 from explorer.privacy.heatmaps.metrics import (
     Metrics,
+    QuickBounds,
     compare,
-    marginals_lower,
     pyramid_norm,
-    pyramid_upper,
+    quick_bounds,
 )
 from explorer.privacy.heatmaps.morton import all_codes, children, decode, encode, level_of
 from explorer.privacy.heatmaps.reference import (
@@ -36,6 +36,7 @@ __all__ = [
     "CellCounts",
     "Measurement",
     "Metrics",
+    "QuickBounds",
     "Reconstruction",
     "ReducedProblem",
     "Schedule",
@@ -55,10 +56,9 @@ __all__ = [
     "laplace_grid",
     "largest",
     "level_of",
-    "marginals_lower",
     "measure",
     "pyramid_norm",
-    "pyramid_upper",
+    "quick_bounds",
     "reconstruct",
     "reconstruct_by_reference",
     "reduced_problem",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.heatmaps.morton import decode, encode
+from explorer.privacy.heatmaps.sparse import SparseMap
 from explorer.privacy.noise import IntArray
 
 Box = tuple[float, float, float, float]
@@ -71,6 +72,10 @@ class CellCounts:
         dense = np.zeros((1 << self.level, 1 << self.level))
         dense[self.cells] = self.masses
         return dense
+
+    def blocks(self) -> SparseMap:
+        """Return the leaves as a map."""
+        return SparseMap(self.level, np.full(len(self.codes), self.level), self.codes, self.masses)
 
     @cached_property
     def cells(self) -> tuple[IntArray, IntArray]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from explorer.privacy.heatmaps.metrics import marginals_lower, normalise, pyramid_upper
+from explorer.privacy.heatmaps.metrics import normalise, quick_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,18 @@ class Interval:
         return Interval(self.low * shortest, self.high * longest)
 
 
-def quick_interval(
-    p: NDArray[Any], q: NDArray[Any], width: float = 1.0, height: float = 1.0
-) -> Interval:
-    """Return the interval that needs no solver: marginals below, pyramid norm above."""
-    return Interval(marginals_lower(p, q, width, height), pyramid_upper(p, q, width, height))
+def quick_intervals(
+    p: NDArray[Any], q: NDArray[Any], width: float, height: float
+) -> tuple[Interval, Interval]:
+    """Return intervals that need no solver, in the unit square and under sides of these lengths.
+
+    Marginals below, pyramid norm above (`explorer.privacy.heatmaps.metrics.quick_bounds`).
+    """
+    found = quick_bounds(p, q)
+    return (
+        Interval(found.lower(), found.upper()),
+        Interval(found.lower(width, height), found.upper(width, height)),
+    )
 
 
 def block_interval(p: NDArray[Any], q: NDArray[Any], blocks: int) -> Interval:

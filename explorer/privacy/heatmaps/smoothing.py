@@ -1,19 +1,19 @@
 """The heatmap filter: every leaf's mass spread by a Gaussian that keeps it inside the square.
 
 The paper's Z(x', y') factorises exactly, so H = A p Aᵀ with A column-normalised,
-A[a, b] = exp(−((a−b)/Δ)²/2σ²) / Σ_a, summing over the output (errata 13). Three ways to apply it:
+A[a, b] = exp(−((a−b)/Δ)²/2σ²) / Σ_a, summing over the output (errata 13).
 
-* `Smoothing.exact`: double precision, dense up to Δ = 256, zero-padded FFT beyond; for metrics.
-* `Smoothing.picture`: single precision through a low-rank factor; for dense maps on the screen.
-* `Smoothing.picture_of_blocks`: the same without ever building p; for the pyramid's answers.
-
-A's numerator K is a positive definite kernel of rank about 2.5/σ, whatever Δ is. Pivoted Cholesky
-gives K ≈ L Lᵀ with every entry wrong by at most the largest remaining diagonal entry.
+A's numerator K is a positive definite kernel whose numerical rank is about 3/σ, whatever Δ is.
+Pivoted Cholesky gives K ≈ L Lᵀ with no entry further off than the largest diagonal entry that
+remains, so H ≈ L (LᵀD⁻¹ p D⁻¹L) Lᵀ costs a fraction of the dense product, and a map of few blocks
+need never be rasterised: its inner matrix is a sum over blocks. Where the rank is too
+high for that, the dense product or a zero-padded FFT is used.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -25,10 +25,51 @@ from explorer.privacy.heatmaps.sparse import SparseMap
 
 Float32Array = NDArray[np.float32]
 
-DENSE_SIDE = 256
-"""Largest Δ for which the dense double-precision product beats the FFT."""
-FACTOR_ERROR = 1e-8
-"""Largest entry of K − L Lᵀ, where K's largest entry is 1: single precision."""
+MOST_RANK = 256
+"""Largest rank worth factoring for: beyond, finding the factor costs more than it saves."""
+DENSE_SIDE = 128
+"""Largest Δ at which the dense product beats the FFT."""
+EXACT_ERROR = 1e-13
+"""Largest entry of K − L Lᵀ for metrics; K's own largest entry is 1."""
+PICTURE_ERROR = 1e-8
+"""The same for pictures in single precision."""
+NEGLIGIBLE = 1e-10
+"""Factor entries below this are dropped in single precision: denormal numbers are very slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A ≈ left @ right in one precision, and prefix sums of `right` along its rows.
+
+    Attributes
+    ----------
+    left : ndarray, shape (Δ, rank)
+    right : ndarray, shape (rank, Δ)
+    prefix : ndarray of float64, shape (Δ+1, rank)
+        ``prefix[b] − prefix[a]`` is the sum of columns a…b−1 of `right`.
+    """
+
+    left: NDArray[Any]
+    right: NDArray[Any]
+    prefix: FloatArray
+
+    def apply(self, p: NDArray[Any]) -> NDArray[Any]:
+        """Return H of a dense map."""
+        return self._spread((self.right @ p) @ self.right.T)
+
+    def apply_to_blocks(self, blocks: SparseMap) -> NDArray[Any]:
+        """Return H of a map of blocks."""
+        row, column, size = blocks.spans()
+        by_row = (self.prefix[row + size] - self.prefix[row]) * (blocks.masses / size)[:, None]
+        by_column = (self.prefix[column + size] - self.prefix[column]) / size[:, None]
+        kind = self.left.dtype
+        return self._spread(by_row.astype(kind).T @ by_column.astype(kind))
+
+    def _spread(self, core: NDArray[Any]) -> NDArray[Any]:
+        if core.dtype == np.float32 and core.size:
+            core[np.abs(core) < NEGLIGIBLE * NEGLIGIBLE * np.abs(core).max()] = 0
+        heatmap = (self.left @ core) @ self.left.T
+        return np.asarray(np.maximum(heatmap, 0, out=heatmap))
 
 
 class Smoothing:
@@ -66,8 +107,9 @@ class Smoothing:
         distance = np.arange(self.side) / self.side
         if self.identity:
             return np.asarray(distance == 0, dtype=float)
-        # Below exp(−745) the exponential is 0; clipping avoids a needless underflow.
-        return np.asarray(np.exp(np.maximum(-(distance**2) / (2 * self.sigma**2), -745.0)))
+        # Below exp(−200) it is as good as 0, and products of it would be denormal, thus slow.
+        exponent = distance**2 / (2 * self.sigma**2)
+        return np.asarray(np.where(exponent < 200, np.exp(-np.minimum(exponent, 200)), 0.0))
 
     @cached_property
     def column_sums(self) -> FloatArray:
@@ -83,62 +125,96 @@ class Smoothing:
         return np.asarray(self.kernel[np.abs(index[:, None] - index)] / self.column_sums)
 
     @cached_property
-    def factor(self) -> tuple[FloatArray, FloatArray] | None:
-        """L and LᵀD⁻¹ with A ≈ L (LᵀD⁻¹), or None if K's rank is too high to be of use."""
+    def _factors(self) -> tuple[Factor | None, Factor | None]:
+        """Factors for metrics and for pictures; None where the rank is too high to be of use."""
         if self.identity:
-            return None
-        most = min(self.side // 2, 512)
-        expected = 2.2 / self.sigma
-        if expected > most:
-            return None
+            return None, None
+        most = min(self.side * 5 // 8, MOST_RANK)
+        if 2.0 / self.sigma > most:
+            return None, None
         index = np.arange(self.side)
-        diagonal = np.ones(self.side)
+        remaining = np.ones(self.side)
         rows = np.zeros((most, self.side))
+        coarse: Factor | None = None
         for k in range(most):
-            pivot = int(diagonal.argmax())
-            if diagonal[pivot] <= FACTOR_ERROR:
-                left = rows[:k]
-                return left.T.copy(), left / self.column_sums
+            pivot = int(remaining.argmax())
+            if coarse is None and remaining[pivot] <= PICTURE_ERROR:
+                coarse = self._factor(rows[:k], np.float32)
+            if remaining[pivot] <= EXACT_ERROR:
+                return self._factor(rows[:k], np.float64), coarse
             column = self.kernel[np.abs(index - pivot)] - rows[:k, pivot] @ rows[:k]
-            column /= math.sqrt(diagonal[pivot])
+            column /= math.sqrt(remaining[pivot])
             rows[k] = column
-            diagonal -= column * column
-            diagonal[pivot] = 0.0
-        return None
+            remaining -= column * column
+            remaining[pivot] = 0.0
+        return None, coarse
 
-    @cached_property
-    def _single(self) -> tuple[Float32Array, Float32Array, FloatArray] | None:
-        """The factors in single precision, and prefix sums over columns of the right one."""
-        if self.factor is None:
-            return None
-        left, right = self.factor
-        prefix = np.zeros((self.side + 1, len(right)))
+    def _factor(self, rows: FloatArray, kind: type[np.floating[Any]]) -> Factor:
+        if kind is np.float32:
+            rows = np.where(np.abs(rows) < NEGLIGIBLE, 0.0, rows)
+        right = rows / self.column_sums
+        prefix = np.zeros((self.side + 1, len(rows)))
         np.cumsum(right.T, axis=0, out=prefix[1:])
-        return left.astype(np.float32), right.astype(np.float32), prefix
+        left = np.ascontiguousarray(rows.T, dtype=kind)
+        return Factor(left, np.ascontiguousarray(right, dtype=kind), prefix)
 
     @cached_property
     def _matrix_single(self) -> Float32Array:
-        return self.matrix.astype(np.float32)
+        single = self.matrix.astype(np.float32)
+        single[single < NEGLIGIBLE] = 0
+        return single
 
-    def exact(self, p: NDArray[Any]) -> FloatArray:
+    def exact(self, p: NDArray[Any] | SparseMap) -> FloatArray:
         """Return H = A p Aᵀ in double precision.
 
         Parameters
         ----------
-        p : array, shape (Δ, Δ)
+        p : array, shape (Δ, Δ), or SparseMap
             Non-negative masses.
 
         Returns
         -------
         ndarray of float64, shape (Δ, Δ)
-            Of the same total; rounding never makes it negative.
+            Of the same total, never negative; wrong by at most about 10⁻¹² of what one cell
+            holding all the mass would give.
         """
+        fine, _ = self._factors
+        self._fits(p)
+        if isinstance(p, SparseMap):
+            if fine is not None and len(p.masses) <= 4 * self.side:
+                return fine.apply_to_blocks(p)
+            p = p.grid()
         p = np.asarray(p, dtype=float)
         if self.identity:
             return p.copy()
         if self.side <= DENSE_SIDE:
             return np.asarray(self.matrix @ p @ self.matrix.T)
+        return self._by_fft(p) if fine is None else fine.apply(p)
+
+    def picture(self, p: NDArray[Any] | SparseMap) -> Float32Array:
+        """Return H in single precision, wrong by less than 10⁻⁶ of its largest value.
+
+        Parameters are those of `exact`.
+        """
+        _, coarse = self._factors
+        self._fits(p)
+        if isinstance(p, SparseMap):
+            if coarse is not None and len(p.masses) <= 4 * self.side:
+                return coarse.apply_to_blocks(p)
+            p = p.grid(np.float32)
+        p = np.asarray(p, dtype=np.float32)
+        if self.identity:
+            return p.copy()
+        if coarse is not None:
+            return coarse.apply(p)
+        if self.side <= DENSE_SIDE:
+            return np.asarray(self._matrix_single @ p @ self._matrix_single.T)
         return self._by_fft(p)
+
+    def _fits(self, p: NDArray[Any] | SparseMap) -> None:
+        shape = (1 << p.level,) * 2 if isinstance(p, SparseMap) else np.shape(p)
+        if shape != (self.side, self.side):
+            raise ValueError(f"p: shape {shape} is not ({self.side}, {self.side})")
 
     def _by_fft(self, p: NDArray[Any]) -> NDArray[Any]:
         from scipy import fft
@@ -159,48 +235,6 @@ class Smoothing:
             spread = fft.irfft(spectrum, n=size, axis=axis, overwrite_x=True)
             spread = spread[: self.side] if axis == 0 else spread[:, : self.side]
         return np.asarray(np.maximum(spread, 0.0))
-
-    def picture(self, p: NDArray[Any]) -> Float32Array:
-        """Return H in single precision, wrong by less than 10⁻⁶ of its largest value.
-
-        Parameters are those of `exact`.
-        """
-        p = np.asarray(p, dtype=np.float32)
-        if self.identity:
-            return p.copy()
-        if self._single is not None:
-            left, right, _ = self._single
-            core = (right @ p) @ right.T
-            return self._spread_core(left, core)
-        if self.side <= 2 * DENSE_SIDE:
-            return np.asarray(self._matrix_single @ p @ self._matrix_single.T)
-        return self._by_fft(p)
-
-    def picture_of_blocks(self, blocks: SparseMap) -> Float32Array:
-        """Return H of a map of few blocks in single precision, without building the map.
-
-        Parameters
-        ----------
-        blocks : SparseMap
-            On a grid of this Δ.
-        """
-        if self.side != 1 << blocks.level:
-            raise ValueError(f"blocks: their grid has side {1 << blocks.level}, not {self.side}")
-        if self._single is None or len(blocks.masses) > 8 * self.side:
-            return self.picture(blocks.grid(np.float32))
-        left, _, prefix = self._single
-        row, column, size = blocks.spans()
-        # Mean of A's right factor over a block's rows and over its columns.
-        by_row = (prefix[row + size] - prefix[row]) * (blocks.masses / size)[:, None]
-        by_column = (prefix[column + size] - prefix[column]) / size[:, None]
-        core = by_row.astype(np.float32).T @ by_column.astype(np.float32)
-        return self._spread_core(left, core)
-
-    @staticmethod
-    def _spread_core(left: Float32Array, core: Float32Array) -> Float32Array:
-        picture = np.asarray((left @ core) @ left.T, dtype=np.float32)
-        np.maximum(picture, 0.0, out=picture)
-        return picture
 
 
 @lru_cache(maxsize=12)
