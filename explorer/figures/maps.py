@@ -1,0 +1,288 @@
+"""Heatmaps on paper: one or two panes over coasts and borders, on one colour scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from explorer.figures import words
+from explorer.figures.colour_maps import colour_table
+from explorer.figures.page import Page, drawable, wrap
+from explorer.figures.view_state import ViewState, study_of
+from explorer.geography.basemap import Basemap
+from explorer.geography.cities import Cities
+from explorer.geography.region import KM_PER_DEGREE, Box, Region
+from explorer.geography.scale_bar import format_degrees, scale_bars
+from explorer.studies.model import Result, Surface
+
+MARGIN = 0.04
+"""Room around the region, as a share of its size, where the view does not say what it shows."""
+
+
+def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
+    """Return the value at the top of each pane's colour scale; the bottom is 0.
+
+    Linked panes end at the largest value of the surface that only the curator sees, if that one
+    is among them: the private pane is then judged on the truth's scale. Without it no scale may
+    depend on it, since the scale alone would tell something of the truth; the panes end at the
+    largest value that is shown.
+    """
+    tops = [float(surface.values.max(initial=0)) for surface in shown]
+    if linked:
+        truth = [top for top, s in zip(tops, shown, strict=True) if s.curator_only]
+        tops = [max(truth or tops, default=0.0)] * len(tops)
+    return [top if top > 0 else 1.0 for top in tops]
+
+
+def draw_maps(
+    page: Page,
+    result: Result,
+    view: ViewState,
+    recipe: Mapping[str, object],
+    basemap: Basemap | None = None,
+    cities: Cities | None = None,
+) -> None:
+    """Draw the surfaces that the view shows side by side, with colour bar, caption and stamps.
+
+    Raises
+    ------
+    ValueError
+        If the view shows none of the result's surfaces.
+    """
+    shown = words.shown_surfaces(result, view)
+    curator = any(surface.curator_only for surface in shown)
+    study = study_of(result)
+    page.write_title(view.title or (study.name if study else result.request.study))
+    credit = "Map: Natural Earth, US Census Bureau" if basemap and view.show_basemap else ""
+    if cities and view.show_cities:
+        credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
+    origin = ". ".join(filter(None, (words.origin_line(recipe), credit)))
+    page.write_notes(
+        [
+            words.settings_line(result),
+            words.data_line(result, recipe),
+            words.readout_line(result, curator),
+        ],
+        [*words.guarantee_lines(result), *result.notes, origin],
+    )
+
+    limits = colour_limits(shown, view.linked_scale)
+    shared = view.linked_scale or len(shown) == 1
+    boxes = _panes(page, shown, view, bars=1 if shared else len(shown))
+    image = None
+    for place, (surface, rectangle) in enumerate(zip(shown, boxes, strict=True)):
+        axes = page.axes(*rectangle)
+        visible = view.map_box or _around(surface.region)
+        image = _pane(page, axes, rectangle, surface, visible, limits[place], view)
+        _layers(page, axes, rectangle, surface.region, visible, view, basemap, cities)
+        if place == 0:
+            _scale_bar(page, axes, surface.region, visible)
+        page.stamp(axes, words.stamp_of(result, surface), rectangle[2])
+        if not shared or place == len(shown) - 1:
+            beyond = shared and any(s.values.max(initial=0) > limits[0] for s in shown)
+            _colour_bar(page, image, rectangle, beyond)
+
+
+def _around(region: Region) -> Box:
+    south, west, north, east = region.box
+    high, wide = MARGIN * (north - south), MARGIN * (east - west)
+    return south - high, west - wide, north + high, east + wide
+
+
+def _bar_width(page: Page) -> float:
+    """Inches that a colour bar with its numbers takes beside a pane."""
+    return 6.4 * page.label_size / 72
+
+
+def _panes(
+    page: Page, shown: Sequence[Surface], view: ViewState, bars: int
+) -> list[tuple[float, float, float, float]]:
+    """Return left, bottom, width, height of every pane in inches, true to the map's shape."""
+    ticks = 4.4 * page.label_size / 72
+    below = 1.9 * page.inches(page.label_size)
+    above = 1.5 * page.inches(page.label_size)
+    tall = page.top - page.bottom - below - above
+    room = page.width - 2 * page.margin - bars * _bar_width(page)
+    wide = room / len(shown) - ticks - page.margin
+    panes = []
+    left = page.margin
+    for place, surface in enumerate(shown):
+        south, west, north, east = view.map_box or _around(surface.region)
+        shape = (east - west) / ((north - south) * surface.region.aspect)
+        width = max(0.3, min(wide, tall * shape))
+        height = width / shape
+        panes.append(
+            (left + ticks, page.bottom + below + max(0.0, (tall - height) / 2), width, height)
+        )
+        bar = _bar_width(page) if bars > 1 or place == len(shown) - 1 else 0.0
+        left += ticks + width + page.margin + bar
+    # What the panes leave over goes to both sides.
+    spare = max(0.0, page.width - page.margin - left) / 2
+    return [(x + spare, y, w, h) for x, y, w, h in panes]
+
+
+def _pane(
+    page: Page,
+    axes: Any,
+    rectangle: tuple[float, float, float, float],
+    surface: Surface,
+    visible: Box,
+    top: float,
+    view: ViewState,
+) -> Any:
+    from matplotlib.colors import ListedColormap
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    south, west, north, east = surface.region.box
+    cells = surface.values.shape[0]
+    share = (north - south) / (visible[2] - visible[0])
+    dots = rectangle[3] * page.figure.dpi * share
+    axes.set_facecolor(page.theme.map_back)
+    image = axes.imshow(
+        surface.values,
+        origin="lower",
+        extent=(west, east, south, north),
+        aspect="auto",
+        # Cells keep their sharp edges unless there are more of them than dots.
+        interpolation="nearest" if dots >= cells else "antialiased",
+        cmap=ListedColormap(colour_table(view.colour_map) / 255),
+        vmin=0,
+        vmax=top,
+        zorder=1,
+    )
+    axes.set_xlim(visible[1], visible[3])
+    axes.set_ylim(visible[0], visible[2])
+    for axis, kind, inches in (
+        (axes.xaxis, "lon", rectangle[2]),
+        (axes.yaxis, "lat", rectangle[3]),
+    ):
+        letters = 9 if kind == "lon" else 2.5
+        most = max(1, int(inches * 72 / (letters * page.label_size)))
+        axis.set_major_locator(MaxNLocator(min(most, 6), steps=[1, 2, 2.5, 5, 10]))
+        low, high = axis.get_view_interval()
+        ticks = axis.get_major_locator().tick_values(low, high)
+        step = float(np.min(np.diff(ticks))) if len(ticks) > 1 else high - low
+        decimals = next((d for d in range(7) if abs(round(step, d) - step) < 1e-9 * step), 6)
+        axis.set_major_formatter(
+            FuncFormatter(lambda v, _, d=decimals, k=kind: format_degrees(v, d, k))
+        )
+    mark = " — curator only" if surface.curator_only else ""
+    title = wrap(drawable(surface.label + mark), page.ems(rectangle[2] + 0.4, page.label_size))
+    axes.set_title(
+        title[0] + ("…" if len(title) > 1 else ""),
+        fontsize=page.label_size,
+        color=page.theme.text,
+        pad=0.4 * page.label_size,
+        parse_math=False,
+    )
+    return image
+
+
+def _layers(
+    page: Page,
+    axes: Any,
+    rectangle: tuple[float, float, float, float],
+    region: Region,
+    visible: Box,
+    view: ViewState,
+    basemap: Basemap | None,
+    cities: Cities | None,
+) -> None:
+    """Draw coasts and borders, the region's outline and city names over a heatmap."""
+    from matplotlib.patches import Rectangle
+    from matplotlib.patheffects import withStroke
+
+    theme = page.theme
+    south, west, north, east = region.box
+    corner, size = (west, south), (east - west, north - south)
+    if basemap is not None and view.show_basemap:
+        lon, lat = basemap.level_for(visible[3] - visible[1]).within(visible)
+        axes.plot(lon, lat, color=theme.map_line, linewidth=0.7, zorder=0.5, gid="basemap")
+        # Above the heatmap the same lines are white with a dark halo, readable on every colour.
+        over = axes.plot(lon, lat, color="#ffffff", linewidth=0.6, alpha=0.85, zorder=2)[0]
+        over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
+        over.set_clip_path(Rectangle(corner, *size, transform=axes.transData))
+    axes.add_patch(
+        Rectangle(
+            corner, *size, fill=False, edgecolor=theme.map_region, linewidth=0.8, zorder=3,
+            gid="region",
+        )
+    )  # fmt: skip
+    if cities is None or not view.show_cities:
+        return
+    wide, tall = rectangle[2], rectangle[3]
+    height = page.inches(page.small)
+    for city in cities.visible(visible, 12, (min(1, 1.1 / wide), min(1, 2.2 * height / tall))):
+        name = drawable(city.name)
+        length = (page.small * 0.95 * (len(name) * 0.62 + 1)) / 72
+        # A name turns to the left of its dot where it would run out of the pane.
+        turn = (city.longitude - visible[1]) / (visible[3] - visible[1]) * wide + length > wide
+        halo = [withStroke(linewidth=1.8, foreground=theme.map_halo)]
+        axes.plot(
+            city.longitude, city.latitude, marker="o", markersize=2.4, color=theme.map_label,
+            markeredgecolor=theme.map_halo, markeredgewidth=0.5, zorder=4,
+        )  # fmt: skip
+        axes.annotate(
+            name, (city.longitude, city.latitude), xytext=(-3 if turn else 3, 0),
+            textcoords="offset points", ha="right" if turn else "left", va="center",
+            fontsize=page.small * 0.95, color=theme.map_label, zorder=5, path_effects=halo,
+            annotation_clip=True, clip_on=True, parse_math=False,
+        )  # fmt: skip
+
+
+def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
+    """Draw a bar of round length, km above and miles below, in the lower left corner."""
+    from matplotlib.patheffects import withStroke
+
+    # The flat map is true to scale at the region's middle latitude.
+    km = (visible[3] - visible[1]) * KM_PER_DEGREE / region.aspect
+    metric, imperial = scale_bars(km, 0.3)
+    halo = [withStroke(linewidth=2.6, foreground=page.theme.map_halo)]
+    style = {
+        "transform": axes.transAxes,
+        "color": page.theme.map_label,
+        "linewidth": 1.1,
+        "zorder": 6,
+        "path_effects": halo,
+        "solid_capstyle": "butt",
+    }
+    figure_height = axes.get_position().height * page.height
+    tick, y, x = 0.05 / figure_height, (page.inches(page.small) + 0.1) / figure_height, 0.03
+    axes.plot([x, x + max(metric.share, imperial.share)], [y, y], gid="scale-bar", **style)
+    axes.plot([x, x], [y - tick, y + tick], **style)
+    axes.plot([x + metric.share] * 2, [y, y + tick], **style)
+    axes.plot([x + imperial.share] * 2, [y, y - tick], **style)
+    for label, lift, side in ((metric.label, 3.5, "bottom"), (imperial.label, -3.5, "top")):
+        axes.annotate(
+            label, (x, y), xycoords="axes fraction", xytext=(2, lift), textcoords="offset points",
+            fontsize=page.small * 0.95, color=page.theme.map_label, va=side, zorder=6,
+            path_effects=halo, parse_math=False,
+        )  # fmt: skip
+
+
+def _colour_bar(
+    page: Page, image: Any, rectangle: tuple[float, float, float, float], beyond: bool
+) -> None:
+    """Draw the colour scale to the right of a pane; an arrow tells that values go beyond it."""
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    left, bottom, width, height = rectangle
+    thin = 0.11 * page.label_size / 9
+    axes = page.axes(left + width + page.margin, bottom, thin, height)
+    formatter = ScalarFormatter(useMathText=True)
+    formatter.set_powerlimits((-2, 3))
+    bar = page.figure.colorbar(
+        image, cax=axes, extend="max" if beyond else "neither", format=formatter
+    )
+    bar.locator = MaxNLocator(5)
+    bar.outline.set_edgecolor(page.theme.frame)
+    bar.outline.set_linewidth(0.7)
+    axes.tick_params(
+        colors=page.theme.frame, labelcolor=page.theme.text, labelsize=0.85 * page.label_size
+    )
+    axes.yaxis.get_offset_text().set(color=page.theme.text, fontsize=0.8 * page.label_size)
+    axes.set_ylabel(
+        "share of the total per cell", fontsize=0.9 * page.label_size, color=page.theme.text
+    )

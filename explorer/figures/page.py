@@ -1,0 +1,208 @@
+"""A sheet of a given size: text is measured and wrapped, and what is left is for the picture.
+
+matplotlib is imported inside functions only: a program that never exports never pays for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from explorer.figures.style import FONT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POINTS_PER_INCH = 72
+LINE = 1.32
+"""Line height in font sizes."""
+MOST_TEXT = 0.42
+"""Largest share of the height that legend and footnotes may take from the picture."""
+
+
+@cache
+def _font() -> Any:
+    from matplotlib.font_manager import findfont, get_font
+
+    # A size at which advances are fine-grained; only ratios are used.
+    font = get_font(findfont(FONT))
+    font.set_size(100, POINTS_PER_INCH)
+    return font
+
+
+@cache
+def _advance(character: str) -> float:
+    from matplotlib.ft2font import LoadFlags
+
+    glyph = _font().load_char(ord(character), flags=LoadFlags.NO_HINTING)
+    return float(glyph.linearHoriAdvance) / 65536 / 100
+
+
+def width_in_ems(text: str) -> float:
+    """Return how long a line of text is, in font sizes."""
+    return sum(map(_advance, text))
+
+
+@cache
+def _has_glyph(character: str) -> bool:
+    return bool(_font().get_char_index(ord(character)))
+
+
+def drawable(text: str) -> str:
+    """Replace what the font has no sign for, and control characters, by the replacement mark.
+
+    Otherwise matplotlib draws a box and warns at every one.
+    """
+    return "".join(c if c == "\n" or (c.isprintable() and _has_glyph(c)) else "�" for c in text)
+
+
+def wrap(text: str, ems: float) -> list[str]:
+    """Break text into lines not longer than so many font sizes; words longer than that are cut."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            longer = f"{line} {word}" if line else word
+            if width_in_ems(longer) <= ems:
+                line = longer
+                continue
+            if line:
+                lines.append(line)
+            while width_in_ems(word) > ems and len(word) > 1:
+                cut = max(1, next(i for i in range(len(word), 0, -1) if _fits(word[:i], ems)))
+                lines.append(word[:cut])
+                word = word[cut:]
+            line = word
+        lines.append(line)
+    return lines
+
+
+def _fits(text: str, ems: float) -> bool:
+    return len(text) <= 1 or width_in_ems(text) <= ems
+
+
+class Page:
+    """A figure under construction; distances in inches from its lower left corner.
+
+    Parameters
+    ----------
+    width, height : float
+        Inches.
+    theme : Theme
+    """
+
+    def __init__(self, width: float, height: float, theme: Theme) -> None:
+        from matplotlib.figure import Figure
+
+        self.width, self.height, self.theme = width, height, theme
+        self.figure: Figure = Figure(figsize=(width, height), facecolor=theme.background)
+        # Letters grow with the sheet, but less than it and within what can be read.
+        size = min(1.5, max(0.62, math.sqrt(min(width / 7.2, height / 4.6))))
+        self.title_size, self.label_size, self.small = 11 * size, 9 * size, 7 * size
+        self.margin = 0.12 * size
+        self.bottom = self.margin
+        self.top = height - self.margin
+
+    def inches(self, points: float) -> float:
+        """Return the height of one line of text of a font size."""
+        return points * LINE / POINTS_PER_INCH
+
+    def ems(self, inches: float, points: float) -> float:
+        """Return a length in font sizes."""
+        # A little less than there is: measured widths leave out kerning.
+        return 0.99 * inches * POINTS_PER_INCH / points
+
+    def write_title(self, text: str) -> None:
+        """Write at the top, at most two lines, and lower the top."""
+        lines = wrap(drawable(text), self.ems(self.width - 2 * self.margin, self.title_size))
+        if len(lines) > 2:
+            lines = [lines[0], lines[1][:-1] + "…"]
+        for line in lines:
+            self.top -= self.inches(self.title_size)
+            self._text(line, self.top, self.title_size, self.theme.text, weight="bold")
+        self.top -= self.margin / 2
+
+    def write_notes(self, main: Sequence[str], more: Sequence[str]) -> None:
+        """Write footnotes at the bottom and raise the bottom; the main ones always fit first.
+
+        What does not fit the share of the sheet that text may take is left out and said so.
+        """
+        ems = self.ems(self.width - 2 * self.margin, self.small)
+        room = int(self.height * MOST_TEXT / self.inches(self.small))
+        lines: list[tuple[str, str]] = []
+        for texts, colour in ((main, self.theme.text), (more, self.theme.muted)):
+            for text in filter(None, texts):
+                lines += [(line, colour) for line in wrap(drawable(text), ems)]
+        if len(lines) > room:
+            ending = "… (the rest is in the JSON export)"
+            lines = [*lines[: max(0, room - 1)], (ending, self.theme.muted)]
+        for line, colour in reversed(lines):
+            self._text(line, self.bottom, self.small, colour)
+            self.bottom += self.inches(self.small)
+        self.bottom += self.margin / 2
+
+    def _text(self, text: str, y: float, points: float, colour: str, **style: Any) -> None:
+        self.figure.text(
+            self.margin / self.width,
+            (y + 0.25 * points / POINTS_PER_INCH) / self.height,
+            text,
+            fontsize=points,
+            color=colour,
+            va="baseline",
+            ha="left",
+            parse_math=False,
+            **style,
+        )
+
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Any:
+        """Return new axes in the theme's colours at a place in inches."""
+        axes = self.figure.add_axes(
+            (
+                left / self.width,
+                bottom / self.height,
+                max(width, 0.05) / self.width,
+                max(height, 0.05) / self.height,
+            ),
+            facecolor=self.theme.axes,
+        )
+        axes.tick_params(
+            which="both",
+            colors=self.theme.frame,
+            labelcolor=self.theme.text,
+            labelsize=0.9 * self.label_size,
+            width=0.7,
+        )
+        for spine in axes.spines.values():
+            spine.set_color(self.theme.frame)
+            spine.set_linewidth(0.7)
+        return axes
+
+    def stamp(self, axes: Any, text: str, inches: float) -> None:
+        """Write a note inside axes that are so many inches wide, at their upper left corner."""
+        if not text:
+            return
+        pad = 0.4
+        ems = self.ems(inches, self.small) - 2 * pad - 1.2
+        axes.annotate(
+            "\n".join(wrap(drawable(text), max(ems, 3.0))),
+            xy=(0, 1),
+            xycoords="axes fraction",
+            xytext=(0.9 * self.small, -0.9 * self.small),
+            textcoords="offset points",
+            ha="left",
+            va="top",
+            fontsize=self.small,
+            linespacing=1.15,
+            color=self.theme.stamp_text,
+            zorder=50,
+            parse_math=False,
+            bbox={
+                "boxstyle": f"square,pad={pad}",
+                "facecolor": self.theme.stamp_back,
+                "edgecolor": self.theme.stamp_text,
+                "linewidth": 0.6,
+                "alpha": 0.92,
+            },
+        )

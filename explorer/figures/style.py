@@ -1,0 +1,150 @@
+"""The one table of colours, dashes and markers, for the window and for paper alike.
+
+Curve colours are Okabe and Ito's colour-blind safe set (*Color universal design*, 2008), lightened
+where the dark theme needs it. Dashes tell a curve's role and markers its place in the legend, so
+that nothing rests on colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Series
+
+FONT = "DejaVu Sans"
+"""Ships with matplotlib, so figures come out alike everywhere, and has every sign we write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of everything that is not a curve or a heatmap, as ``#rrggbb``.
+
+    Attributes
+    ----------
+    background, axes : str
+        Of the whole figure and inside the axes.
+    text, muted, grid, frame : str
+        Of writing, of footnotes, grid lines and axis lines.
+    stamp_text, stamp_back : str
+        Of the note that a figure is not private.
+    map_back, map_line, map_label, map_halo, map_region : str
+        Of a map outside the heatmap, its coasts and borders there, names, what surrounds them,
+        and the region's outline.
+    curves : tuple of str
+        In the order in which curves take them.
+    """
+
+    name: str
+    background: str
+    axes: str
+    text: str
+    muted: str
+    grid: str
+    frame: str
+    stamp_text: str
+    stamp_back: str
+    map_back: str
+    map_line: str
+    map_label: str
+    map_halo: str
+    map_region: str
+    curves: tuple[str, ...]
+
+
+LIGHT = Theme(
+    name="light",
+    background="#ffffff",
+    axes="#ffffff",
+    text="#1a1a1a",
+    muted="#555b62",
+    grid="#dfe3e8",
+    frame="#6b7279",
+    stamp_text="#a11212",
+    stamp_back="#fff3f0",
+    map_back="#eef1f4",
+    map_line="#8593a3",
+    map_label="#1c2733",
+    map_halo="#ffffff",
+    map_region="#1f4e8c",
+    curves=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+)
+DARK = Theme(
+    name="dark",
+    background="#14181d",
+    axes="#1b2128",
+    text="#e8ecf0",
+    muted="#a4adb7",
+    grid="#323a43",
+    frame="#7c8691",
+    stamp_text="#ffb4a8",
+    stamp_back="#3a1d1b",
+    map_back="#1b2128",
+    map_line="#75818e",
+    map_label="#eef2f6",
+    map_halo="#080b0f",
+    map_region="#9cc7ff",
+    curves=("#56b4e9", "#ff8a4c", "#2fc79b", "#e39bc4", "#f0b429", "#8fb7ff", "#ffffff"),
+)
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+DASHES: dict[Role, tuple[float, ...]] = {
+    Role.UPPER: (),
+    Role.LOWER: (6.0, 2.5),
+    Role.EXACT: (),
+    Role.ESTIMATE: (1.5, 1.8),
+    Role.BASELINE: (6.0, 2.0, 1.5, 2.0),
+}
+"""On and off lengths in line widths; empty is a solid line. Qt and matplotlib mean the same."""
+
+WIDTHS: dict[Role, float] = {
+    Role.UPPER: 1.6,
+    Role.LOWER: 1.6,
+    Role.EXACT: 2.4,
+    Role.ESTIMATE: 1.6,
+    Role.BASELINE: 1.2,
+}
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h", "p")
+"""Shapes by place in the legend, by the letters that matplotlib uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStyle:
+    """How one curve is drawn: ``#rrggbb``, dash lengths in line widths, width in points."""
+
+    colour: str
+    dash: tuple[float, ...]
+    width: float
+    marker: str
+
+
+def theme(name: str) -> Theme:
+    """Return a theme by name.
+
+    Raises
+    ------
+    ValueError
+        Naming those there are.
+    """
+    try:
+        return THEMES[name]
+    except KeyError:
+        raise ValueError(f"theme: {name!r} is not one of {', '.join(THEMES)}") from None
+
+
+def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, SeriesStyle]:
+    """Return the style of every curve of a result by key.
+
+    To be given all curves, hidden ones too, so that hiding one never recolours another.
+    """
+    colours = theme(theme_name).curves
+    return {
+        item.key: SeriesStyle(
+            colours[place % len(colours)],
+            DASHES[item.role],
+            WIDTHS[item.role],
+            MARKERS[place % len(MARKERS)],
+        )
+        for place, item in enumerate(series)
+    }

@@ -1,0 +1,248 @@
+"""A result's numbers as CSV or JSON, with its recipe inside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.figures import words
+from explorer.figures.export import recipe_text
+from explorer.figures.files import write_whole
+from explorer.figures.view_state import ViewState
+from explorer.privacy.bounds import FloatArray, Reference
+from explorer.studies.model import Readout, Result, Series, Surface
+
+TABLE_FORMATS = ("csv", "json")
+SCHEMA = "privacy-explorer-result/1"
+RECIPE_PREFIX = "# recipe: "
+
+
+def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) -> str:
+    """Return a result as CSV: ``#`` lines with recipe and meaning, then the numbers.
+
+    Curves: ``x``, then one column a visible series under its stable id (an estimate's band as
+    ``id:low`` and ``id:high``), empty where the curve does not hold. Maps: ``row`` (0 south),
+    ``column`` (0 west), ``lat`` and ``lon`` of the cell's centre, one column a shown surface.
+
+    Raises
+    ------
+    ValueError
+        If the view shows none of the result's surfaces, or they lie on different grids.
+    """
+    out = io.StringIO()
+    for line in _comments(result, view, recipe):
+        out.write("# " + " ".join(line.split()) + "\n")
+    out.write(RECIPE_PREFIX + recipe_text(recipe) + "\n")
+    if result.surfaces:
+        _write_surfaces(out, words.shown_surfaces(result, view))
+    else:
+        _write_series(out, words.visible_series(result, view))
+    return out.getvalue()
+
+
+def table_bytes(result: Result, view: ViewState, recipe: Mapping[str, object], fmt: str) -> bytes:
+    """Return a result as a table; `fmt` is ``csv`` or ``json``. UTF-8.
+
+    Raises
+    ------
+    ValueError
+        As `table_text`, and for any other format.
+    """
+    if fmt == "csv":
+        return table_text(result, view, recipe).encode()
+    if fmt == "json":
+        document = json.dumps(
+            result_document(result, view, recipe), ensure_ascii=False, allow_nan=False, indent=1
+        )
+        return document.encode() + b"\n"
+    raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(TABLE_FORMATS)}")
+
+
+def export_table(result: Result, view: ViewState, recipe: Mapping[str, object], path: Path) -> None:
+    """Write a result's numbers; the file's extension chooses the format.
+
+    Raises
+    ------
+    ValueError
+        As `table_bytes`.
+    OSError
+        If the file can't be written; an existing one then stays as it was.
+    """
+    write_whole(path, table_bytes(result, view, recipe, path.suffix.lower().lstrip(".")))
+
+
+def result_document(
+    result: Result, view: ViewState, recipe: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return everything that may leave the curator's screen as JSON values.
+
+    Numbers that are not finite become null. What only the curator may see is in it only if the
+    view shows a surface that only the curator may see; the stamp then says so.
+    """
+    recipe_text(recipe)
+    shown = words.shown_surfaces(result, view)
+    curator = any(surface.curator_only for surface in shown)
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "stamp": _whole_stamp(result, shown),
+        "recipe": recipe,
+        "study": result.request.study,
+        "quantity": result.request.quantity,
+        "x": result.request.sweep.key if result.request.sweep else None,
+        "fidelity": result.fidelity.name.lower(),
+        "complete": result.complete,
+        "series": [_series_document(s) for s in words.visible_series(result, view)],
+        "surfaces": [_surface_document(s) for s in shown],
+        "readouts": [
+            _readout_document(r) for r in result.readouts if curator or not r.curator_only
+        ],
+        "conditions": [
+            {"text": c.text, "holds": c.holds, "margin": c.margin} for c in result.conditions
+        ],
+        "notes": list(result.notes),
+    }
+    promise = result.guarantee
+    if promise is not None:
+        document["guarantee"] = {
+            "unit": promise.unit,
+            "add_remove": promise.add_remove,
+            "replace_one": promise.replace_one,
+            "trust": promise.trust,
+            "sentence": promise.sentence,
+            "references": [_reference_document(r) for r in promise.references],
+        }
+    return document
+
+
+def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
+    lines = [words.origin_line(recipe)]
+    shown = words.shown_surfaces(result, view)
+    stamp = _whole_stamp(result, shown)
+    if stamp:
+        lines.append(f"stamp: {stamp}")
+    lines += [words.settings_line(result), words.data_line(result, recipe)]
+    if result.request.sweep:
+        x, y = result.request.sweep.key, result.request.quantity
+        lines.append(f"x is {x}; the other columns are {y}; empty where a statement does not hold")
+    for series in words.visible_series(result, view):
+        lines.append(f"{series.key}: {words.legend_label(series)}; {series.reference}")
+        lines += [text for text in (words.absence_text(series), series.note) if text]
+    for surface in shown:
+        only = " (curator only)" if surface.curator_only else ""
+        lines.append(f"{surface.key}: {surface.label}{only}; share of the total in every cell")
+    lines.append(words.readout_line(result, any(surface.curator_only for surface in shown)))
+    lines += words.guarantee_lines(result)
+    return [line for line in [*lines, *result.notes] if line]
+
+
+def _whole_stamp(result: Result, shown: list[Surface]) -> str:
+    parts = [words.stamp_of(result, surface) for surface in shown] or [result.stamp]
+    return "; ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _number(value: float) -> str:
+    """Return the shortest text that reads back as the same number; empty if there is none."""
+    value = float(value)
+    if not math.isfinite(value):
+        return ""
+    if value == round(value) and abs(value) < 1e15:
+        return str(round(value))
+    return repr(value)
+
+
+def _write_series(out: io.StringIO, series: list[Series]) -> None:
+    """Write curves side by side over all x that any of them has."""
+    columns: list[tuple[str, FloatArray, FloatArray]] = []
+    for s in series:
+        columns.append((s.key, s.x, s.y))
+        if s.low is not None and s.high is not None:
+            columns += [(f"{s.key}:low", s.x, s.low), (f"{s.key}:high", s.x, s.high)]
+    grid = np.unique(np.concatenate([x for _, x, _ in columns])) if columns else np.zeros(0)
+    table = np.full((grid.size, len(columns)), np.nan)
+    for place, (_, x, y) in enumerate(columns):
+        table[np.searchsorted(grid, x), place] = y
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["x", *(key for key, _, _ in columns)])
+    for x_value, row in zip(grid.tolist(), table.tolist(), strict=True):
+        writer.writerow([_number(x_value), *map(_number, row)])
+
+
+def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
+    first = shown[0]
+    if any(s.values.shape != first.values.shape or s.region != first.region for s in shown):
+        raise ValueError(
+            "surfaces: they lie on different grids; export them one at a time or as JSON"
+        )
+    rows, columns = first.values.shape
+    south, west, north, east = first.region.box
+    lat = [_number(round(south + (north - south) * (i + 0.5) / rows, 9)) for i in range(rows)]
+    lon = [_number(round(west + (east - west) * (j + 0.5) / columns, 9)) for j in range(columns)]
+    # Single precision numbers in their own shortest form, not with a double's false digits.
+    texts = [np.asarray(s.values, np.float32).astype(str).tolist() for s in shown]
+    out.write(",".join(["row", "column", "lat", "lon", *(s.key for s in shown)]) + "\n")
+    for i in range(rows):
+        lines = zip(*(text[i] for text in texts), strict=True)
+        out.writelines(
+            f"{i},{j},{lat[i]},{lon[j]},{','.join(values)}\n" for j, values in enumerate(lines)
+        )
+
+
+def _finite(values: FloatArray | None) -> list[float | None] | None:
+    if values is None:
+        return None
+    return [v if math.isfinite(v) else None for v in np.asarray(values, float).tolist()]
+
+
+def _reference_document(reference: Reference) -> dict[str, str]:
+    return {"paper": reference.paper, "where": reference.where, "note": reference.note}
+
+
+def _series_document(series: Series) -> dict[str, Any]:
+    return {
+        "key": series.key,
+        "label": series.label,
+        "role": series.role.value,
+        "reference": _reference_document(series.reference),
+        "x": _finite(series.x),
+        "y": _finite(series.y),
+        "low": _finite(series.low),
+        "high": _finite(series.high),
+        "why_absent": series.why_absent,
+        "note": series.note,
+    }
+
+
+def _surface_document(surface: Surface) -> dict[str, Any]:
+    rows = np.asarray(surface.values, np.float32).astype(str).tolist()
+    return {
+        "key": surface.key,
+        "label": surface.label,
+        "curator_only": surface.curator_only,
+        "stamp": surface.stamp,
+        "region": list(surface.region.box),
+        "values": [[float(v) for v in row] for row in rows],
+    }
+
+
+def _readout_document(readout: Readout) -> dict[str, Any]:
+    def finite(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
+
+    return {
+        "key": readout.key,
+        "label": readout.label,
+        "value": finite(readout.value),
+        "role": readout.role.value if readout.role else None,
+        "unit": readout.unit,
+        "low": finite(readout.low),
+        "high": finite(readout.high),
+        "curator_only": readout.curator_only,
+        "note": readout.note,
+    }

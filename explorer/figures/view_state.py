@@ -1,0 +1,175 @@
+"""How a result is looked at: what a picture needs to know beyond the numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from explorer.figures.colour_maps import COLOUR_MAPS
+from explorer.figures.style import THEMES
+from explorer.geography.region import Box
+from explorer.studies.model import Quantity, Result, Scale, Study
+from explorer.studies.registry import get_study
+
+MAX_TEXT = 500
+MAX_KEYS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """The state of the plot or map, the same for window and paper.
+
+    Attributes
+    ----------
+    title : str
+        Above the picture; empty writes the study's name.
+    theme : str
+        ``light`` or ``dark``.
+    x_range, y_range : tuple of (low, high) or None
+        In data units, low < high; None shows everything.
+    x_log, y_log : bool
+    hidden : tuple of str
+        Keys of series that are not drawn.
+    surfaces : tuple of str
+        Keys of the surfaces shown, in the order of their panes.
+    colour_map : str
+        One of `explorer.figures.colour_maps.COLOUR_MAPS`.
+    linked_scale : bool
+        Whether all panes share one colour scale.
+    map_box : tuple of float or None
+        South, west, north, east that the map shows; None is the region with a margin.
+    show_basemap, show_cities : bool
+
+    Raises
+    ------
+    ValueError
+        Naming the field, its value and what is allowed.
+    """
+
+    title: str = ""
+    theme: str = "light"
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    x_log: bool = False
+    y_log: bool = False
+    hidden: tuple[str, ...] = ()
+    surfaces: tuple[str, ...] = ()
+    colour_map: str = "viridis"
+    linked_scale: bool = True
+    map_box: Box | None = None
+    show_basemap: bool = True
+    show_cities: bool = True
+
+    def __post_init__(self) -> None:
+        if self.theme not in THEMES:
+            raise ValueError(f"theme: {self.theme!r} is not one of {', '.join(THEMES)}")
+        if self.colour_map not in COLOUR_MAPS:
+            raise ValueError(
+                f"colour_map: {self.colour_map!r} is not one of {', '.join(COLOUR_MAPS)}"
+            )
+        for name in ("x_range", "y_range"):
+            ends = getattr(self, name)
+            if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+                raise ValueError(f"{name}: {ends[0]:g}…{ends[1]:g} must be finite and grow")
+        if self.map_box is not None:
+            south, west, north, east = self.map_box
+            if not (all(map(math.isfinite, self.map_box)) and south < north and west < east):
+                raise ValueError(
+                    f"map_box: {self.map_box} must be finite: south, west, north, east"
+                )
+
+    @classmethod
+    def for_result(cls, result: Result, **changes: Any) -> ViewState:
+        """Return the view that a result is first seen in, except for what is given.
+
+        Axes have the scales their parameter and quantity declare; surfaces that only the curator
+        may see are not shown unless asked for.
+        """
+        start: dict[str, Any] = {
+            "surfaces": tuple(s.key for s in result.surfaces if not s.curator_only)
+        }
+        request = result.request
+        if request.sweep is not None:
+            start["x_log"] = request.sweep.scale is Scale.LOG
+        shown = quantity_of(result)
+        if shown is not None:
+            start["y_log"] = shown.scale is Scale.LOG
+        return cls(**(start | changes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as JSON values."""
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> ViewState:
+        """Read a state back from JSON values.
+
+        What is missing takes its default; what is unknown (a newer program's) is left out.
+
+        Raises
+        ------
+        ValueError
+            Naming the field that is of the wrong type or out of range.
+        """
+        known: dict[str, Any] = {}
+        for name in ("title", "theme", "colour_map"):
+            if name in raw:
+                known[name] = _text(name, raw[name])
+        for name in ("x_log", "y_log", "linked_scale", "show_basemap", "show_cities"):
+            if name in raw:
+                if not isinstance(raw[name], bool):
+                    raise ValueError(f"{name}: {raw[name]!r} is neither true nor false")
+                known[name] = raw[name]
+        for name in ("hidden", "surfaces"):
+            if name in raw:
+                known[name] = tuple(_text(name, key) for key in _items(name, raw[name]))
+        for name, length in (("x_range", 2), ("y_range", 2), ("map_box", 4)):
+            if raw.get(name) is not None:
+                known[name] = _numbers(name, raw[name], length)
+        return cls(**known)
+
+
+def study_of(result: Result) -> Study | None:
+    """Return the study a result answers; None if this program does not have it."""
+    try:
+        return get_study(result.request.study)
+    except ValueError:
+        return None
+
+
+def quantity_of(result: Result) -> Quantity | None:
+    """Return the quantity on the y axis of a result; None if there is none or it is unknown."""
+    study = study_of(result)
+    for item in study.quantities if study else ():
+        if item.key == result.request.quantity:
+            return item
+    return None
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
+        raise ValueError(f"{name}: {str(value)[:40]!r} is not a text of at most {MAX_TEXT} letters")
+    return value
+
+
+def _items(name: str, value: object) -> Sequence[object]:
+    if not isinstance(value, list | tuple) or len(value) > MAX_KEYS:
+        raise ValueError(f"{name}: {str(value)[:40]!r} is not a list of at most {MAX_KEYS}")
+    return value
+
+
+def _numbers(name: str, value: object, length: int) -> tuple[float, ...]:
+    items = _items(name, value)
+    if len(items) != length:
+        raise ValueError(f"{name}: {len(items)} numbers; it takes {length}")
+    numbers = []
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, int | float):
+            raise ValueError(f"{name}: {str(item)[:40]!r} is not a number")
+        numbers.append(float(item))
+    return tuple(numbers)

@@ -1,0 +1,205 @@
+"""What is written around a picture: numbers, labels, captions and footnotes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from explorer.figures.view_state import ViewState, quantity_of, study_of
+from explorer.geography.scale_bar import format_coordinates
+from explorer.privacy.bounds import BoolArray
+from explorer.studies.model import Kind, Parameter, Result, Series, Surface, Value
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MARKS = {True: "✓", False: "✗", None: "assumed:"}
+
+
+def format_number(value: float, digits: int = 4) -> str:
+    """Write a number for reading: ``0.25``, ``1,000,000``, ``2.5×10⁻⁸``."""
+    if isinstance(value, int) or (math.isfinite(value) and value == round(value)):
+        if abs(value) < 1e7:
+            return f"{round(value):,}"
+    elif not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "undefined"
+    if 1e-4 <= abs(value) < 1e7:
+        return f"{value:.{digits}g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
+    return power if mantissa == "1" else f"{mantissa}×{power}"
+
+
+def parameter_text(parameter: Parameter, value: Value) -> str:
+    """Write a parameter's value: ``ε = 1``, ``mechanism: pyramid``."""
+    if parameter.kind is Kind.CHOICE:
+        label = dict(parameter.choices).get(str(value), str(value))
+        return f"{parameter.name}: {label}"
+    if parameter.kind is Kind.FLAG:
+        return f"{parameter.name}: {'yes' if value else 'no'}"
+    number = format_number(float(value))
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    return f"{parameter.symbol or parameter.name} = {number}{unit}"
+
+
+def settings_line(result: Result) -> str:
+    """Return the values of all parameters that matter, apart from the one on the x axis."""
+    request, study = result.request, study_of(result)
+    known = {p.key: p for p in study.parameters} if study else {}
+    swept = request.sweep.key if request.sweep else ""
+    parts = []
+    for key, value in request.values:
+        parameter = known.get(key)
+        if key == swept:
+            continue
+        if parameter is None:
+            parts.append(f"{key} = {value}")
+        elif not parameter.quantities or request.quantity in parameter.quantities:
+            parts.append(parameter_text(parameter, value))
+    return " · ".join(parts)
+
+
+def data_line(result: Result, recipe: Mapping[str, object]) -> str:
+    """Return which check-ins a result is about; empty for results without data."""
+    selection = result.request.selection
+    if selection is None:
+        return ""
+    data = recipe.get("data")
+    name = data.get("name") if isinstance(data, Mapping) else None
+    south, west, north, east = selection.region.box
+    parts = [f"data {name or 'unnamed'} (sha256 {selection.data[:12]}…)"]
+    parts.append(f"region {format_coordinates(south, west)} to {format_coordinates(north, east)}")
+    if selection.start or selection.end:
+        parts.append(f"time {selection.start or '…'} to {selection.end or '…'}")
+    parts.append(
+        "all users"
+        if selection.users is None
+        else f"up to {selection.users:,} users (data seed {selection.data_seed})"
+    )
+    parts.append(f"noise seed {result.request.seed}")
+    return " · ".join(parts)
+
+
+def axis_labels(result: Result) -> tuple[str, str]:
+    """Return the labels of the x and the y axis, with mathtext where the study gives it."""
+    request, study, shown = result.request, study_of(result), quantity_of(result)
+    x = request.sweep.key if request.sweep else ""
+    for p in study.parameters if study else ():
+        if p.key == x:
+            x = _axis_label(p.name, p.symbol, p.latex, p.unit)
+            break
+    y = request.quantity
+    if shown is not None:
+        y = _axis_label(shown.name, shown.symbol, shown.latex, shown.unit)
+    return x, y
+
+
+def _axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
+    def plain(text: str) -> str:
+        return text.replace("$", r"\$")
+
+    parts = [plain(name)]
+    if latex:
+        parts.append(f"${latex}$")
+    elif symbol:
+        parts.append(plain(symbol))
+    return ", ".join(parts) + (f" [{plain(unit)}]" if unit else "")
+
+
+def legend_label(series: Series) -> str:
+    """Return a curve's label with its role, which no legend may leave out."""
+    return f"{series.label} — {series.role.value}"
+
+
+def absent_ranges(x: Sequence[float], present: BoolArray) -> list[tuple[float, float]]:
+    """Return the stretches of x on which a curve is absent, first and last missing point each."""
+    missing = np.concatenate(([False], ~np.asarray(present), [False]))
+    edges = np.flatnonzero(np.diff(missing.astype(np.int8)))
+    return [(float(x[a]), float(x[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def absence_text(series: Series) -> str:
+    """Return why a curve leaves the plot, and where; empty if it never does."""
+    ranges = absent_ranges(list(series.x), series.present)
+    if not ranges:
+        return ""
+    if series.present.any():
+        where = "for x = " + ", ".join(
+            format_number(a) if a == b else f"{format_number(a)} … {format_number(b)}"
+            for a, b in ranges[:3]
+        )
+        where += " and more" if len(ranges) > 3 else ""
+    else:
+        where = "anywhere"
+    return f"✗ {series.label} is not drawn {where}: {series.why_absent or 'not defined'}"
+
+
+def guarantee_lines(result: Result) -> list[str]:
+    """Return the guarantee and its conditions, one statement a line."""
+    lines = []
+    promise = result.guarantee
+    if promise is not None:
+        lines.append(f"Guarantee: {promise.sentence}")
+        lines.append(
+            f"Protects {promise.unit}. Add or remove: {promise.add_remove}. "
+            f"Replace one: {promise.replace_one}. {promise.trust}"
+        )
+    if result.conditions:
+        lines.append(
+            "Conditions: "
+            + " · ".join(
+                f"{_MARKS[c.holds]} {c.text}" + (f" ({c.margin})" if c.margin else "")
+                for c in result.conditions
+            )
+        )
+    return lines
+
+
+def readout_line(result: Result, with_curator_only: bool) -> str:
+    """Return the numbers beside the picture that are known, curator's numbers only if asked for."""
+    parts = []
+    for r in result.readouts:
+        if r.curator_only and not with_curator_only:
+            continue
+        unit = f" {r.unit}" if r.unit else ""
+        sign = r.role.glyph if r.role else "="
+        if r.value is not None and math.isfinite(r.value):
+            parts.append(f"{r.label} {sign} {format_number(r.value)}{unit}")
+        elif r.low is not None and r.high is not None:
+            parts.append(f"{r.label} in [{format_number(r.low)}, {format_number(r.high)}]{unit}")
+    return " · ".join(parts)
+
+
+def origin_line(recipe: Mapping[str, object]) -> str:
+    """Return which program made the file and that it can be made again."""
+    version = recipe.get("version")
+    return f"Privacy Explorer {version or ''}".strip() + "; this file carries its recipe"
+
+
+def shown_surfaces(result: Result, view: ViewState) -> list[Surface]:
+    """Return the surfaces of a result that a view shows, in the view's order.
+
+    Raises
+    ------
+    ValueError
+        If the view shows none of them.
+    """
+    by_key = {surface.key: surface for surface in result.surfaces}
+    shown = [by_key[key] for key in view.surfaces if key in by_key]
+    if result.surfaces and not shown:
+        raise ValueError(
+            f"surfaces: the view shows {', '.join(view.surfaces) or 'none'}; "
+            f"this result has {', '.join(by_key)}"
+        )
+    return shown
+
+
+def visible_series(result: Result, view: ViewState) -> list[Series]:
+    """Return the curves of a result that a view does not hide."""
+    return [series for series in result.series if series.key not in view.hidden]
+
+
+def stamp_of(result: Result, surface: Surface | None = None) -> str:
+    """Return what must be written on a picture: a surface's own stamp, else the result's."""
+    return (surface.stamp if surface else "") or result.stamp

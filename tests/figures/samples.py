@@ -1,0 +1,116 @@
+"""Results made up for tests: curves with holes, maps with one hot cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.geography.region import Region
+from explorer.privacy.bounds import Reference, Role
+from explorer.studies.model import (
+    Condition,
+    Fidelity,
+    Guarantee,
+    Readout,
+    Request,
+    Result,
+    Scale,
+    Selection,
+    Series,
+    Surface,
+    Sweep,
+)
+
+STAMP = "not private: computed from real data without accounting"
+PAPER = Reference("Author and Writer, A paper on curves", "Theorem 2", "constant corrected")
+REGION = Region(40.5, -74.3, 41.0, -73.6)
+RECIPE = {
+    "schema": "privacy-explorer-recipe/1",
+    "version": "0.1.0",
+    "study": "made-up",
+    "values": {"ε₀": 2.0, "quote": 'she said "no" & left <b>\'s</b> \\ 東京 🎉'},
+    "data": {"name": "gowalla “NY” ünï.txt", "sha256": "ab" * 32},
+    "seed": 7,
+}
+
+
+def series(key: str, role: Role, y, x=None, **more) -> Series:
+    x = np.geomspace(1, 1e6, len(y)) if x is None else np.asarray(x, float)
+    return Series(
+        key, more.pop("label", f"Curve {key}"), role, x, np.asarray(y, float), PAPER, **more
+    )
+
+
+def curves(*extra: Series, stamp: str = "", log: bool = True) -> Result:
+    x = np.geomspace(1, 1e6, 60)
+    upper = np.where(x < 2e5, 0.01 * np.sqrt(x), np.nan)
+    return Result(
+        request=Request(
+            "made-up",
+            (("eps0", 2.0), ("n", 1_000_000), ("T", 1000)),
+            quantity="epsilon",
+            sweep=Sweep("T", 1.0, 1e6, 60, Scale.LOG if log else Scale.LINEAR),
+        ),
+        fidelity=Fidelity.FULL,
+        series=(
+            series("paper", Role.UPPER, upper, x, why_absent="T is larger than n allows"),
+            series("exact", Role.EXACT, 0.006 * np.sqrt(x), x),
+            series("lower", Role.LOWER, np.maximum(0, 0.002 * np.sqrt(x) - 0.05), x),
+            series(
+                "simulated", Role.ESTIMATE, 0.005 * np.sqrt(x), x,
+                low=0.004 * np.sqrt(x), high=0.0065 * np.sqrt(x), note="95 % of 100 runs",
+            ),
+            *extra,
+        ),
+        conditions=(
+            Condition("n is at least 2", True, "by 999,998"),
+            Condition("The shuffler is honest", None),
+            Condition("ε₀ is below log(n)", False, "2 > 1.5"),
+        ),
+        guarantee=Guarantee(
+            "one record", "not covered: the number of messages tells", "ε-DP", "The shuffler.",
+            "Nobody learns more than the odds 2 : 1 about one record.", (PAPER,),
+        ),
+        readouts=(Readout("order", "Best order λ", 17.0),),
+        notes=("Made up for a test.",),
+        stamp=stamp,
+        complete=True,
+    )  # fmt: skip
+
+
+def hot_map(row: int, column: int, cells: int, value: float = 1.0) -> np.ndarray:
+    values = np.zeros((cells, cells), np.float32)
+    values[row, column] = value
+    return values
+
+
+def maps(
+    true: np.ndarray | None = None, private: np.ndarray | None = None, region: Region = REGION
+) -> Result:
+    """The truth has its hot cell in the south-west, the private map its own in the north-east."""
+    true = hot_map(1, 2, 16, 0.8) if true is None else true
+    private = hot_map(13, 11, 16, 0.5) if private is None else private
+    return Result(
+        request=Request(
+            "made-up",
+            (("epsilon", 1.0), ("mechanism", "pyramid")),
+            selection=Selection("cd" * 32, region, "2010-01-01T00:00:00Z", None, 200, 3),
+            seed=7,
+        ),
+        fidelity=Fidelity.FULL,
+        surfaces=(
+            Surface("true", "True heatmap", true, region, True, f"curator only — {STAMP}"),
+            Surface(
+                "private", "Private heatmap: pyramid, ε = 1", private, region, False,
+                f"demonstration noise — {STAMP}",
+            ),
+        ),
+        readouts=(
+            Readout("similarity", "Similarity", 0.834, Role.EXACT, curator_only=True),
+            Readout("emd", "EMD", None, low=0.1, high=0.2, unit="sides", curator_only=True),
+            Readout("cells_read", "Noisy counts read", 512),
+        ),
+        conditions=(Condition("Region was chosen without the data", None),),
+        guarantee=Guarantee("one user", "ε-DP", "2ε-DP", "The curator.", "Odds change by e^ε."),
+        stamp=f"demonstration noise — {STAMP}",
+        complete=True,
+    )  # fmt: skip
