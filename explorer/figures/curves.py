@@ -14,6 +14,9 @@ from explorer.figures.view_state import ViewState, study_of
 from explorer.privacy.bounds import BoolArray, FloatArray
 from explorer.studies.model import Result, Series
 
+MOST_LEGEND = 0.25
+"""Largest share of the height that the legend takes before its labels are cut short."""
+
 
 def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str, object]) -> None:
     """Draw a result's curves with legend, footnotes and stamp.
@@ -32,6 +35,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
 
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
+    legend, height = _legend(page, series, styles)
     below = [words.absence_text(s) for s in series]
     below += [f"{s.label}: {s.note}" for s in series if s.note]
     if y_log and any((s.y[s.present] <= 0).any() for s in series):
@@ -43,8 +47,13 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     page.write_notes(
         [words.settings_line(result), words.data_line(result, recipe), *below],
         [*words.guarantee_lines(result), *result.notes, words.origin_line(recipe)],
+        legend=height,
     )
-    _legend(page, series, styles)
+    # Below the axes, where no curve runs.
+    legend.set_bbox_to_anchor(
+        (page.margin / page.width, page.bottom / page.height), page.figure.transFigure
+    )
+    page.bottom += height + page.margin / 2
 
     x_text, y_text = words.axis_labels(result)
     left = page.margin + 4.6 * page.label_size / 72 + page.inches(page.label_size)
@@ -57,11 +66,13 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     axes.set_yscale("log" if y_log else "linear")
     axes.grid(color=page.theme.grid, linewidth=0.6)
     axes.set_axisbelow(True)
-    for place, item in enumerate(series):
-        _draw(axes, item, styles[item.key], place, x_log, y_log)
+    # Limits first: matplotlib's own search for them would look at values beyond what it can draw.
     axes.set_xlim(*(_range(view.x_range, [s.x for s in series], x_log, 0.0)))
     drawn = [s.y for s in series] + [b for s in series for b in (s.low, s.high) if b is not None]
     axes.set_ylim(*(_range(view.y_range, drawn, y_log, 0.05)))
+    axes.autoscale(False)
+    for place, item in enumerate(series):
+        _draw(axes, item, styles[item.key], place, x_log, y_log)
     page.stamp(axes, result.stamp, width)
 
 
@@ -122,15 +133,16 @@ def _range(
         if wanted[1] > low:
             return low, wanted[1]
     if log:
-        low, high = max(low, high * 1e-300), max(high, low)
-        room = (high / low) ** margin if high > low else 2.0
+        # matplotlib's ticks overflow near the ends of double precision.
+        low, high = max(low, 1e-250), min(max(high, 1e-250), 1e250)
+        room = (high**margin / low**margin) if high > low else 2.0
         return low / room, high * room
     room = (high - low) * margin if high > low else 0.5 * (abs(high) or 1.0)
     return low - room, high + room
 
 
-def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) -> None:
-    """Put the legend below the axes, where no curve runs, in as many columns as fit."""
+def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) -> tuple[Any, float]:
+    """Make the legend, in as many columns as fit; return it and its height in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.lines import Line2D
 
@@ -139,10 +151,14 @@ def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) ->
     handle = 4.2
     texts = [drawable(words.legend_label(s)) for s in series]
     for columns in (3, 2, 1):
-        ems = page.ems(room / columns, size) - handle
-        wrapped = [wrap(text, ems) for text in texts]
+        wrapped = [wrap(text, page.ems(room / columns, size) - handle) for text in texts]
         if columns == 1 or all(len(lines) == 1 for lines in wrapped):
             break
+    most = max(1, int(MOST_LEGEND * page.height / page.inches(size) / len(series)))
+    wrapped = [
+        lines if len(lines) <= most else [*lines[: most - 1], lines[most - 1][:-1] + "…"]
+        for lines in wrapped
+    ]
     handles = [
         Line2D(
             [], [], color=styles[s.key].colour, linewidth=styles[s.key].width,
@@ -153,11 +169,11 @@ def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) ->
     ]  # fmt: skip
     legend = page.figure.legend(
         handles, ["\n".join(lines) for lines in wrapped], loc="lower left", ncols=columns,
-        bbox_to_anchor=(page.margin / page.width, page.bottom / page.height),
+        bbox_to_anchor=(page.margin / page.width, 0),
         borderaxespad=0, borderpad=0, frameon=False, fontsize=size, labelcolor=page.theme.text,
         handlelength=3.0, handletextpad=0.8, labelspacing=0.25, columnspacing=1.0,
     )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     canvas: Any = FigureCanvasAgg(page.figure)
-    page.bottom += (
-        legend.get_window_extent(canvas.get_renderer()).height / page.figure.dpi + page.margin / 2
-    )
+    return legend, legend.get_window_extent(canvas.get_renderer()).height / page.figure.dpi

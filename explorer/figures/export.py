@@ -51,7 +51,7 @@ def recipe_text(recipe: Mapping[str, object]) -> str:
     """
     try:
         text = json.dumps(recipe, allow_nan=False, separators=(",", ":"))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"recipe: {error}") from None
     if len(text) > MAX_RECIPE:
         raise ValueError(f"recipe: {len(text)} bytes; at most {MAX_RECIPE} fit into a file")

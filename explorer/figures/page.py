@@ -18,31 +18,33 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 LINE = 1.32
 """Line height in font sizes."""
-MOST_TEXT = 0.42
-"""Largest share of the height that legend and footnotes may take from the picture."""
+LEAST_PICTURE = 0.5
+"""Share of the height that is kept for the picture, whatever there is to be written around it."""
 
 
 @cache
-def _font() -> Any:
-    from matplotlib.font_manager import findfont, get_font
+def _font(weight: str = "normal") -> Any:
+    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.ft2font import FT2Font
 
+    # A font object of our own: the drawing code keeps changing the size of those it shares.
+    font = FT2Font(findfont(FontProperties(family=FONT, weight=weight)))
     # A size at which advances are fine-grained; only ratios are used.
-    font = get_font(findfont(FONT))
     font.set_size(100, POINTS_PER_INCH)
     return font
 
 
 @cache
-def _advance(character: str) -> float:
+def _advance(character: str, weight: str) -> float:
     from matplotlib.ft2font import LoadFlags
 
-    glyph = _font().load_char(ord(character), flags=LoadFlags.NO_HINTING)
+    glyph = _font(weight).load_char(ord(character), flags=LoadFlags.NO_HINTING)
     return float(glyph.linearHoriAdvance) / 65536 / 100
 
 
-def width_in_ems(text: str) -> float:
+def width_in_ems(text: str, weight: str = "normal") -> float:
     """Return how long a line of text is, in font sizes."""
-    return sum(map(_advance, text))
+    return sum(_advance(character, weight) for character in text)
 
 
 @cache
@@ -58,29 +60,28 @@ def drawable(text: str) -> str:
     return "".join(c if c == "\n" or (c.isprintable() and _has_glyph(c)) else "�" for c in text)
 
 
-def wrap(text: str, ems: float) -> list[str]:
+def wrap(text: str, ems: float, weight: str = "normal") -> list[str]:
     """Break text into lines not longer than so many font sizes; words longer than that are cut."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
         for word in paragraph.split(" "):
             longer = f"{line} {word}" if line else word
-            if width_in_ems(longer) <= ems:
+            if width_in_ems(longer, weight) <= ems:
                 line = longer
                 continue
             if line:
                 lines.append(line)
-            while width_in_ems(word) > ems and len(word) > 1:
-                cut = max(1, next(i for i in range(len(word), 0, -1) if _fits(word[:i], ems)))
+            while width_in_ems(word, weight) > ems and len(word) > 1:
+                fitting = (
+                    i for i in range(len(word), 1, -1) if width_in_ems(word[:i], weight) <= ems
+                )
+                cut = next(fitting, 1)
                 lines.append(word[:cut])
                 word = word[cut:]
             line = word
         lines.append(line)
     return lines
-
-
-def _fits(text: str, ems: float) -> bool:
-    return len(text) <= 1 or width_in_ems(text) <= ems
 
 
 class Page:
@@ -116,7 +117,8 @@ class Page:
 
     def write_title(self, text: str) -> None:
         """Write at the top, at most two lines, and lower the top."""
-        lines = wrap(drawable(text), self.ems(self.width - 2 * self.margin, self.title_size))
+        ems = self.ems(self.width - 2 * self.margin, self.title_size)
+        lines = wrap(drawable(text), ems, "bold")
         if len(lines) > 2:
             lines = [lines[0], lines[1][:-1] + "…"]
         for line in lines:
@@ -124,20 +126,22 @@ class Page:
             self._text(line, self.top, self.title_size, self.theme.text, weight="bold")
         self.top -= self.margin / 2
 
-    def write_notes(self, main: Sequence[str], more: Sequence[str]) -> None:
-        """Write footnotes at the bottom and raise the bottom; the main ones always fit first.
+    def write_notes(self, main: Sequence[str], more: Sequence[str], legend: float = 0.0) -> None:
+        """Write footnotes at the bottom and raise the bottom; the main ones come first.
 
-        What does not fit the share of the sheet that text may take is left out and said so.
+        What does not fit beside the picture's share and a legend of so many inches is left out,
+        and said so.
         """
         ems = self.ems(self.width - 2 * self.margin, self.small)
-        room = int(self.height * MOST_TEXT / self.inches(self.small))
+        free = self.top - self.bottom - legend - LEAST_PICTURE * self.height
+        room = int(free / self.inches(self.small))
         lines: list[tuple[str, str]] = []
         for texts, colour in ((main, self.theme.text), (more, self.theme.muted)):
             for text in filter(None, texts):
                 lines += [(line, colour) for line in wrap(drawable(text), ems)]
         if len(lines) > room:
             ending = "… (the rest is in the JSON export)"
-            lines = [*lines[: max(0, room - 1)], (ending, self.theme.muted)]
+            lines = [*lines[: max(0, room - 1)], (ending, self.theme.muted)][: max(0, room)]
         for line, colour in reversed(lines):
             self._text(line, self.bottom, self.small, colour)
             self.bottom += self.inches(self.small)
