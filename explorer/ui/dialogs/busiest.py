@@ -1,0 +1,182 @@
+"""Choosing a region from the busiest cells of a partition, and saying what that costs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.geography.projection import Box
+from explorer.geography.region import Region
+from explorer.geography.scale_bar import format_coordinates
+from explorer.studies.model import Selection
+from explorer.ui.controllers.latest_job import LatestJob
+from explorer.ui.errors import explain
+
+PARTITION = 300
+TOP = 30
+WARNING = (
+    "Which cells are busiest is read from the real check-ins. Choosing a region this way is not "
+    "private: the choice itself tells something about the users, on top of the map's ε."
+)
+
+
+class BusiestDialog(QDialog):
+    """The 30 busiest cells of a 300 × 300 partition of all check-ins or of the map in view.
+
+    Parameters
+    ----------
+    data : CheckinData
+    view : Box
+        What the map shows.
+    selection : Selection
+        For its time range.
+
+    Signals
+    -------
+    region_chosen(Region)
+    """
+
+    region_chosen = Signal(object)
+
+    def __init__(
+        self, data, view: Box, selection: Selection, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._data = data
+        self._selection = selection
+        self._regions: list[Region] = []
+        self.setWindowTitle("Choose a region from the busiest cells")
+        self._job = LatestJob("finding the busiest cells", self)
+        self._job.done.connect(self._fill)
+        self._job.failed.connect(self._failed)
+        warning = QLabel(WARNING, objectName="notes", wordWrap=True)
+        self.area = QComboBox()
+        self.area.setAccessibleName("What is divided into 300 × 300 cells")
+        self.area.addItem("all check-ins", data.extent)
+        self.area.addItem("what the map shows", _on_globe(view))
+        self.area.addItem("the region in use", selection.region.box)
+        self.area.currentIndexChanged.connect(self._ask)
+        row = QHBoxLayout()
+        label = QLabel("300 × 300 cells of")
+        label.setBuddy(self.area)
+        row.addWidget(label)
+        row.addWidget(self.area, 1)
+        self.table = QTableWidget(0, 4)
+        self.table.setAccessibleName("Busiest cells, busiest first")
+        self.table.setHorizontalHeaderLabels(["Check-ins", "Users", "Middle", "Size"])
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setTabKeyNavigation(False)
+        self.table.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.table.doubleClicked.connect(self._accept)
+        self.table.itemSelectionChanged.connect(self._selected)
+        self.state = QLabel(wordWrap=True, objectName="muted")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.use_button = buttons.addButton(
+            "Use this cell as region", QDialogButtonBox.ButtonRole.AcceptRole
+        )
+        self.use_button.setEnabled(False)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        box = QVBoxLayout(self)
+        box.addWidget(warning)
+        box.addLayout(row)
+        box.addWidget(self.table, 1)
+        box.addWidget(self.state)
+        box.addWidget(buttons)
+        self.resize(560, 520)
+        self._ask()
+
+    def _ask(self) -> None:
+        self.table.setRowCount(0)
+        self._regions = []
+        self.state.setText("Counting …")
+        box = self.area.currentData()
+        start, end = self._selection.start, self._selection.end
+        self._job.submit(
+            box,
+            lambda: self._data.busiest_cells(_with_room(box), PARTITION, TOP, start, end),
+        )
+
+    def _fill(self, _key: object, cells: tuple) -> None:
+        shown = [(cell, region) for cell in cells if (region := _region(cell.box)) is not None]
+        self._regions = [region for _, region in shown]
+        self.table.setRowCount(len(shown))
+        for place, (cell, region) in enumerate(shown):
+            middle = format_coordinates(region.mid_latitude, (region.west + region.east) / 2, 3)
+            texts = (
+                f"{cell.rows:,}",
+                f"{cell.users:,}",
+                middle,
+                f"{region.width_km:,.3g} × {region.height_km:,.3g} km",
+            )
+            for column, text in enumerate(texts):
+                item = QTableWidgetItem(text)
+                if column != 2:
+                    item.setTextAlignment(
+                        Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                    )
+                self.table.setItem(place, column, item)
+        self.table.resizeColumnToContents(3)
+        self.state.setText(
+            "Within the time range in use." if shown else "There is no check-in in there."
+        )
+        if shown:
+            self.table.selectRow(0)
+
+    def _failed(self, _key: object, error: Exception) -> None:
+        self.state.setText(explain(error, "data").sentence)
+
+    def _selected(self) -> None:
+        self.use_button.setEnabled(self.chosen is not None)
+
+    @property
+    def chosen(self) -> Region | None:
+        """The region of the row selected."""
+        row = self.table.currentRow()
+        return self._regions[row] if 0 <= row < len(self._regions) else None
+
+    def _accept(self) -> None:
+        if self.chosen is not None:
+            self.region_chosen.emit(self.chosen)
+            self.accept()
+
+    def done(self, code: int) -> None:
+        """Wait for the running count and close."""
+        self._job.close()
+        super().done(code)
+
+
+def _on_globe(box: Box) -> Box:
+    south, west, north, east = box
+    return (max(south, -90.0), max(west, -180.0), min(north, 90.0), min(east, 180.0))
+
+
+def _with_room(box: Box) -> Box:
+    """Return the box, or a small one around it if all check-ins share a latitude or longitude."""
+    south, west, north, east = box
+    if south >= north:
+        south, north = max(south - 0.01, -90.0), min(north + 0.01, 90.0)
+    if west >= east:
+        west, east = max(west - 0.01, -180.0), min(east + 0.01, 180.0)
+    return (south, west, north, east)
+
+
+def _region(box: Box) -> Region | None:
+    try:
+        return Region(*box)
+    except ValueError:
+        return None

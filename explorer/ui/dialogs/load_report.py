@@ -1,0 +1,144 @@
+"""What became of every row of the file: kept, set aside and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHeaderView,
+    QLabel,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.geography.scale_bar import format_coordinates
+from explorer.ui.controllers.latest_job import LatestJob
+from explorer.ui.errors import explain
+
+
+class LoadReportDialog(QDialog):
+    """Counts, reasons with their first lines, and the export of all rows set aside.
+
+    Parameters
+    ----------
+    data : CheckinData
+    """
+
+    def __init__(self, data, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.data = data
+        report = data.report
+        self.setWindowTitle(f"{data.basename}: what was read")
+        self._job = LatestJob("exporting rows set aside", self)
+        self._job.done.connect(self._exported)
+        self._job.failed.connect(lambda _key, error: self._say(explain(error, "export").sentence))
+        box = QVBoxLayout(self)
+        form = QFormLayout()
+        form.setHorizontalSpacing(18)
+        for name, text in self._facts():
+            value = QLabel(text, wordWrap=True)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            form.addRow(QLabel(name, objectName="muted"), value)
+        box.addLayout(form)
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Rows set aside, by reason")
+        self.tree.setHeaderLabels(["Rows or line", "Why, or what stands there"])
+        self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.tree.setUniformRowHeights(True)
+        self._fill()
+        self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        box.addWidget(QLabel("Set aside", objectName="heading"))
+        box.addWidget(self.tree, 1)
+        self.message = QLabel(wordWrap=True)
+        self.message.hide()
+        box.addWidget(self.message)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.export_button = buttons.addButton(
+            "Export all set aside …", QDialogButtonBox.ButtonRole.ActionRole
+        )
+        self.export_button.setToolTip("Write line number, reason and text of every such row")
+        self.export_button.setEnabled(bool(report.total_set_aside))
+        self.export_button.clicked.connect(self._choose_file)
+        buttons.rejected.connect(self.reject)
+        box.addWidget(buttons)
+        self.resize(680, 560)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        data, report = self.data, self.data.report
+        south, west, north, east = data.extent
+        lines = f"{report.physical_lines:,}"
+        if report.header or report.blank:
+            lines += f" ({report.header} header, {report.blank:,} blank)"
+        facts = [
+            ("Rows kept", f"{report.kept:,}"),
+            ("Rows set aside", f"{report.total_set_aside:,}"),
+            ("Lines in the file", lines),
+            ("Users", f"{data.users:,}"),
+            (
+                "Time span",
+                f"{data.first_time} – {data.last_time}" if data.has_times else "no times",
+            ),
+            (
+                "Extent",
+                f"{format_coordinates(south, west)}  to  {format_coordinates(north, east)}",
+            ),
+            ("Weights", "one column" if data.has_weights else "every row counts once"),
+            ("sha256", data.fingerprint or "not taken"),
+        ]
+        if report.notes:
+            facts.append(("Notes", "\n".join(report.notes)))
+        return facts
+
+    def _fill(self) -> None:
+        report = self.data.report
+        for reason, count in sorted(report.set_aside.items(), key=lambda item: -item[1]):
+            top = QTreeWidgetItem([f"{count:,}", reason.sentence])
+            top.setToolTip(1, reason.sentence)
+            for example in report.examples.get(reason, ()):
+                text = example.text.replace("\t", " ⇥ ")
+                child = QTreeWidgetItem([f"line {example.line:,}", text])
+                child.setToolTip(1, text)
+                top.addChild(child)
+            rest = count - top.childCount()
+            if rest > 0 and top.childCount():
+                top.addChild(QTreeWidgetItem(["…", f"and {rest:,} more: export them all"]))
+            self.tree.addTopLevelItem(top)
+            top.setExpanded(len(report.set_aside) <= 3)
+        if not report.set_aside:
+            self.tree.addTopLevelItem(QTreeWidgetItem(["0", "Every row could be read."]))
+
+    def _choose_file(self) -> None:
+        name = f"{Path(self.data.basename).name.partition('.')[0]}-set-aside.csv"
+        path, _ = QFileDialog.getSaveFileName(
+            self, "Export all rows set aside", name, "CSV (*.csv)"
+        )
+        if path:
+            self.export_to(Path(path))
+
+    def export_to(self, path: Path) -> None:
+        """Write all rows set aside to a file, in a thread."""
+        self.export_button.setEnabled(False)
+        self._say("Exporting …")
+        self._job.submit(path, lambda: self.data.export_set_aside(path))
+
+    def _exported(self, path: Path, _count: object) -> None:
+        self.export_button.setEnabled(True)
+        self._say(f"{self.data.report.total_set_aside:,} rows written to {path.name}.")
+
+    def _say(self, text: str) -> None:
+        self.message.setText(text)
+        self.message.show()
+        self.export_button.setEnabled(text != "Exporting …")
+
+    def done(self, code: int) -> None:
+        """Wait for a running export and close."""
+        self._job.close()
+        super().done(code)

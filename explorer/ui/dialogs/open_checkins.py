@@ -1,0 +1,290 @@
+"""Which column holds what: asked when a file does not say it clearly enough."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QBrush, QColor
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QLabel,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.checkins import Mapping
+from explorer.checkins.columns import ISO, STRPTIME_FORMATS, number, time_format
+from explorer.ui.controllers.data_controller import MappingRequest
+from explorer.ui.views.map_style import style_for
+
+ROLES = (
+    ("user", "User", "Who checked in: any text or number", True),
+    ("lat", "Latitude", "Degrees, −90…90, north positive", True),
+    ("lon", "Longitude", "Degrees, −180…180, east positive", True),
+    ("time", "Time", "When; without it nothing counts as a duplicate", False),
+    ("location", "Location", "Id of the place; may be missing", False),
+    ("weight", "Weight", "How many check-ins the row stands for; 1 without it", False),
+)
+TIME_FORMATS = (
+    ("ISO 8601 (2010-01-31T23:59:00Z; without an offset: UTC)", "iso"),
+    ("seconds since 1970", "epoch_s"),
+    ("milliseconds since 1970", "epoch_ms"),
+    ("microseconds since 1970", "epoch_us"),
+    *((name, name) for name in STRPTIME_FORMATS),
+)
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
+SHOWN = 12
+
+
+def reads_time(text: str, spelling: str) -> bool:
+    """Tell whether a field is a time in a spelling of `Mapping.time_format`."""
+    if spelling == "iso":
+        return ISO.fullmatch(text) is not None
+    if spelling.startswith("epoch"):
+        return number(text) is not None
+    try:
+        datetime.strptime(text, spelling)
+    except ValueError:
+        return False
+    return True
+
+
+def bad_cells(row: tuple[str, ...], mapping: Mapping) -> dict[int, str]:
+    """Return the columns of a row that can't be read as the mapping says, and why.
+
+    The same rules as loading, cell by cell; a row without any is kept unless it repeats another.
+    """
+    bad: dict[int, str] = {}
+
+    def cell(column: int | None) -> str | None:
+        if column is None:
+            return None
+        if column >= len(row):
+            return ""
+        return row[column].strip()
+
+    user = cell(mapping.user)
+    if user == "":
+        bad[mapping.user] = "no user"
+    places = {}
+    for name, column, limit in (("latitude", mapping.lat, 90), ("longitude", mapping.lon, 180)):
+        text = cell(column)
+        if text is None:
+            continue
+        value = places[name] = number(text)
+        if value is None:
+            bad[column] = f"no number for the {name}"
+        elif abs(value) > limit:
+            bad[column] = f"{name} outside −{limit}…{limit}"
+    if places.get("latitude") == 0 and places.get("longitude") == 0:
+        bad[mapping.lat] = bad[mapping.lon] = "(0, 0): unknown position"
+    time = cell(mapping.time)
+    if time is not None and not reads_time(time, mapping.time_format):
+        bad[mapping.time] = "the time can't be read"
+    weight = cell(mapping.weight)
+    if weight is not None:
+        value = number(weight)
+        if value is None or value <= 0:
+            bad[mapping.weight] = "the weight is not a positive number"
+    return bad
+
+
+class MappingDialog(QDialog):
+    """Preview of a file with a column to choose for every role, checked as one chooses.
+
+    Signals
+    -------
+    load(Path, Mapping)
+        *Load* was pressed.
+    """
+
+    load = Signal(object, object)
+
+    def __init__(self, request: MappingRequest, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.request = request
+        preview = request.preview
+        self.setWindowTitle(f"Open {preview.basename}: which column holds what?")
+        box = QVBoxLayout(self)
+        if request.reason:
+            why = QLabel(request.reason, objectName="notes", wordWrap=True)
+            box.addWidget(why)
+        box.addWidget(QLabel(self._detected(), objectName="muted", wordWrap=True))
+        self.combos: dict[str, QComboBox] = {}
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        for place, (role, name, help_text, needed) in enumerate(ROLES):
+            combo = QComboBox()
+            combo.addItem("— choose —" if needed else "— none —", None)
+            for column, title in enumerate(preview.columns):
+                combo.addItem(title, column)
+            guess = getattr(preview.mapping, role)
+            combo.setCurrentIndex(0 if guess is None else guess + 1)
+            combo.setToolTip(help_text)
+            combo.setAccessibleName(f"Column with the {name.lower()}")
+            combo.currentIndexChanged.connect(self._changed)
+            label = QLabel(f"&{name}" + (" *" if needed else ""))
+            label.setBuddy(combo)
+            label.setToolTip(help_text)
+            grid.addWidget(label, place // 3, 2 * (place % 3))
+            grid.addWidget(combo, place // 3, 2 * (place % 3) + 1)
+            grid.setColumnStretch(2 * (place % 3) + 1, 1)
+            self.combos[role] = combo
+        self.time_format = QComboBox()
+        self.time_format.setAccessibleName("How times are written")
+        for text, value in TIME_FORMATS:
+            self.time_format.addItem(text, value)
+        self._choose_format(preview.mapping.time_format)
+        self.time_format.currentIndexChanged.connect(self._changed)
+        label = QLabel("Times are written as")
+        label.setBuddy(self.time_format)
+        row = len(ROLES) // 3
+        grid.addWidget(label, row, 0, 1, 2)
+        grid.addWidget(self.time_format, row, 2, 1, 4)
+        box.addLayout(grid)
+        self.table = self._make_table()
+        box.addWidget(self.table, 1)
+        self.verdict = QLabel(wordWrap=True)
+        self.verdict.setAccessibleName("Whether the first rows can be read this way")
+        box.addWidget(self.verdict)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.load_button = buttons.addButton("Load", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.load_button.setDefault(True)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        box.addWidget(buttons)
+        self.resize(760, 520)
+        self._check()
+
+    @property
+    def mapping(self) -> Mapping:
+        """What is chosen."""
+        return Mapping(
+            **{role: combo.currentData() for role, combo in self.combos.items()},
+            time_format=self.time_format.currentData(),
+        )
+
+    @property
+    def problem(self) -> str:
+        """Why it can't be loaded this way; empty if it can."""
+        mapping = self.mapping
+        if mapping.missing:
+            return f"Choose the column with the {' and the '.join(mapping.missing)}."
+        used = mapping.columns
+        twice = next((c for c in used if used.count(c) > 1), None)
+        if twice is not None:
+            name = self.request.preview.columns[twice]
+            return f"Column “{name}” is chosen twice; every column can hold one thing."
+        if self._readable() == 0 and self.request.preview.rows:
+            return "None of the first rows can be read this way; check the columns."
+        return ""
+
+    def _detected(self) -> str:
+        preview = self.request.preview
+        parts = [
+            "Parquet" if not preview.delimiter else f"{preview.format.value.upper()} text",
+            f"{preview.size / 1e6:,.1f} MB" if preview.size >= 1e5 else f"{preview.size:,} bytes",
+        ]
+        if preview.delimiter:
+            name = DELIMITERS.get(preview.delimiter, repr(preview.delimiter))
+            parts += [
+                f"fields separated by {name}",
+                f"encoding {preview.encoding}",
+                "first line holds names" if preview.has_header else "no header",
+            ]
+            if preview.dialect.compressed:
+                parts.insert(1, "gzip")
+        return "Detected: " + ", ".join(parts) + "."
+
+    def _make_table(self) -> QTableWidget:
+        preview = self.request.preview
+        rows = preview.rows[:SHOWN]
+        width = max([len(preview.columns), *(len(row) for row in rows)])
+        table = QTableWidget(len(rows), width)
+        table.setAccessibleName("The first rows of the file")
+        table.setHorizontalHeaderLabels(
+            [*preview.columns, *("(surplus)" for _ in range(width - len(preview.columns)))]
+        )
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        table.setTabKeyNavigation(False)
+        for r, row in enumerate(rows):
+            for c in range(width):
+                table.setItem(r, c, QTableWidgetItem(row[c][:200] if c < len(row) else ""))
+        table.resizeColumnsToContents()
+        for c in range(width):
+            table.setColumnWidth(c, min(table.columnWidth(c) + 8, 260))
+        return table
+
+    def _choose_format(self, value: str) -> None:
+        place = self.time_format.findData(value)
+        if place < 0:
+            self.time_format.addItem(value, value)
+            place = self.time_format.count() - 1
+        self.time_format.setCurrentIndex(place)
+
+    def _changed(self) -> None:
+        if self.sender() is self.combos["time"]:
+            column = self.combos["time"].currentData()
+            if column is not None:
+                values = [r[column] for r in self.request.preview.rows if column < len(r)]
+                found = time_format(values)
+                if found is not None:
+                    self.time_format.blockSignals(True)
+                    self._choose_format(found)
+                    self.time_format.blockSignals(False)
+        self._check()
+
+    def _readable(self) -> int:
+        mapping = self.mapping
+        width = len(self.request.preview.columns)
+        return sum(
+            len(row) == width and not bad_cells(row, mapping) for row in self.request.preview.rows
+        )
+
+    def _check(self) -> None:
+        mapping = self.mapping
+        self.time_format.setEnabled(mapping.time is not None)
+        roles = {getattr(mapping, role): name for role, name, _, _ in ROLES}
+        style = style_for(self.palette())
+        for r in range(self.table.rowCount()):
+            row = self.request.preview.rows[r]
+            bad = bad_cells(row, mapping)
+            for c in range(self.table.columnCount()):
+                item = self.table.item(r, c)
+                why = bad.get(c, "")
+                item.setToolTip(why or item.text())
+                item.setBackground(QBrush(style.warn_back) if why else QBrush())
+                item.setForeground(QBrush(style.warn_text) if why else QBrush())
+        for c, name in enumerate(self.request.preview.columns):
+            header = self.table.horizontalHeaderItem(c)
+            header.setText(f"{name}\n{roles[c]}" if c in roles else f"{name}\n ")
+        problem = self.problem
+        total, good = len(self.request.preview.rows), self._readable()
+        self.verdict.setText(
+            problem
+            or f"{good} of the first {total} rows can be read this way; "
+            + ("the others will be set aside and listed." if good < total else "load them.")
+        )
+        colour = style.warn_text if problem else QColor(self.palette().windowText().color())
+        self.verdict.setStyleSheet(f"color: {colour.name()};")
+        self.load_button.setEnabled(not problem)
+
+    def _accept(self) -> None:
+        if not self.problem:
+            self.load.emit(self.request.path, self.mapping)
+            self.accept()
+
+    def keyPressEvent(self, event) -> None:
+        """Let Escape cancel, and Return load only what can be loaded."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._accept()
+            return
+        super().keyPressEvent(event)

@@ -1,0 +1,451 @@
+"""The data in use: which file, which region, which time, how many users."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.engine.session import Session, SessionState
+from explorer.geography.region import Region
+from explorer.studies.model import Result, Selection
+from explorer.ui.controllers.data_controller import DataController, MappingRequest
+from explorer.ui.panels.time_range import TimeRange
+from explorer.ui.widgets.value_field import ValueField
+
+MAX_USERS = 100_000_000
+MAX_SEED = 2**31 - 1
+
+
+def format_progress(now: object) -> str:
+    """Write how far a load is: rows, MB, seconds left."""
+    parts = [now.stage]
+    if now.rows:
+        parts.append(f"{now.rows:,} rows")
+    done, total = now.bytes_done / 1e6, now.bytes_total / 1e6
+    parts.append(f"{done:,.0f} of {total:,.0f} MB" if total >= 10 else f"{total:.1f} MB")
+    if now.seconds_left is not None:
+        parts.append(f"{max(1, round(now.seconds_left))} s left")
+    return " · ".join(parts)
+
+
+def format_span(first: str | None, last: str | None) -> str:
+    """Write a time span in days."""
+    if first is None or last is None:
+        return "no times in the file"
+    begin, end = (datetime.fromisoformat(t).astimezone(UTC) for t in (first, last))
+    return f"{begin.day} {begin:%b %Y} – {end.day} {end:%b %Y}"
+
+
+class LoadBar(QWidget):
+    """A slim line with progress and *Cancel* while a file is being opened."""
+
+    cancel = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar.setAccessibleName("Progress of opening the file")
+        self.bar.setFixedHeight(14)
+        self.text = QLabel(wordWrap=True, objectName="muted")
+        self.button = QPushButton("Cancel")
+        self.button.setToolTip("Stop; the data in use stays")
+        self.button.clicked.connect(self.cancel)
+        row = QHBoxLayout()
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(3)
+        box.addWidget(self.name)
+        box.addLayout(row)
+        box.addWidget(self.text)
+        self.hide()
+
+    def start(self, name: str) -> None:
+        """Show that a file is being opened."""
+        self.name.setText(f"Opening {name} …")
+        self.text.setText("")
+        self.bar.setMaximum(0)
+        self.button.setEnabled(True)
+        self.show()
+
+    def show_progress(self, now: object) -> None:
+        """Show how far it is."""
+        self.bar.setMaximum(1000)
+        self.bar.setValue(round(1000 * now.fraction))
+        self.text.setText(format_progress(now))
+
+
+class DataPanel(QWidget):
+    """File, region, time and users of the left dock; every change is an undoable step.
+
+    Parameters
+    ----------
+    session, data_controller
+    workspace : MapWorkspace
+        For its region tool, its view and its answers.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        data_controller: DataController,
+        workspace: QWidget,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Data")
+        self._session = session
+        self._data = data_controller
+        self._workspace = workspace
+        self._dialogs: dict[str, QWidget] = {}
+        self._silent = False
+        box = QVBoxLayout(self)
+        box.setContentsMargins(10, 4, 10, 8)
+        box.setSpacing(6)
+        self._make_file(box)
+        self._make_region(box)
+        self._make_time(box)
+        self._make_users(box)
+        box.addStretch(1)
+        data_controller.progress.connect(self.load_bar.show_progress)
+        data_controller.busy_changed.connect(self._busy)
+        data_controller.loaded.connect(self._loaded)
+        data_controller.mapping_needed.connect(self.ask_mapping)
+        data_controller.failed.connect(self._failed)
+        workspace.result_shown.connect(self._count_users)
+        session.changed.connect(self._state_changed)
+        self._describe_data()
+        self._show_selection(session.state.selection)
+
+    # Parts -----------------------------------------------------------------------------------
+
+    def _make_file(self, box: QVBoxLayout) -> None:
+        self.file_name = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.badge = QLabel(objectName="tag")
+        self.counts = QLabel(objectName="muted", wordWrap=True)
+        self.report_button = QPushButton("Report …")
+        self.report_button.setToolTip("What was kept, what was set aside and why")
+        self.report_button.clicked.connect(self.show_report)
+        self.load_bar = LoadBar()
+        self.load_bar.cancel.connect(self._data.cancel)
+        self.error = QLabel(objectName="notes", wordWrap=True)
+        self.error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.error.hide()
+        box.addWidget(_heading("Check-ins"))
+        box.addWidget(self.file_name)
+        row = QHBoxLayout()
+        row.addWidget(self.badge)
+        row.addStretch(1)
+        row.addWidget(self.report_button)
+        box.addLayout(row)
+        box.addWidget(self.counts)
+        box.addWidget(self.load_bar)
+        box.addWidget(self.error)
+
+    def _make_region(self, box: QVBoxLayout) -> None:
+        box.addWidget(_heading("Region"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(4)
+        self.sides: dict[str, ValueField] = {}
+        for place, (side, limit) in enumerate(
+            (("south", 90), ("north", 90), ("west", 180), ("east", 180))
+        ):
+            field = ValueField(lambda value, n=side, m=limit: _degrees(n, value, m))
+            field.setAccessibleName(f"Region, {side}ern edge in degrees")
+            field.set_help(f"{side.capitalize()}ern edge in degrees, −{limit}…{limit}")
+            field.entered.connect(lambda value, n=side: self._side_entered(n, value))
+            field.stepped.connect(lambda step, n=side: self._step_side(n, step))
+            self.sides[side] = field
+            label = QLabel(side.capitalize())
+            label.setBuddy(field)
+            grid.addWidget(label, place // 2, 2 * (place % 2))
+            grid.addWidget(field, place // 2, 2 * (place % 2) + 1)
+        box.addLayout(grid)
+        self.region_size = QLabel(objectName="muted")
+        box.addWidget(self.region_size)
+        self.region_error = QLabel(objectName="notes", wordWrap=True)
+        self.region_error.hide()
+        box.addWidget(self.region_error)
+        row = QHBoxLayout()
+        self.draw_button = QPushButton("Draw on map", checkable=True)
+        self.draw_button.setToolTip(
+            "Drag a box on either map; pull its handles or move it to change it (R, Esc ends)"
+        )
+        action = self._workspace.region_action
+        self.draw_button.toggled.connect(action.setChecked)
+        action.toggled.connect(self.draw_button.setChecked)
+        self.busiest_button = QPushButton("Busiest cells …")
+        self.busiest_button.setToolTip(
+            "Choose from the cells of a 300 × 300 partition with most check-ins (not private)"
+        )
+        self.busiest_button.clicked.connect(self.show_busiest)
+        row.addWidget(self.draw_button)
+        row.addWidget(self.busiest_button)
+        box.addLayout(row)
+
+    def _make_time(self, box: QVBoxLayout) -> None:
+        box.addWidget(_heading("Time (UTC)"))
+        self.time = TimeRange()
+        self.time.chosen.connect(self._time_chosen)
+        box.addWidget(self.time)
+
+    def _make_users(self, box: QVBoxLayout) -> None:
+        box.addWidget(_heading("Users"))
+        grid = QGridLayout()
+        self.users = ValueField(lambda value: _whole("number of users", value, 1, MAX_USERS))
+        self.users.setAccessibleName("Number of users to sample")
+        self.users.set_help(
+            "How many of the users with a check-in inside region and time range are drawn, "
+            "without replacement; all of them if there are fewer."
+        )
+        self.users.entered.connect(lambda n: self._change(users=int(n)))
+        self.users.stepped.connect(self._step_users)
+        self.all_users = QCheckBox("all")
+        self.all_users.setToolTip("Use every user with a check-in inside region and time range")
+        self.all_users.toggled.connect(self._all_toggled)
+        self.seed = ValueField(lambda value: _whole("data seed", value, 0, MAX_SEED))
+        self.seed.setAccessibleName("Seed of the sample of users")
+        self.seed.set_help("Seed of the sample of users: the same seed draws the same users.")
+        self.seed.entered.connect(lambda n: self._change(data_seed=int(n)))
+        self.seed.stepped.connect(
+            lambda step: self._change(
+                "data seed", data_seed=max(0, self._session.state.selection.data_seed + step)
+            )
+        )
+        self.user_count = QLabel(objectName="muted", wordWrap=True)
+        for row, (text, field) in enumerate((("Sample", self.users), ("Seed", self.seed))):
+            label = QLabel(text)
+            label.setBuddy(field)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(field, row, 1)
+        grid.addWidget(self.all_users, 0, 2)
+        grid.setColumnStretch(1, 1)
+        box.addLayout(grid)
+        box.addWidget(self.user_count)
+
+    # Session to widgets ----------------------------------------------------------------------
+
+    def _state_changed(self, state: SessionState, old: SessionState) -> None:
+        if state.selection != old.selection:
+            self._show_selection(state.selection)
+
+    def _show_selection(self, selection: Selection | None) -> None:
+        there = selection is not None
+        self._silent = True
+        for widget in (
+            *self.sides.values(), self.draw_button, self.busiest_button, self.users, self.seed,
+            self.all_users, self.report_button,
+        ):  # fmt: skip
+            widget.setEnabled(there)
+        data = self._data.current
+        self.time.set_span(
+            data.first_time if data is not None else None,
+            data.last_time if data is not None else None,
+        )
+        self.time.show_range(selection.start if there else None, selection.end if there else None)
+        if there:
+            region = selection.region
+            for side, field in self.sides.items():
+                field.set_number(round(getattr(region, side), 6))
+            self.region_size.setText(f"{region.width_km:,.1f} km × {region.height_km:,.1f} km")
+            self.region_error.hide()
+            self.all_users.setChecked(selection.users is None)
+            self.users.setEnabled(selection.users is not None)
+            if selection.users is not None:
+                self.users.set_number(selection.users)
+            self.seed.set_number(selection.data_seed)
+        else:
+            self.region_size.setText("")
+            self.user_count.setText("")
+        self._silent = False
+
+    def _count_users(self, result: Result) -> None:
+        try:
+            used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
+        except KeyError:
+            return
+        text = f"{used:,.0f} of {there:,.0f} users with a check-in inside region and time range"
+        asked = result.request.selection.users if result.request.selection is not None else None
+        if asked is not None and there < asked:
+            text += f"; {asked:,} were asked for, so all are used"
+        if text != self.user_count.text():
+            self.user_count.setText(text)
+
+    # Widgets to session ----------------------------------------------------------------------
+
+    def _change(self, gesture: str | None = None, **changes: object) -> None:
+        selection = self._session.state.selection
+        if selection is not None and not self._silent:
+            self._session.set_selection(replace(selection, **changes), gesture)
+
+    def _side_entered(self, side: str, value: float) -> None:
+        self._try_side(side, value, None)
+
+    def _step_side(self, side: str, step: int) -> None:
+        selection = self._session.state.selection
+        if selection is None:
+            return
+        region = selection.region
+        size = region.north - region.south if side in ("south", "north") else (
+            region.east - region.west
+        )  # fmt: skip
+        self._try_side(side, round(getattr(region, side) + step * size / 50, 6), f"region {side}")
+
+    def _try_side(self, side: str, value: float, gesture: str | None) -> None:
+        selection = self._session.state.selection
+        if selection is None:
+            return
+        try:
+            region = replace(selection.region, **{side: value})
+        except ValueError as error:
+            self.sides[side].reject(str(error))
+            self.region_error.setText(_sentence(str(error)))
+            self.region_error.show()
+            return
+        self.region_error.hide()
+        self._change(gesture, region=region)
+
+    def set_region(self, region: Region) -> None:
+        """Use a region (picked in a dialog) as one undoable step."""
+        self._change(region=region)
+
+    def _time_chosen(self, start: str | None, end: str | None) -> None:
+        self._change("time range", start=start, end=end)
+
+    def _step_users(self, step: int) -> None:
+        selection = self._session.state.selection
+        if selection is not None and selection.users is not None:
+            size = max(1, 10 ** (len(str(selection.users)) - 2))
+            self._change("users", users=min(max(1, selection.users + step * size), MAX_USERS))
+
+    def _all_toggled(self, every: bool) -> None:
+        typed = self.users.text().replace(",", "")
+        self._change(users=None if every else int(typed) if typed.isdigit() else 200)
+
+    # Data ------------------------------------------------------------------------------------
+
+    def _describe_data(self) -> None:
+        data = self._data.current
+        if data is None:
+            self.file_name.setText("No check-ins yet: File ▸ Open check-ins…")
+            self.badge.hide()
+            self.counts.setText("")
+            return
+        self.file_name.setText(self._data.title)
+        self.file_name.setToolTip(data.basename)
+        self.badge.setText("synthetic data" if data.synthetic else "real data")
+        self.badge.show()
+        aside = data.report.total_set_aside
+        self.counts.setText(
+            f"{data.rows:,} check-ins of {data.users:,} users\n"
+            + (f"{aside:,} rows set aside\n" if aside else "no row set aside\n")
+            + format_span(data.first_time, data.last_time)
+        )
+
+    def _busy(self, busy: bool) -> None:
+        if busy:
+            self.error.hide()
+            self.load_bar.start(self._data.opening)
+        else:
+            self.load_bar.hide()
+
+    def _loaded(self, data: object) -> None:
+        self._describe_data()
+        self._show_selection(self._session.state.selection)
+        if data.report.total_set_aside:
+            self.show_report()
+
+    def _failed(self, error: Exception) -> None:
+        kept = " The data in use stays." if self._data.current is not None else ""
+        self.error.setText(_sentence(str(error)) + kept)
+        self.error.show()
+
+    # Dialogs ---------------------------------------------------------------------------------
+
+    def show_report(self) -> None:
+        """Show what became of every row of the file."""
+        from explorer.ui.dialogs.load_report import LoadReportDialog
+
+        if self._data.current is not None:
+            self._open("report", LoadReportDialog(self._data.current, self.window()))
+
+    def show_busiest(self) -> None:
+        """Let the user pick a region from the busiest cells."""
+        from explorer.ui.dialogs.busiest import BusiestDialog
+
+        selection, data = self._session.state.selection, self._data.current
+        if selection is None or data is None:
+            return
+        dialog = BusiestDialog(data, self._workspace.panes.box, selection, self.window())
+        dialog.region_chosen.connect(self.set_region)
+        dialog.region_chosen.connect(lambda _region: self._workspace.go_home())
+        self._open("busiest", dialog)
+
+    def ask_mapping(self, request: MappingRequest) -> None:
+        """Ask which column holds what."""
+        from explorer.ui.dialogs.open_checkins import MappingDialog
+
+        dialog = MappingDialog(request, self.window())
+        dialog.load.connect(self._data.open)
+        self._open("mapping", dialog)
+
+    def dialog(self, name: str) -> QWidget | None:
+        """Return the open ``report``, ``busiest`` or ``mapping`` dialog."""
+        return self._dialogs.get(name)
+
+    def _open(self, name: str, dialog: QWidget) -> None:
+        before = self._dialogs.pop(name, None)
+        if before is not None:
+            before.close()
+        self._dialogs[name] = dialog
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.finished.connect(lambda _code: self._forget(name, dialog))
+        dialog.open() if name == "mapping" else dialog.show()
+
+    def _forget(self, name: str, dialog: QWidget) -> None:
+        if self._dialogs.get(name) is dialog:
+            del self._dialogs[name]
+
+    def close_panel(self) -> None:
+        """Close the dialogs that are open; the window closes."""
+        for dialog in list(self._dialogs.values()):
+            dialog.close()
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text, objectName="heading")
+    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+    return label
+
+
+def _sentence(text: str) -> str:
+    text = text.strip() or "Something unexpected happened"
+    return text[:1].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")
+
+
+def _degrees(side: str, value: float, limit: int) -> float:
+    if not -limit <= value <= limit:
+        raise ValueError(f"{side}: {value:g} is outside −{limit}…{limit} degrees")
+    return value
+
+
+def _whole(name: str, value: float, low: int, high: int) -> int:
+    if value != round(value) or not low <= value <= high:
+        raise ValueError(f"{name}: {value:g} is not a whole number of {low:,} to {high:,}")
+    return int(value)

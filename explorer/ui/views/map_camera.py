@@ -1,0 +1,94 @@
+"""Where the map looks: one camera that every pane follows, so that panes are linked by nature."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.geography.projection import Box, aspect_at
+
+FINEST = 1e-6
+"""Degrees of latitude a pixel when zoomed in all the way (about 0.1 m)."""
+COARSEST = 1.0
+"""Degrees of latitude a pixel when zoomed out all the way."""
+WORLD: Box = (-58.0, -178.0, 78.0, 178.0)
+"""What *reset* shows without any data."""
+
+
+class MapCamera(QObject):
+    """Centre, scale and aspect of the flat map, in degrees and logical pixels.
+
+    The aspect is the region's (1/cos of its middle latitude), so that zooming and panning never
+    change the shape of the heatmap's cells.
+
+    Signals
+    -------
+    changed()
+        After any change.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.longitude = 0.0
+        self.latitude = 20.0
+        self.scale = 0.5
+        self.aspect = 1.0
+
+    def box(self, width: float, height: float) -> Box:
+        """Return south, west, north, east of what a pane of so many pixels shows."""
+        half_x = width / 2 * self.scale * self.aspect
+        half_y = height / 2 * self.scale
+        return (
+            self.latitude - half_y,
+            self.longitude - half_x,
+            self.latitude + half_y,
+            self.longitude + half_x,
+        )
+
+    def pan(self, right: float, down: float) -> None:
+        """Move the picture (not the camera) by so many pixels."""
+        self._move(
+            self.longitude - right * self.scale * self.aspect,
+            self.latitude + down * self.scale,
+            self.scale,
+        )
+
+    def zoom(self, factor: float, right: float = 0.0, down: float = 0.0) -> None:
+        """Magnify by a factor, keeping fixed the point so many pixels from the centre."""
+        scale = min(max(self.scale / factor, FINEST), COARSEST)
+        shift = self.scale - scale
+        self._move(
+            self.longitude + right * shift * self.aspect, self.latitude - down * shift, scale
+        )
+
+    def look_at(self, longitude: float, latitude: float, scale: float) -> None:
+        """Put the centre at a position with a scale in degrees of latitude a pixel."""
+        self._move(longitude, latitude, min(max(scale, FINEST), COARSEST))
+
+    def fit(self, box: Box, width: float, height: float, margin: float = 0.06) -> None:
+        """Show a whole box with a margin (share of its size) in a pane of so many pixels.
+
+        The aspect becomes that of the box's middle latitude.
+        """
+        south, west, north, east = box
+        self.aspect = aspect_at(min(max((south + north) / 2, -85.0), 85.0))
+        grow = 1 + 2 * margin
+        scale = max(
+            (east - west) * grow / max(width, 1) / self.aspect,
+            (north - south) * grow / max(height, 1),
+        )
+        self.longitude = float("nan")  # tells even if only the aspect changed
+        self.look_at((west + east) / 2, (south + north) / 2, scale)
+
+    def set_aspect(self, aspect: float) -> None:
+        """Stretch the map so that it is true to scale at another latitude."""
+        if aspect != self.aspect:
+            self.aspect = aspect
+            self.changed.emit()
+
+    def _move(self, longitude: float, latitude: float, scale: float) -> None:
+        place = (min(max(longitude, -180.0), 180.0), min(max(latitude, -88.0), 88.0), scale)
+        if place != (self.longitude, self.latitude, self.scale):
+            self.longitude, self.latitude, self.scale = place
+            self.changed.emit()

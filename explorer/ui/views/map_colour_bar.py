@@ -1,0 +1,132 @@
+"""The colour bar below the panes: what a colour means, from 0 to the end of the scale."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+BAR_HEIGHT = 10
+TICKS_AT_MOST = 6
+
+
+def round_step(top: float, at_most: int) -> float:
+    """Return the smallest of 1, 2, 5 × 10^k of which at most so many fit into 0…top (> 0)."""
+    exponent = math.floor(math.log10(top / at_most))
+    for factor in (1, 2, 5, 10, 20):
+        step = factor * 10.0**exponent
+        if top / step <= at_most:
+            return step
+    raise AssertionError("a step of 2 decades always fits")
+
+
+def format_share(value: float, step: float | None = None) -> str:
+    """Write a share of all users' weight: in % or, far below, in ppm.
+
+    Parameters
+    ----------
+    value : float
+        Share, 0…1.
+    step : float, optional
+        Distance to the neighbouring value; as many decimals as it needs are written. Without it
+        three significant digits.
+    """
+    if value == 0:
+        return "0"
+    unit, name = (1e-2, "%") if (step or abs(value)) >= 1e-5 else (1e-6, "ppm")
+    if step is None:
+        digits = max(0, 2 - math.floor(math.log10(abs(value) / unit)))
+    else:
+        digits = max(0, -math.floor(math.log10(step / unit) + 1e-9))
+    return f"{value / unit:.{digits}f} {name}"
+
+
+class ColourBar(QWidget):
+    """A horizontal bar with ticks; a wedge at its end says that some values lie beyond."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setToolTip(
+            "Share of all users' weight that a cell of the blurred map holds; every user weighs "
+            "the same. A wedge at the end: some cells of the private map lie above the scale."
+        )
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._top = 0.0
+        self._beyond = False
+        self._image = QImage()
+
+    @property
+    def top(self) -> float:
+        """Value at the end of the scale; 0 while there is none."""
+        return self._top
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the wedge is shown."""
+        return self._beyond
+
+    def set_colours(self, table: np.ndarray) -> None:
+        """Set the colour map: uint8, shape (256, 3)."""
+        line = np.ascontiguousarray(table[:, :3], dtype=np.uint8)
+        self._image = QImage(line.data, 256, 1, 768, QImage.Format.Format_RGB888).copy()
+        self.update()
+
+    def set_scale(self, top: float, beyond: bool) -> None:
+        """Set the end of the scale and whether some values lie above it."""
+        if (top, beyond) != (self._top, self._beyond):
+            self._top, self._beyond = top, beyond
+            self.setAccessibleDescription(f"from 0 to {format_share(top)}")
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the preferred size."""
+        return QSize(200, BAR_HEIGHT + self.fontMetrics().height() + 8)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the smallest useful size."""
+        return QSize(120, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the widget."""
+        painter = QPainter(self)
+        text = self.palette().color(QPalette.ColorRole.WindowText)
+        bar = QRectF(10.5, 2.5, self.width() - 32, BAR_HEIGHT)
+        painter.drawImage(bar, self._image)
+        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1))
+        painter.drawRect(bar)
+        if self._top <= 0:
+            return
+        if self._beyond:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(self._image.pixelColor(255, 0))
+            right = bar.right()
+            painter.drawPolygon(
+                QPolygonF(
+                    [
+                        QPointF(right, bar.top()),
+                        QPointF(right + 9, bar.center().y()),
+                        QPointF(right, bar.bottom()),
+                    ]
+                )
+            )
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(text)
+        metrics = painter.fontMetrics()
+        widest = metrics.horizontalAdvance("0.0000 %") + 14
+        step = round_step(self._top, max(1, min(TICKS_AT_MOST, int(bar.width() // widest))))
+        for index in range(int(self._top / step + 1e-9) + 1):
+            value = index * step
+            x = round(bar.left() + value / self._top * bar.width()) + 0.0
+            painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 3))
+            label = format_share(value, step)
+            wide = metrics.horizontalAdvance(label)
+            left = min(max(x - wide / 2, 0), self.width() - wide)
+            painter.drawText(
+                QRectF(left, bar.bottom() + 4, wide + 1, metrics.height()),
+                Qt.AlignmentFlag.AlignLeft,
+                label,
+            )

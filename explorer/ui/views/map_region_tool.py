@@ -1,0 +1,114 @@
+"""What a drag with the region tool does to the region: draw anew, move, or pull a handle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.geography.projection import Box
+
+REACH = 9.0
+"""Pixels around an edge or a corner within which it is taken hold of."""
+SMALLEST = 4.0
+"""A box that is fewer pixels wide or tall was a click, not a drag."""
+
+
+@dataclass(frozen=True, slots=True)
+class PixelBox:
+    """A box on the screen, y downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def handles(self) -> tuple[tuple[float, float], ...]:
+        """Corners and middles of the sides."""
+        x = (self.left, (self.left + self.right) / 2, self.right)
+        y = (self.top, (self.top + self.bottom) / 2, self.bottom)
+        return tuple((a, b) for a in x for b in y if not (a == x[1] and b == y[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Grip:
+    """Which sides of the box a drag moves; all four move it as a whole, none draws a new one."""
+
+    west: bool = False
+    east: bool = False
+    north: bool = False
+    south: bool = False
+
+    @property
+    def new(self) -> bool:
+        """Whether a new box is drawn."""
+        return not (self.west or self.east or self.north or self.south)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the box is moved as it is."""
+        return self.west and self.east and self.north and self.south
+
+
+def grip_at(box: PixelBox | None, x: float, y: float) -> Grip:
+    """Tell what lies under the pointer.
+
+    Parameters
+    ----------
+    box : PixelBox or None
+        The region on the screen; None if there is none.
+    x, y : float
+        Pixels, y downwards.
+    """
+    if box is None:
+        return Grip()
+    inside_x = box.left - REACH <= x <= box.right + REACH
+    inside_y = box.top - REACH <= y <= box.bottom + REACH
+    if not (inside_x and inside_y):
+        return Grip()
+    # On a box smaller than two reaches the nearer side is meant.
+    west = abs(x - box.left) <= REACH and abs(x - box.left) <= abs(x - box.right)
+    east = abs(x - box.right) <= REACH and not west
+    north = abs(y - box.top) <= REACH and abs(y - box.top) <= abs(y - box.bottom)
+    south = abs(y - box.bottom) <= REACH and not north
+    grip = Grip(west, east, north, south)
+    return Grip(True, True, True, True) if grip.new else grip
+
+
+def dragged_box(
+    box: Box | None, grip: Grip, start: tuple[float, float], end: tuple[float, float]
+) -> Box:
+    """Return the box of degrees that a drag makes.
+
+    Parameters
+    ----------
+    box : Box or None
+        South, west, north, east before the drag; needed unless a new one is drawn.
+    grip : Grip
+    start, end : (float, float)
+        Longitude and latitude where the drag began and where it is.
+
+    Returns
+    -------
+    Box
+        South, west, north, east with south ≤ north and west ≤ east: a side that is pulled past
+        its opposite changes places with it. Not clipped to the globe: refusing is the region's
+        task.
+    """
+    if grip.new or box is None:
+        return (
+            min(start[1], end[1]),
+            min(start[0], end[0]),
+            max(start[1], end[1]),
+            max(start[0], end[0]),
+        )
+    south, west, north, east = box
+    right, up = end[0] - start[0], end[1] - start[1]
+    if grip.west:
+        west += right
+    if grip.east:
+        east += right
+    if grip.south:
+        south += up
+    if grip.north:
+        north += up
+    return (min(south, north), min(west, east), max(south, north), max(west, east))
