@@ -102,11 +102,11 @@ def _tables(
     rows, which = points.rows()
     if len(rows) == 1:
         e, k, n = rows[0]
-        table = context.memo(
+        table: FloatArray = context.memo(
             ("shuffle-rdp", name, float(e), float(k), float(n), lam_max),
             lambda: compute(e, k, n, lam_max),
         )
-        return np.asarray(table)[np.newaxis]
+        return np.asarray(table[np.newaxis])
     out = np.empty((len(rows), lam_max - 1))
     for start in range(0, len(rows), _PIECE):
         context.check()

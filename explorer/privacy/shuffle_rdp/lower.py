@@ -21,6 +21,8 @@ from explorer.privacy.bounds import FloatArray
 from explorer.privacy.divergences import orders_up_to, softplus
 from explorer.privacy.shuffle_rdp.upper import pick_orders
 
+_NODES = 1e6
+"""Beyond this many counts only every h-th is taken, which a window 10⁶ wide does not notice."""
 _TAIL = 60.0
 """Summands below e^−60 of the largest are left out; a lower bound may leave out positive terms."""
 
@@ -92,6 +94,7 @@ class RandomisedResponsePair:
             walk *= 1.5
         smooth = mean > max(2 * power * max(lowest, 1.0), 4096.0)
         step = 1.0 if dense or not smooth else max(1.0, math.floor(sigma / 8))
+        step = max(step, math.floor((high - low) / _NODES))
         return low, min(k, math.ceil(high)), step
 
     def log_moments(self, count: int, sign: int) -> FloatArray:
@@ -101,7 +104,7 @@ class RandomisedResponsePair:
         span = float(exponent.max() - exponent.min())
         # Powers are taken in blocks: the first of each in logarithms, the others by a product of
         # matrices, whose entries must not leave the range of doubles.
-        size = max(1, min(32, int(600 / span) if span > 0 else 32, count))
+        size = min(count, 32 if 32 * span <= 600 else max(1, int(600 / span)))
         firsts = np.arange(0, count, size)
         centre = 0.5 * float(exponent.max() + exponent.min())
         logs = weight + firsts[:, None] * exponent

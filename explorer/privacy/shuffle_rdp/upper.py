@@ -186,20 +186,21 @@ def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
     e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
     with np.errstate(divide="ignore", over="ignore"):
         log_x = np.log(sampled / clients) + log_two_sinh(e)
-        x = np.exp(log_x)
-        y = order * np.log1p(x)
-        small = order * x < 1e-2
-        xs = np.where(small, x, 0.0)
-        # Six terms of Σ_{j≥2} C(λ,j)x^j leave less than 1e-17 of the sum when λx < 0.01.
-        series = np.zeros(np.broadcast_shapes(order.shape, x.shape))
+        log_lam_x = np.log(order) + log_x
+        small = log_lam_x < math.log(1e-2)
+        x = np.exp(np.where(small, log_x, -np.inf))
+        # Eight terms of Σ_{j≥2} C(λ,j)x^j leave less than 1e-20 of the sum when λx < 0.01.
+        series = np.zeros(small.shape)
         coefficient = np.ones(order.shape)
-        for j in range(1, 9):
+        for j in range(1, 10):
             coefficient = coefficient * (order - j + 1) / j
             if j >= 2:
-                series = series + coefficient * xs**j
-        far = np.where(small, 1.0, y)
-        log_far = far + np.log1p(-np.where(small, 0.0, (1 + order * x)) * np.exp(-far))
-        log_value = np.where(small, np.log(series), log_far)
+                series = series + coefficient * x**j
+        # Elsewhere (1+x)^λ − (1+λx), whose first term is the larger by more than rounding.
+        first = order * np.logaddexp(0.0, np.where(small, 0.0, log_x))
+        second = np.logaddexp(0.0, np.where(small, -1.0, log_lam_x))
+        far = first + np.log1p(-np.exp(second - first))
+        log_value = np.where(small, np.log(series), far)
         value = np.exp(log_value - (sampled - 1) * np.exp(-e) / 8)
     return domain.simple(value)
 
