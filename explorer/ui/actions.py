@@ -1,0 +1,177 @@
+"""The menus: only what works, each with its key."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from explorer.studies.registry import get_study, study_ids
+from explorer.ui import theme as themes
+
+if TYPE_CHECKING:
+    from explorer.ui.main_window import MainWindow
+
+_THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
+
+
+class Menus:
+    """Builds the menu bar of a window and keeps its entries true.
+
+    Parameters
+    ----------
+    window : MainWindow
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self.actions: dict[str, QAction] = {}
+        self._file_menu()
+        self._edit_menu()
+        self._view_menu()
+        self._study_menu()
+        self._help_menu()
+        self.update()
+
+    def _add(
+        self,
+        menu: QMenu,
+        key: str,
+        text: str,
+        does: object,
+        shortcut: QKeySequence | QKeySequence.StandardKey | str | None = None,
+        tip: str = "",
+    ) -> QAction:
+        action = QAction(text, self._window)
+        action.triggered.connect(lambda _checked=False: does())
+        if shortcut is not None:
+            action.setShortcut(QKeySequence(shortcut))
+        if tip:
+            action.setStatusTip(tip)
+            action.setToolTip(tip)
+        menu.addAction(action)
+        self.actions[key] = action
+        return action
+
+    def _file_menu(self) -> None:
+        window, keys = self._window, QKeySequence.StandardKey
+        menu = window.menuBar().addMenu("&File")
+        files = window.files
+        self._add(menu, "open", "&Open check-ins…", lambda: files.choose_data(window), keys.Open)
+        self._add(menu, "sample", "Open the &sample", files.open_sample)
+        self._add(
+            menu, "recipe", "Open &recipe…", lambda: files.choose_recipe(window), "Ctrl+Shift+O",
+            "Go back to what an exported picture or table shows",
+        )  # fmt: skip
+        self.recent = menu.addMenu("Open re&cent")
+        menu.addSeparator()
+        self._add(menu, "export", "&Export…", window.export, "Ctrl+E")
+        self._add(menu, "copy", "&Copy to clipboard", window.copy, "Ctrl+Shift+C")
+        menu.addSeparator()
+        self._add(menu, "close", "C&lose", window.close, keys.Quit)
+        window.keeper.recent_changed.connect(self._update_recent)
+        self._update_recent()
+
+    def _edit_menu(self) -> None:
+        window, keys = self._window, QKeySequence.StandardKey
+        menu = window.menuBar().addMenu("&Edit")
+        self._add(menu, "undo", "&Undo", window.session.undo, keys.Undo)
+        redo = self._add(menu, "redo", "&Redo", window.session.redo)
+        redo.setShortcuts([QKeySequence(keys.Redo), QKeySequence("Ctrl+Y")])
+        menu.addSeparator()
+        self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
+        window.session.history_changed.connect(self.update)
+
+    def _view_menu(self) -> None:
+        window = self._window
+        menu = window.menuBar().addMenu("&View")
+        theme_menu = menu.addMenu("&Theme")
+        group = QActionGroup(window)
+        for name in themes.CHOICES:
+            action = QAction(_THEME_WORDS[name], group, checkable=True)
+            action.setChecked(window.theme.choice == name)
+            action.triggered.connect(partial(window.theme.choose, name))
+            theme_menu.addAction(action)
+            self.actions[f"theme-{name}"] = action
+        menu.addSeparator()
+        for dock in window.docks.values():
+            menu.addAction(dock.toggleViewAction())
+        self._add(menu, "layout", "Reset &layout", window.reset_layout)
+        menu.addSeparator()
+        self._of_workspace = {
+            key: workspace.view_actions() for key, workspace in window.workspaces.items()
+        }
+        for actions in self._of_workspace.values():
+            menu.addActions(actions)
+        window.session.changed.connect(self._show_workspace_actions)
+        self._show_workspace_actions()
+
+    def _study_menu(self) -> None:
+        window = self._window
+        menu = window.menuBar().addMenu("&Study")
+        self._studies = QActionGroup(window)
+        for place, study_id in enumerate(study_ids(), start=1):
+            action = QAction(get_study(study_id).name, self._studies, checkable=True)
+            action.setData(study_id)
+            action.setStatusTip(get_study(study_id).question)
+            if place <= 9:
+                action.setShortcut(QKeySequence(f"Ctrl+{place}"))
+            action.triggered.connect(partial(window.session.set_study, study_id))
+            menu.addAction(action)
+
+    def _help_menu(self) -> None:
+        window, keys = self._window, QKeySequence.StandardKey
+        menu = window.menuBar().addMenu("&Help")
+        self._add(menu, "keys", "&Keyboard and mouse", window.show_keys, keys.HelpContents)
+        self._add(menu, "about", "&About Privacy Explorer", window.show_about)
+
+    def update(self, *_: object) -> None:
+        """Bring texts and availability up to date with the session."""
+        session = self._window.session
+        for key, verb, text in (
+            ("undo", "&Undo", session.undo_text),
+            ("redo", "&Redo", session.redo_text),
+        ):
+            self.actions[key].setText(f"{verb} {text}".rstrip())
+            self.actions[key].setEnabled(bool(text))
+        for action in self._studies.actions() if hasattr(self, "_studies") else ():
+            action.setChecked(action.data() == session.state.study)
+        shown = self._window.current_result is not None
+        for key in ("export", "copy"):
+            self.actions[key].setEnabled(shown)
+
+    def close(self) -> None:
+        """Stop listening."""
+        session = self._window.session
+        session.history_changed.disconnect(self.update)
+        session.changed.disconnect(self._show_workspace_actions)
+
+    def _show_workspace_actions(self, *_: object) -> None:
+        front = get_study(self._window.session.state.study).workspace
+        for key, actions in self._of_workspace.items():
+            for action in actions:
+                action.setVisible(key == front)
+        self.update()
+
+    def _reset_parameters(self) -> None:
+        study = get_study(self._window.session.state.study)
+        self._window.session.set_values(
+            {p.key: p.default for p in study.parameters if not p.axis_only}
+        )
+
+    def _update_recent(self) -> None:
+        window = self._window
+        self.recent.clear()
+        for path in window.keeper.recent:
+            action = self.recent.addAction(Path(path).name)
+            action.setStatusTip(path)
+            action.setToolTip(path)
+            action.triggered.connect(partial(window.files.open_any, path))
+        if window.keeper.recent:
+            self.recent.addSeparator()
+            self.recent.addAction("Empty this list", window.keeper.forget_files)
+        self.recent.setEnabled(bool(window.keeper.recent))
+        self.recent.setToolTipsVisible(True)

@@ -1,0 +1,108 @@
+"""What runs at the moment, for the status bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+
+CALM_MS = 250
+"""Work shorter than this is not announced: the status bar would only flicker."""
+
+
+@dataclass
+class _Job:
+    name: str
+    cancel: Callable[[], None]
+    busy: bool = False
+    said: str = ""
+    fraction: float | None = None
+
+
+class Activity(QObject):
+    """Collects what the controllers are busy with.
+
+    Signals
+    -------
+    changed()
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs: dict[str, _Job] = {}
+
+    def watch(self, key: str, name: str, busy_changed: Signal, cancel: Callable[[], None]) -> None:
+        """Listen to a controller's ``busy_changed(bool)``."""
+        job = self._jobs[key] = _Job(name, cancel)
+
+        def told(busy: bool) -> None:
+            job.busy, job.said, job.fraction = busy, "", None
+            self.changed.emit()
+
+        busy_changed.connect(told)
+
+    def progress(self, key: str, said: str, fraction: float | None) -> None:
+        """Tell how far a job is: words, and a fraction from 0 to 1 if it is known."""
+        job = self._jobs[key]
+        job.said, job.fraction = said, fraction
+        self.changed.emit()
+
+    @property
+    def running(self) -> list[_Job]:
+        """The jobs that run."""
+        return [job for job in self._jobs.values() if job.busy]
+
+    def cancel(self) -> None:
+        """Stop everything that runs."""
+        for job in self.running:
+            job.cancel()
+
+
+class ActivityBar(QWidget):
+    """Words, a bar and a button; there only while something takes longer than a moment."""
+
+    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._activity = activity
+        self.words = QLabel()
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedSize(110, 12)
+        self.bar.setAccessibleName("Progress")
+        self.button = QToolButton(text="Cancel")
+        self.button.setProperty("quiet", True)
+        self.button.clicked.connect(activity.cancel)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 0, 0, 0)
+        for widget in (self.bar, self.words, self.button):
+            layout.addWidget(widget)
+        self._calm = QTimer(self, singleShot=True, interval=CALM_MS)
+        self._calm.timeout.connect(self._show)
+        activity.changed.connect(self._changed)
+        self.hide()
+
+    def _changed(self) -> None:
+        if not self._activity.running:
+            self._calm.stop()
+            self.hide()
+        elif self.isVisible():
+            self._show()
+        elif not self._calm.isActive():
+            self._calm.start()
+
+    def _show(self) -> None:
+        jobs = self._activity.running
+        if not jobs:
+            return
+        said = [job.said or job.name for job in jobs]
+        self.words.setText(said[0] if len(said) == 1 else f"{len(said)} jobs: {', '.join(said)}")
+        fractions = [job.fraction for job in jobs if job.fraction is not None]
+        if fractions:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * fractions[0]))
+        else:
+            self.bar.setRange(0, 0)
+        self.show()

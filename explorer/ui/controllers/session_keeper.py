@@ -1,0 +1,158 @@
+"""Keeps the session on disk and brings it back: never lose what somebody set up."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.figures.view_state import ViewState
+from explorer.studies.model import Selection
+from explorer.studies.registry import study_ids
+from explorer.ui.saved_state import StateFile
+
+log = logging.getLogger("explorer")
+
+SAVE_AFTER_MS = 1500
+MOST_RECENT = 10
+
+
+class SessionKeeper(QObject):
+    """Remembers the session, the windows' layout, views and recent files.
+
+    Parameters
+    ----------
+    file : StateFile or None
+        None remembers nothing (screenshots, tests of other things).
+
+    Signals
+    -------
+    recent_changed()
+    save_failed(Exception)
+        Once, when the session can't be written.
+    """
+
+    recent_changed = Signal()
+    save_failed = Signal(object)
+
+    def __init__(self, file: StateFile | None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session: Session | None = None
+        self._file = file
+        self._window: Any = None
+        self._told = False
+        self.complaint = ""
+        self.values: Mapping[str, Any] = {}
+        self.recent: list[str] = []
+        self.data_path: str | None = None
+        self.selection: Selection | None = None
+        """The part of the data chosen last time, until those data are open again."""
+        self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._later.timeout.connect(self.save)
+
+    def load(self) -> SessionState | None:
+        """Read what was remembered and return the session's state, still without data.
+
+        What can't be read is put aside and `complaint` says so.
+        """
+        if self._file is None:
+            return None
+        loaded = self._file.load()
+        self.complaint, self.values = loaded.complaint, loaded.values
+        self.recent = [str(p) for p in _list(self.values.get("recent"))][:MOST_RECENT]
+        path = self.values.get("data_path")
+        self.data_path = path if isinstance(path, str) and Path(path).is_file() else None
+        if "session" not in self.values:
+            return None
+        try:
+            state = state_from_dict(self.values["session"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            self.complaint = f"The last session could not be followed: {error}."
+            return None
+        self.selection = state.selection
+        return SessionState(state.study, state.requests, None)
+
+    def follow(self, window: Any) -> None:
+        """Bring a window back to how it was, and save whenever something changes from now on."""
+        self._window, self._session = window, window.session
+        for name, restore in (
+            ("geometry", window.restoreGeometry),
+            ("layout", window.restore_layout),
+        ):
+            raw = self.values.get(name)
+            if isinstance(raw, str):
+                try:
+                    restore(base64.b64decode(raw, validate=True))
+                except ValueError:
+                    continue
+        views = self.values.get("views")
+        for key, raw in views.items() if isinstance(views, dict) else ():
+            if key in window.workspaces:
+                try:
+                    window.workspaces[key].apply_view_state(ViewState.from_dict(raw))
+                except (ValueError, TypeError, AttributeError) as error:
+                    log.warning("view of %s not restored: %s", key, error)
+        self._session.changed.connect(self._changed)
+
+    def note_file(self, path: str | Path) -> None:
+        """Put a file at the top of the recent ones."""
+        path = str(Path(path).resolve())
+        self.recent = [path, *(p for p in self.recent if p != path)][:MOST_RECENT]
+        self.recent_changed.emit()
+        self._changed()
+
+    def forget_files(self) -> None:
+        """Empty the list of recent files."""
+        self.recent = []
+        self.recent_changed.emit()
+        self._changed()
+
+    def close(self) -> None:
+        """Save a last time and stop."""
+        self._later.stop()
+        if self._window is not None:
+            self.save()
+            self._session.changed.disconnect(self._changed)
+            self._window = None
+
+    def save(self) -> None:
+        """Write everything now; if that fails, `save_failed` says so once."""
+        if self._file is None or self._window is None:
+            return
+        window, state = self._window, self._session.state
+        for study in study_ids():  # also those left at their defaults: they carry the selection
+            state = state.with_request(state.request_of(study))
+        try:
+            self._file.save(
+                {
+                    "session": state_to_dict(state),
+                    "data_path": self.data_path,
+                    "recent": self.recent,
+                    "theme": window.theme.choice,
+                    "geometry": _text(window.saveGeometry().data()),
+                    "layout": _text(window.saved_layout()),
+                    "views": {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
+                }
+            )
+        except OSError as error:
+            log.warning("session not saved: %s", error)
+            if not self._told:
+                self._told = True
+                self.save_failed.emit(error)
+
+    def _changed(self, *_: object) -> None:
+        if self._window is not None and not self._later.isActive():
+            self._later.start()
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode("ascii")

@@ -1,0 +1,156 @@
+"""From an exception to one clear sentence, and a banner that says it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+log = logging.getLogger("explorer")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that went wrong, as told to the user.
+
+    Attributes
+    ----------
+    source : str
+        What was being done (``answer``, ``data``, ``export``); a later success of the same kind
+        takes the message away.
+    sentence : str
+    details : str
+        For whoever wants to report it; empty if the sentence says all.
+    """
+
+    source: str
+    sentence: str
+    details: str = ""
+
+
+def explain(error: BaseException, source: str) -> Problem:
+    """Return what to tell a user about an exception.
+
+    Our own refusals (ValueError, LookupError, OSError with a sentence) are told as they are;
+    anything else is a fault of the program and says so.
+    """
+    text = str(error).strip()
+    if isinstance(error, OSError) and error.strerror:
+        name = f" {error.filename}" if error.filename else ""
+        return Problem(source, f"The system refused the file{name}: {error.strerror.lower()}.")
+    expected = isinstance(error, ValueError | LookupError | OSError | RuntimeError)
+    if expected and text and not isinstance(error, KeyError | IndexError | UnicodeError):
+        sentence = text[:1].upper() + text[1:]
+        return Problem(source, sentence if sentence[-1] in ".!?…" else sentence + ".")
+    what = {"answer": "while computing", "data": "while opening the file"}.get(source, "")
+    sentence = " ".join(filter(None, ("Something unexpected happened", what)))
+    return Problem(source, f"{sentence}: {text or type(error).__name__}.", _trace(error))
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+
+class Banner(QFrame):
+    """A message above the workspace that never stands in the way."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self.problem: Problem | None = None
+        self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.more = QToolButton(text="Details", checkable=True)
+        self.shut = QToolButton(text="✕", toolTip="Close this message")
+        self.shut.setAccessibleName("Close this message")
+        for button in (self.more, self.shut):
+            button.setProperty("quiet", True)
+        self.details = QPlainTextEdit(readOnly=True, maximumHeight=150)
+        top = QHBoxLayout()
+        top.addWidget(QLabel("⚠"), 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.text, 1)
+        top.addWidget(self.more)
+        top.addWidget(self.shut)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 6, 6)
+        layout.addLayout(top)
+        layout.addWidget(self.details)
+        self.more.toggled.connect(self.details.setVisible)
+        self.shut.clicked.connect(self.hide)
+        self.details.hide()
+        self.hide()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say what went wrong."""
+        self.problem = problem
+        self.text.setText(problem.sentence)
+        self.details.setPlainText(problem.details)
+        self.more.setVisible(bool(problem.details))
+        self.more.setChecked(False)
+        self.show()
+
+    def settled(self, source: str) -> None:
+        """Take the message away if it was about this."""
+        if self.problem is not None and self.problem.source == source:
+            self.problem = None
+            self.hide()
+
+
+class ExceptionHook(QObject):
+    """Catches what nobody caught, in any thread, logs it and hands it to the window.
+
+    Signals
+    -------
+    caught(Problem)
+        Emitted in the thread in which this object lives.
+    """
+
+    caught = Signal(object)
+    _seen = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._before: tuple[Callable, Callable] | None = None
+        self._seen.connect(self.caught, Qt.ConnectionType.QueuedConnection)
+
+    def install(self) -> None:
+        """Take the place of the interpreter's own hooks."""
+        self._before = (sys.excepthook, threading.excepthook)
+        sys.excepthook = self._main
+        threading.excepthook = lambda args: self._main(
+            args.exc_type, args.exc_value, args.exc_traceback
+        )
+
+    def remove(self) -> None:
+        """Put the former hooks back."""
+        if self._before is not None:
+            sys.excepthook, threading.excepthook = self._before
+            self._before = None
+
+    def _main(
+        self, kind: type[BaseException], error: BaseException | None, _tb: TracebackType | None
+    ) -> None:
+        if error is None or issubclass(kind, KeyboardInterrupt | SystemExit):
+            return
+        log.error("unhandled exception\n%s", _trace(error))
+        self._seen.emit(Problem("program", *_fault(error)))
+
+
+def _fault(error: BaseException) -> tuple[str, str]:
+    said = str(error).strip() or type(error).__name__
+    return (f"Something unexpected happened: {said}. Your work is kept.", _trace(error))

@@ -1,0 +1,163 @@
+"""Starts the application, fills the window as its options ask, and ends it cleanly."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from explorer.engine.folders import state_folder
+from explorer.engine.host import Host
+from explorer.engine.session import Session
+from explorer.ui import theme as themes
+from explorer.ui.app import SCREENSHOT_TIMEOUT_S, WindowOptions
+from explorer.ui.controllers.session_keeper import SessionKeeper
+from explorer.ui.errors import ExceptionHook, Problem, explain
+from explorer.ui.main_window import MainWindow
+from explorer.ui.saved_state import StateFile
+
+_POLL_MS = 20
+
+
+class Launch(QObject):
+    """One run of the program, from options to exit code.
+
+    Parameters
+    ----------
+    options : WindowOptions
+    arguments : list of str
+        For Qt.
+
+    Attributes
+    ----------
+    window : MainWindow
+    """
+
+    def __init__(self, options: WindowOptions, arguments: list[str]) -> None:
+        self.app = QApplication.instance() or QApplication(arguments)
+        super().__init__()
+        self.options = options
+        self.app.setApplicationName("Privacy Explorer")
+        themes.prepare(self.app)
+        self.exit_code = 0
+        self._first_data = True
+        alone = options.screenshot is not None
+        self.keeper = SessionKeeper(None if alone else StateFile(state_folder()))
+        self.session = Session(self.keeper.load())
+        choice = options.theme
+        if choice == "system" and not alone:
+            choice = _known_theme(self.keeper.values.get("theme"))
+        self.theme = themes.Theme(choice)
+        self._apply_options()
+        self.window = MainWindow(self.session, Host(), self.theme, self.keeper)
+        self.window.resize(*options.size)
+        self.hook = ExceptionHook()
+        self.hook.caught.connect(self.window.tell)
+
+    def run(self) -> int:
+        """Show the window and wait for its end; returns the exit code."""
+        self.hook.install()
+        try:
+            self.show()
+            if self.options.screenshot is not None:
+                self._begin_screenshot()
+            self.app.exec()
+        finally:
+            self.hook.remove()
+            self.window.close()
+        return self.exit_code
+
+    def show(self) -> None:
+        """Show the window; data are opened right after its first picture."""
+        self.keeper.follow(self.window)
+        self.window.data.loaded.connect(self._loaded)
+        if self.keeper.complaint:
+            self.window.tell(Problem("session", self.keeper.complaint))
+        self.window.show()
+        QTimer.singleShot(0, self._open_first)
+
+    def _apply_options(self) -> None:
+        if self.options.study is not None:
+            self.session.set_study(self.options.study)
+        if self.options.values:
+            self.session.set_values(dict(self.options.values))
+        if self.options.seed is not None:
+            self.session.set_seed(self.options.seed)
+
+    def _open_first(self) -> None:
+        for controller in self.window.answers.values():
+            controller.refresh()
+        if self.options.recipe is not None:
+            self.window.files.open_recipe(self.options.recipe)
+        if self.options.data is not None:
+            self.window.files.open_data(self.options.data)
+        elif self.window.data.busy:
+            return
+        elif self.keeper.data_path is not None:
+            self.window.data.open(self.keeper.data_path)
+        else:
+            self.window.data.open_sample()
+
+    def _loaded(self, _data: object) -> None:
+        """Apply what was asked of the data on the command line, once."""
+        selection = self.session.state.selection
+        if not self._first_data or selection is None:
+            return
+        self._first_data = False
+        if self.options.region is not None:
+            selection = replace(selection, region=self.options.region)
+        if self.options.users is not None:
+            selection = replace(selection, users=self.options.users)
+        self.session.replace_data(selection)
+
+    # Screenshots
+
+    def _begin_screenshot(self) -> None:
+        self._deadline = time.monotonic() + SCREENSHOT_TIMEOUT_S
+        self._quiet = 0
+        for controller in self.window.answers.values():
+            controller.failed.connect(lambda error: self._fail(explain(error, "answer").sentence))
+        self.window.data.failed.connect(lambda error: self._fail(explain(error, "data").sentence))
+        self.window.data.mapping_needed.connect(
+            lambda request: self._fail(f"{request.path.name}: {request.reason}")
+        )
+        self._poll = QTimer(self, interval=_POLL_MS)
+        self._poll.timeout.connect(self._look)
+        self._poll.start()
+
+    def _look(self) -> None:
+        result = self.window.current_result
+        settled = (
+            not self.window.busy
+            and self.window.data.current is not None
+            and result is not None
+            and result.complete
+        )
+        self._quiet = self._quiet + 1 if settled else 0
+        if self._quiet >= 5:
+            self._grab()
+        elif time.monotonic() > self._deadline:
+            self._fail(f"the picture was not ready after {SCREENSHOT_TIMEOUT_S:.0f} s")
+
+    def _grab(self) -> None:
+        self._poll.stop()
+        path = self.options.screenshot
+        picture = self.window.grab()
+        if not picture.save(str(path), "PNG"):
+            self._fail(f"the screenshot could not be written to {path}")
+            return
+        self.app.quit()
+
+    def _fail(self, why: str) -> None:
+        if self.exit_code == 0:
+            print(f"privacy-explorer: {why}", file=sys.stderr)
+        self.exit_code = 1
+        self._poll.stop()
+        self.app.quit()
+
+
+def _known_theme(name: object) -> str:
+    return name if name in themes.CHOICES else "system"

@@ -1,0 +1,315 @@
+"""The window: puts panels, workspaces and controllers together, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QLabel,
+    QMainWindow,
+    QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.engine.host import Host
+from explorer.engine.recipe import Recipe
+from explorer.engine.session import Session, SessionState
+from explorer.figures.view_state import ViewState
+from explorer.studies.model import Result
+from explorer.studies.registry import get_study, study_ids
+from explorer.ui.actions import Menus
+from explorer.ui.controllers.activity import Activity, ActivityBar
+from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.file_controller import FileController
+from explorer.ui.controllers.session_keeper import SessionKeeper
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.errors import Banner, Problem, explain
+from explorer.ui.map_workspace import MapWorkspace
+from explorer.ui.panels.guarantee import GuaranteePanel
+from explorer.ui.panels.parameters import ParametersPanel
+from explorer.ui.panels.questions import QuestionList
+from explorer.ui.theme import Theme
+from explorer.ui.views.bounds_workspace import BoundsWorkspace
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData, Progress
+
+TITLES = {"map": "Map", "bounds": "Bounds"}
+LAYOUT_VERSION = 1
+
+
+class MainWindow(QMainWindow):
+    """The one window of the program.
+
+    Signals
+    -------
+    answered(Result)
+        After an answer of the study in front is on the screen.
+    """
+
+    answered = Signal(object)
+
+    def __init__(
+        self, session: Session, host: Host, theme: Theme, keeper: SessionKeeper | None = None
+    ) -> None:
+        super().__init__()
+        self.setObjectName("main-window")
+        self.setWindowTitle("Privacy Explorer")
+        self.setAcceptDrops(True)
+        self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
+        self.session, self.host, self.theme = session, host, theme
+        self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
+        self.data = DataController(session, host, self)
+        self.keeper = keeper or SessionKeeper(None)
+        self.files = FileController(session, host, self.data, self.keeper, self)
+        self.activity = Activity(self)
+        self.banner = Banner()
+        self.workspaces: dict[str, MapWorkspace | BoundsWorkspace] = {
+            "map": MapWorkspace(session, host, self.answers["map"], self.data, self),
+            "bounds": BoundsWorkspace(session, host, self.answers["bounds"], theme, self),
+        }
+        self._build_middle()
+        self._build_docks()
+        self._build_status()
+        self.menus = Menus(self)
+        self._connect()
+        self._plain_layout = self.saveState(LAYOUT_VERSION)
+        self._state_changed(session.state, None)
+
+    # Building
+
+    def _build_middle(self) -> None:
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setAccessibleName("Workspaces")
+        for key, workspace in self.workspaces.items():
+            self.tabs.addTab(workspace, TITLES[key])
+        middle = QWidget()
+        layout = QVBoxLayout(middle)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.tabs, 1)
+        self.setCentralWidget(middle)
+
+    def _build_docks(self) -> None:
+        self.questions = QuestionList(self.session)
+        self.parameters = ParametersPanel(self.session)
+        self.guarantee = GuaranteePanel(self.theme)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 2, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.questions)
+        column.addWidget(QFrame(objectName="line"))
+        column.addWidget(self.parameters, 1)
+        left.setMinimumWidth(232)
+        self.guarantee.setMinimumWidth(210)
+        area = Qt.DockWidgetArea
+        self.docks = {
+            "question": self._dock("Question", left, area.LeftDockWidgetArea),
+            "guarantee": self._dock("Guarantee", self.guarantee, area.RightDockWidgetArea),
+        }
+        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+
+    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        dock = QDockWidget(title, self)
+        dock.setObjectName(f"dock-{title.lower()}")
+        dock.setWidget(content)
+        self.addDockWidget(area, dock)
+        return dock
+
+    def _build_status(self) -> None:
+        self.answer_state = QLabel(objectName="muted")
+        self.answer_state.setMinimumWidth(130)
+        self.data_state = QLabel(objectName="muted")
+        self.data_state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.badge = QLabel(objectName="badge")
+        self.badge.hide()
+        bar = self.statusBar()
+        bar.addWidget(self.answer_state)
+        bar.addWidget(ActivityBar(self.activity))
+        bar.addWidget(self.data_state, 1)
+        bar.addPermanentWidget(self.badge)
+
+    def _connect(self) -> None:
+        for key, controller in self.answers.items():
+            controller.result_ready.connect(
+                lambda result, ms, key=key: self._answered(key, result, ms)
+            )
+            controller.failed.connect(lambda error, key=key: self._failed(key, error))
+            self.activity.watch(
+                key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
+            )
+        self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
+        self.data.progress.connect(self._loading)
+        self.data.loaded.connect(self._loaded)
+        self.data.failed.connect(lambda error: self.tell(explain(error, "data")))
+        self.files.problem.connect(self.tell)
+        self.files.followed.connect(self._followed)
+        self.session.changed.connect(self._state_changed)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+
+    # Asked by others
+
+    @property
+    def workspace(self) -> MapWorkspace | BoundsWorkspace:
+        """The workspace in front."""
+        return self.workspaces[self._front_key()]
+
+    @property
+    def current_result(self) -> Result | None:
+        """The answer in front, if it belongs to the study in front."""
+        result = self.workspace.current_result
+        return result if result and result.request.study == self.session.state.study else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being loaded or computed."""
+        return self.data.busy or any(c.busy for c in self.answers.values())
+
+    def tell(self, problem: Problem) -> None:
+        """Say what went wrong, without standing in the way."""
+        self.banner.show_problem(problem)
+
+    def reset_layout(self) -> None:
+        """Put docks and tabs back to where they were at first."""
+        self.restoreState(self._plain_layout, LAYOUT_VERSION)
+        for dock in self.docks.values():
+            dock.show()
+        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+
+    def restore_layout(self, layout: bytes) -> None:
+        """Put docks where they were when `saved_layout` was called."""
+        self.restoreState(QByteArray(layout), LAYOUT_VERSION)
+
+    def saved_layout(self) -> bytes:
+        """Return where the docks are."""
+        return bytes(self.saveState(LAYOUT_VERSION).data())
+
+    def export(self) -> None:
+        """Ask how to export the answer in front, and do it."""
+
+    def copy(self) -> None:
+        """Copy the answer in front to the clipboard."""
+
+    def show_keys(self) -> None:
+        """Show the keys and what the mouse does."""
+
+    def show_about(self) -> None:
+        """Show version, licences and credits."""
+
+    # From the session and the tabs
+
+    def _front_key(self) -> str:
+        return get_study(self.session.state.study).workspace
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is not None and old.study == state.study:
+            return
+        self.tabs.setCurrentWidget(self.workspace)
+        result = self.current_result
+        if result is None:
+            self.guarantee.clear()
+            self.answer_state.clear()
+            self.badge.hide()
+        else:
+            self._show_beside(result)
+            self.answer_state.clear()
+        self.setWindowTitle(f"{get_study(state.study).name} – Privacy Explorer")
+
+    def _tab_chosen(self, index: int) -> None:
+        """Bring the last study of the chosen workspace to the front."""
+        key = next(k for k, w in self.workspaces.items() if w is self.tabs.widget(index))
+        if key == self._front_key():
+            return
+        last = self.workspaces[key].current_result
+        of_kind = [i for i in study_ids() if get_study(i).workspace == key]
+        if last is not None and last.request.study in of_kind:
+            self.session.set_study(last.request.study)
+        elif of_kind:
+            self.session.set_study(of_kind[0])
+
+    def _followed(self, recipe: Recipe) -> None:
+        """Look at a recipe's answer as it was looked at when it was exported."""
+        self.banner.settled("recipe")
+        if recipe.view:
+            self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
+
+    # From the controllers
+
+    def _answered(self, key: str, result: Result, elapsed_ms: float) -> None:
+        self.banner.settled("answer")
+        if key != self._front_key():
+            return
+        words = "exact" if result.complete else "coarse"
+        self.answer_state.setText(
+            f"{words} · {elapsed_ms:.0f} ms" + ("" if result.complete else "…")
+        )
+        self._show_beside(result)
+        self.menus.update()
+        self.answered.emit(result)
+
+    def _show_beside(self, result: Result) -> None:
+        self.guarantee.show_result(result)
+        stamp = result.stamp or ("curator only" if result.curator_only else "")
+        self.badge.setText(stamp)
+        self.badge.setVisible(bool(stamp))
+
+    def _failed(self, key: str, error: Exception) -> None:
+        if key == self._front_key():
+            self.answer_state.setText("no answer")
+            self.tell(explain(error, "answer"))
+
+    def _loading(self, progress: Progress) -> None:
+        self.activity.progress("data", *progress_words(progress))
+
+    def _loaded(self, _data: CheckinData) -> None:
+        self.banner.settled("data")
+        self.data_state.setText(self.data.title)
+
+    # Qt
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files."""
+        if _paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file dropped."""
+        paths = _paths(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.files.open_any(paths[0])
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End everything that runs, then close."""
+        self.keeper.close()
+        self.data.close()
+        for controller in self.answers.values():
+            controller.close()
+        for part in (self.questions, self.parameters):
+            part.close_panel()
+        self.menus.close()
+        for workspace in self.workspaces.values():
+            workspace.close_workspace()
+        self.session.changed.disconnect(self._state_changed)
+        self.host.close()
+        event.accept()
+
+
+def progress_words(progress: Progress) -> tuple[str, float]:
+    """Return what to say of a load, and how much of it is done."""
+    said = f"{progress.stage} · {progress.rows:,} rows · {progress.bytes_done / 1e6:.0f} MB"
+    if progress.seconds_left is not None:
+        said += f" · {max(progress.seconds_left, 0):.0f} s left"
+    return said, progress.fraction
+
+
+def _paths(mime: QMimeData) -> list[str]:
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]

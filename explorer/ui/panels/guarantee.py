@@ -1,0 +1,156 @@
+"""What is promised to whom, and what must hold for it."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from explorer.studies.model import Condition, Result
+from explorer.ui.theme import Theme
+
+_NOTHING = "Nothing is claimed yet: the first answer is on its way."
+
+
+def _words(name: str = "") -> QLabel:
+    label = QLabel(objectName=name)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+class GuaranteePanel(QScrollArea):
+    """The guarantee, its conditions with margins, and the references of the answer in front."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._result: Result | None = None
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body = QWidget()
+        self._layout = QVBoxLayout(body)
+        self._layout.setContentsMargins(12, 6, 12, 10)
+        self._layout.setSpacing(3)
+        self.sentence = _words("sentence")
+        self.sentence.setText(_NOTHING)
+        self._layout.addWidget(self.sentence)
+        self._layout.addSpacing(6)
+        self._parts: dict[str, tuple[QLabel, QLabel]] = {}
+        for key, title in (
+            ("unit", "Unit of protection"),
+            ("add_remove", "Neighbours: add or remove one"),
+            ("replace_one", "Neighbours: replace one"),
+            ("trust", "Trust"),
+        ):
+            heading, text = QLabel(title, objectName="heading"), _words()
+            self._parts[key] = (heading, text)
+            self._layout.addWidget(heading)
+            self._layout.addWidget(text)
+            self._layout.addSpacing(6)
+        self._conditions_title = QLabel("Conditions", objectName="heading")
+        self._layout.addWidget(self._conditions_title)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+        self._layout.addLayout(self._grid)
+        self._rows: list[tuple[QLabel, QLabel, QLabel]] = []
+        self._layout.addSpacing(6)
+        self._references_title = QLabel("References", objectName="heading")
+        self.references = _words("muted")
+        self._layout.addWidget(self._references_title)
+        self._layout.addWidget(self.references)
+        self._layout.addStretch(1)
+        self.setWidget(body)
+        theme.changed.connect(self._restyle)
+        self._show_nothing()
+
+    def clear(self) -> None:
+        """Claim nothing (another question, no answer yet)."""
+        self._result = None
+        self._show_nothing()
+
+    def show_result(self, result: Result) -> None:
+        """Show what an answer promises."""
+        self._result = result
+        promise = result.guarantee
+        if promise is None:
+            self._show_nothing()
+        else:
+            self._set(self.sentence, promise.sentence)
+            for key, (heading, text) in self._parts.items():
+                said = getattr(promise, key)
+                heading.setVisible(bool(said))
+                text.setVisible(bool(said))
+                self._set(text, said)
+            self._set(self.references, "\n".join(str(r) for r in promise.references))
+            self.references.setVisible(bool(promise.references))
+            self._references_title.setVisible(bool(promise.references))
+        self._show_conditions(result.conditions)
+
+    def condition_texts(self) -> list[str]:
+        """Return the conditions as shown: glyph, text, margin."""
+        return [
+            " ".join(filter(None, (glyph.text(), text.text(), margin.text())))
+            for glyph, text, margin in self._rows
+            if not text.isHidden()
+        ]
+
+    def _show_nothing(self) -> None:
+        self.sentence.setText(_NOTHING)
+        for pair in self._parts.values():
+            for label in pair:
+                label.hide()
+        self.references.hide()
+        self._references_title.hide()
+        self._show_conditions(())
+
+    def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:
+        self._conditions_title.setVisible(bool(conditions))
+        while len(self._rows) < len(conditions):
+            self._add_row()
+        for i, (glyph, text, margin) in enumerate(self._rows):
+            shown = i < len(conditions)
+            for label in (glyph, text):
+                label.setVisible(shown)
+            margin.setVisible(shown and bool(conditions[i].margin))
+            if shown:
+                self._say(conditions[i], glyph, text, margin)
+
+    def _add_row(self) -> None:
+        glyph, text, margin = QLabel(), _words(), _words("faint")
+        glyph.setTextFormat(Qt.TextFormat.RichText)
+        glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
+        place = 2 * len(self._rows)
+        self._grid.addWidget(glyph, place, 0)
+        self._grid.addWidget(text, place, 1)
+        self._grid.addWidget(margin, place + 1, 1)
+        self._rows.append((glyph, text, margin))
+
+    def _say(self, item: Condition, glyph: QLabel, text: QLabel, margin: QLabel) -> None:
+        colours = self._theme.chrome
+        sign, colour, words = {
+            True: ("✓", colours.good, "holds"),
+            False: ("✗", colours.bad, "does not hold"),
+            None: ("○", colours.muted, "an assumption: it can't be checked here"),
+        }[item.holds]
+        self._set(glyph, f"<span style='color:{colour};font-weight:700'>{sign}</span>")
+        glyph.setToolTip(words)
+        glyph.setAccessibleName(f"{html.escape(item.text)}: {words}")
+        self._set(text, item.text)
+        self._set(margin, ("assumed" if item.holds is None and not item.margin else item.margin))
+        if item.holds is None:
+            margin.setVisible(True)
+
+    @staticmethod
+    def _set(label: QLabel, text: str) -> None:
+        if label.text() != text:
+            label.setText(text)
+
+    def _restyle(self) -> None:
+        if self._result is not None:
+            self._show_conditions(self._result.conditions)

@@ -1,0 +1,278 @@
+"""Colours and spacing of the window, light and dark, from the table that figures use too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from explorer.figures import style
+
+CHOICES = ("system", "light", "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class Chrome:
+    """Colours of what surrounds the plots, as ``#rrggbb``."""
+
+    window: str
+    panel: str
+    field: str
+    border: str
+    text: str
+    muted: str
+    accent: str
+    accent_soft: str
+    on_accent: str
+    good: str
+    bad: str
+    warn: str
+    warn_back: str
+
+
+LIGHT = Chrome(
+    window="#eef0f3",
+    panel="#f8f9fb",
+    field="#ffffff",
+    border="#cfd5dc",
+    text="#1a1f26",
+    muted="#59636f",
+    accent="#0b63b5",
+    accent_soft="#dbe9f8",
+    on_accent="#ffffff",
+    good="#12713f",
+    bad="#b3261e",
+    warn="#7a4b00",
+    warn_back="#fff1d6",
+)
+DARK = Chrome(
+    window="#14181d",
+    panel="#1a1f25",
+    field="#232a32",
+    border="#39424d",
+    text="#e6eaee",
+    muted="#a0abb6",
+    accent="#5aa9f0",
+    accent_soft="#1f3a55",
+    on_accent="#08131e",
+    good="#5ccf8e",
+    bad="#ff8a80",
+    warn="#ffcf7d",
+    warn_back="#3d2f14",
+)
+
+
+class Theme(QObject):
+    """The window's present colours.
+
+    Signals
+    -------
+    changed()
+        After another theme was chosen, or the system's own changed while following it.
+    """
+
+    changed = Signal()
+
+    def __init__(self, choice: str = "system", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._choice = choice
+        hints = QGuiApplication.styleHints()
+        self._system = hints.colorScheme()
+        self._system_palette_dark = _is_dark(QGuiApplication.palette())
+        hints.colorSchemeChanged.connect(self._system_changed)
+        self._apply()
+
+    @property
+    def choice(self) -> str:
+        """``system``, ``light`` or ``dark``."""
+        return self._choice
+
+    @property
+    def name(self) -> str:
+        """``light`` or ``dark``: what is shown."""
+        if self._choice != "system":
+            return self._choice
+        if self._system is Qt.ColorScheme.Unknown:
+            return "dark" if self._system_palette_dark else "light"
+        return "dark" if self._system is Qt.ColorScheme.Dark else "light"
+
+    @property
+    def chrome(self) -> Chrome:
+        """Colours of panels and controls."""
+        return DARK if self.name == "dark" else LIGHT
+
+    @property
+    def plot(self) -> style.Theme:
+        """Colours of plots and maps, the same as on paper."""
+        return style.theme(self.name)
+
+    def choose(self, choice: str) -> None:
+        """Follow the system, or be light or dark.
+
+        Raises
+        ------
+        ValueError
+            Naming the themes there are.
+        """
+        if choice not in CHOICES:
+            raise ValueError(f"theme: {choice!r} is not one of {', '.join(CHOICES)}")
+        before, self._choice = self.name, choice
+        if self.name != before:
+            self._apply()
+            self.changed.emit()
+
+    def _system_changed(self, scheme: Qt.ColorScheme) -> None:
+        before, self._system = self.name, scheme
+        if self.name != before:
+            self._apply()
+            self.changed.emit()
+
+    def _apply(self) -> None:
+        app = QApplication.instance()
+        app.setPalette(_palette(self.chrome))
+        app.setStyleSheet(_sheet(self.chrome))
+
+
+def prepare(app: QApplication) -> None:
+    """Set what both themes share: the drawing style and the letters' size."""
+    app.setStyle("Fusion")
+    font = QFont(app.font())
+    if font.pointSizeF() < 9:
+        font.setPointSizeF(9)
+    app.setFont(font)
+
+
+def _is_dark(palette: QPalette) -> bool:
+    return palette.window().color().lightness() < palette.windowText().color().lightness()
+
+
+def _palette(c: Chrome) -> QPalette:
+    role = QPalette.ColorRole
+    palette = QPalette()
+    for key, colour in {
+        role.Window: c.panel,
+        role.WindowText: c.text,
+        role.Base: c.field,
+        role.AlternateBase: c.panel,
+        role.Text: c.text,
+        role.Button: c.panel,
+        role.ButtonText: c.text,
+        role.BrightText: c.on_accent,
+        role.ToolTipBase: c.field,
+        role.ToolTipText: c.text,
+        role.PlaceholderText: c.muted,
+        role.Highlight: c.accent,
+        role.HighlightedText: c.on_accent,
+        role.Link: c.accent,
+        role.Light: c.field,
+        role.Midlight: c.border,
+        role.Mid: c.border,
+        role.Dark: c.border,
+        role.Shadow: c.border,
+    }.items():
+        palette.setColor(key, QColor(colour))
+    for key in (role.WindowText, role.Text, role.ButtonText):
+        faded = QColor(c.muted)
+        faded.setAlpha(150)
+        palette.setColor(QPalette.ColorGroup.Disabled, key, faded)
+    palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(c.border))
+    return palette
+
+
+def _sheet(c: Chrome) -> str:
+    return f"""
+    QMainWindow, QMainWindow::separator {{ background: {c.window}; }}
+    QMainWindow::separator {{ width: 5px; height: 5px; }}
+    QMainWindow::separator:hover {{ background: {c.accent_soft}; }}
+    QMenuBar {{ background: {c.window}; padding: 2px 4px; }}
+    QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
+    QMenuBar::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
+    QMenu {{ background: {c.field}; border: 1px solid {c.border}; padding: 4px; }}
+    QMenu::item {{ padding: 5px 26px 5px 24px; border-radius: 4px; }}
+    QMenu::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
+    QMenu::item:disabled {{ color: {c.muted}; }}
+    QMenu::separator {{ height: 1px; background: {c.border}; margin: 4px 8px; }}
+    QToolTip {{ background: {c.field}; color: {c.text}; border: 1px solid {c.border};
+                padding: 5px; }}
+    QStatusBar {{ background: {c.window}; color: {c.muted}; }}
+    QStatusBar::item {{ border: none; }}
+    QDockWidget {{ font-weight: 600; }}
+    QDockWidget::title {{ background: {c.panel}; padding: 8px 12px 4px 12px; text-align: left;
+                          color: {c.muted}; }}
+    QDockWidget > QWidget {{ background: {c.panel}; }}
+    QScrollArea, QStackedWidget {{ background: transparent; }}
+    QScrollArea > QWidget > QWidget {{ background: transparent; }}
+    QTabWidget::pane {{ border: none; background: {c.panel}; }}
+    QTabBar::tab {{ background: transparent; color: {c.muted}; padding: 7px 18px;
+                    border-bottom: 2px solid transparent; }}
+    QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent};
+                             background: {c.panel}; }}
+    QTabBar::tab:hover:!selected {{ color: {c.text}; }}
+    QTabBar::tab:focus {{ color: {c.accent}; }}
+    QLineEdit {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 4px;
+                 padding: 3px 6px; selection-background-color: {c.accent};
+                 selection-color: {c.on_accent}; }}
+    QLineEdit:focus {{ border: 1px solid {c.accent}; }}
+    QLineEdit[wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
+    QComboBox[flat="true"] {{ background: {c.field}; border: 1px solid {c.border};
+                 border-radius: 4px; padding: 3px 22px 3px 8px; min-height: 18px; }}
+    QComboBox[flat="true"]:focus {{ border: 1px solid {c.accent}; }}
+    QComboBox[flat="true"]::drop-down {{ border: none; width: 20px; }}
+    QComboBox QAbstractItemView {{ background: {c.field}; border: 1px solid {c.border};
+        selection-background-color: {c.accent_soft}; selection-color: {c.text}; outline: none; }}
+    QPushButton, QToolButton {{ background: {c.field}; border: 1px solid {c.border};
+                   border-radius: 4px; padding: 4px 10px; }}
+    QPushButton:hover, QToolButton:hover {{ border-color: {c.accent}; }}
+    QPushButton:focus, QToolButton:focus {{ border-color: {c.accent}; }}
+    QPushButton:pressed, QToolButton:pressed, QToolButton:checked {{ background: {c.accent_soft};
+                   border-color: {c.accent}; }}
+    QPushButton:disabled, QToolButton:disabled {{ color: {c.muted}; background: {c.panel}; }}
+    QPushButton:default {{ background: {c.accent}; color: {c.on_accent};
+                           border-color: {c.accent}; }}
+    QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent;
+                                 padding: 2px 6px; }}
+    QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{
+        border-color: {c.border}; }}
+    QListWidget#questions {{ background: transparent; outline: none; padding: 0 6px; }}
+    QListWidget#questions::item {{ border-radius: 6px; border-left: 3px solid transparent; }}
+    QListWidget#questions::item:selected {{ background: {c.accent_soft};
+                                            border-left: 3px solid {c.accent}; }}
+    QListWidget#questions::item:hover:!selected {{ background: {c.window}; }}
+    QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
+    QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
+    QScrollBar::handle {{ background: {c.border}; border-radius: 4px; margin: 1px;
+                          min-height: 24px; min-width: 24px; }}
+    QScrollBar::handle:hover {{ background: {c.muted}; }}
+    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QProgressBar {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 4px;
+                    text-align: center; min-height: 12px; }}
+    QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
+    QGroupBox {{ border: 1px solid {c.border}; border-radius: 6px; margin-top: 10px;
+                 padding-top: 8px; }}
+    QGroupBox::title {{ subcontrol-origin: margin; left: 10px; padding: 0 4px;
+                        color: {c.muted}; }}
+    QSplitter::handle {{ background: {c.window}; }}
+    QHeaderView::section {{ background: {c.panel}; border: none;
+        border-bottom: 1px solid {c.border}; padding: 4px 6px; color: {c.muted}; }}
+    QTableView {{ gridline-color: {c.border}; border: 1px solid {c.border};
+                  border-radius: 4px; }}
+    QLabel#faint {{ color: {c.muted}; font-size: 8pt; }}
+    QLabel#muted {{ color: {c.muted}; }}
+    QLabel#heading {{ color: {c.muted}; font-weight: 600; }}
+    QLabel#sentence {{ font-size: 11pt; }}
+    QLabel#tag {{ color: {c.accent}; background: {c.accent_soft}; border-radius: 3px;
+                  padding: 1px 5px; font-size: 8pt; }}
+    QLabel#badge {{ color: {c.warn}; background: {c.warn_back}; border-radius: 4px;
+                    padding: 2px 8px; font-weight: 600; }}
+    QLabel#readout {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 5px;
+                      padding: 5px 7px; }}
+    QLabel#notes {{ color: {c.warn}; background: {c.warn_back}; border-radius: 4px;
+                    padding: 5px 9px; }}
+    QFrame#banner {{ background: {c.warn_back}; border: 1px solid {c.warn};
+                     border-radius: 6px; }}
+    QFrame#banner QLabel {{ color: {c.text}; }}
+    QFrame#line {{ background: {c.border}; max-height: 1px; border: none; }}
+    """

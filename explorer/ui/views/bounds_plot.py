@@ -1,0 +1,350 @@
+"""The plot of a bounds study: curves that move while sliders do."""
+
+from __future__ import annotations
+
+import html
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QGraphicsGridLayout, QWidget
+
+from explorer.figures import style
+from explorer.studies.model import Result, Series
+from explorer.ui.views.crosshair import Crosshair
+from explorer.ui.views.curves import AbsenceLanes, Curve, absent_stretches, view_coordinates
+from explorer.ui.views.value_axis import ValueAxis, nice_range
+from explorer.ui.widgets.numbers import pretty_number
+
+DEEPEST_DECADES = 15
+"""A logarithmic y axis starts at most so far below its top."""
+
+
+class BoundsPlot(pg.GraphicsView):
+    """Axes, curves, the line at the slider's value and the crosshair.
+
+    Signals
+    -------
+    line_dragged(float)
+        Where the value line was dragged to, in data units.
+    line_released()
+    view_changed()
+        The user zoomed or panned, or went back.
+    """
+
+    line_dragged = Signal(float)
+    line_released = Signal()
+    view_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setObjectName("bounds-plot")
+        self.setAccessibleName("Plot of bounds")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(260, 200)
+        self.x_log = self.y_log = False
+        self.hidden: frozenset[str] = frozenset()
+        self.result: Result | None = None
+        self._curves: dict[str, Curve] = {}
+        self._styles: dict[str, style.SeriesStyle] = {}
+        self._theme = style.LIGHT
+        self._user_view = False
+        self._build()
+
+    def _build(self) -> None:
+        self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
+        self.view.disableAutoRange()
+        self.view.sigRangeChangedManually.connect(self._user_moved)
+        self.left, self.bottom = ValueAxis("left"), ValueAxis("bottom")
+        frame = pg.GraphicsWidget()
+        layout = QGraphicsGridLayout(frame)
+        layout.setContentsMargins(6, 12, 18, 4)
+        layout.setSpacing(0)
+        layout.addItem(self.left, 0, 0)
+        layout.addItem(self.view, 0, 1)
+        layout.addItem(self.bottom, 1, 1)
+        for axis in (self.left, self.bottom):
+            axis.linkToView(self.view)
+            axis.setGrid(255)
+        self.view.setZValue(10)
+        self.setCentralItem(frame)
+        self.lanes = AbsenceLanes(self.view)
+        self.value_line = pg.InfiniteLine(angle=90, movable=True)
+        self.value_line.setZValue(15)
+        self.value_line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.value_line.sigDragged.connect(self._line_dragged)
+        self.value_line.sigPositionChangeFinished.connect(lambda _: self.line_released.emit())
+        self.value_line.hide()
+        self.view.addItem(self.value_line, ignoreBounds=True)
+        self.line_label = pg.TextItem("", anchor=(0, 0))
+        self.line_label.setZValue(16)
+        self.view.addItem(self.line_label, ignoreBounds=True)
+        self.value_line.sigPositionChanged.connect(self._place_label)
+        self.view.sigRangeChanged.connect(self._place_label)
+        self.line_text = ""
+        self.crosshair = Crosshair(self.view, self.viewport())
+        self.scene().sigMouseMoved.connect(self._pointer_moved)
+
+    # What is shown
+
+    def set_theme(self, theme: style.Theme) -> None:
+        """Take over the colours of a theme."""
+        self._theme = theme
+        self.setBackground(theme.axes)
+        for axis in (self.left, self.bottom):
+            axis.setPen(pg.mkPen(theme.frame, width=1))
+            axis.setTextPen(theme.muted)
+            axis.setTickPen(pg.mkPen(theme.grid, width=1))
+            axis.setLabel(axis.labelText, color=theme.text)
+        self.value_line.setPen(pg.mkPen(theme.muted, width=1.5))
+        self.value_line.setHoverPen(pg.mkPen(theme.text, width=3))
+        self.line_label.setColor(theme.text)
+        fill = QColor(theme.axes)
+        fill.setAlpha(225)
+        self.line_label.fill = pg.mkBrush(fill)
+        self.crosshair.set_colour(theme.muted)
+        if self.result is not None:
+            self._restyle(self.result)
+            self._show_lanes()
+
+    def set_axes(self, x_label: str, y_label: str, x_log: bool, y_log: bool) -> None:
+        """Name the axes and choose their scales."""
+        changed = (x_log, y_log) != (self.x_log, self.y_log)
+        self.x_log, self.y_log = x_log, y_log
+        self.bottom.set_log(x_log)
+        self.left.set_log(y_log)
+        for axis, text in ((self.bottom, x_label), (self.left, y_label)):
+            if axis.labelText != text:
+                axis.setLabel(text, color=self._theme.text)
+        if changed:
+            self._user_view = False
+
+    def show_result(self, result: Result) -> None:
+        """Show an answer: existing curves take its numbers, others come and go."""
+        keys = [s.key for s in result.series]
+        if self.result is None or keys != [s.key for s in self.result.series]:
+            for key in set(self._curves) - set(keys):
+                self._curves.pop(key).remove()
+            for key in keys:
+                self._curves.setdefault(key, Curve(self.view))
+            self._restyle(result)
+        self.result = result
+        for series in result.series:
+            self._curves[series.key].set_series(series, self.x_log, self.y_log)
+        self._apply_hidden()
+        self._show_lanes()
+        if not self._user_view:
+            self.fit()
+        if self.crosshair.table.isVisible():
+            self.crosshair.hide()
+
+    def set_hidden(self, hidden: frozenset[str]) -> None:
+        """Hide these series."""
+        self.hidden = hidden
+        self._apply_hidden()
+        self._show_lanes()
+        if not self._user_view:
+            self.fit()
+
+    def set_value_line(self, x: float | None, text: str) -> None:
+        """Put the line at the slider's value; None hides it."""
+        if x is None or (self.x_log and x <= 0):
+            self.value_line.hide()
+            self.line_label.hide()
+            return
+        at = math.log10(x) if self.x_log else x
+        if at != self.value_line.value():
+            self.value_line.setPos(at)
+        if text != self.line_text:
+            self.line_text = text
+            self.line_label.setText(text)
+        self._place_label()
+        self.value_line.show()
+        self.line_label.show()
+
+    def _place_label(self, *_: object) -> None:
+        """Keep the line's text at the top, on the side where there is room."""
+        (x0, x1), (_, y1) = self.view.viewRange()
+        at = self.value_line.value()
+        self.line_label.setAnchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
+        self.line_label.setPos(at, y1)
+
+    def style_of(self, key: str) -> style.SeriesStyle:
+        """Return how a series of the present result is drawn."""
+        return self._styles[key]
+
+    def _restyle(self, result: Result) -> None:
+        self._styles = style.series_styles(result.series, self._theme.name)
+        for key, curve in self._curves.items():
+            curve.set_style(self._styles[key], self._theme.axes)
+
+    def _apply_hidden(self) -> None:
+        for key, curve in self._curves.items():
+            curve.set_visible(key not in self.hidden)
+
+    def _show_lanes(self) -> None:
+        lanes = []
+        for series in self._visible():
+            stretches = [
+                tuple(view_coordinates(np.array(ends), self.x_log))
+                for ends in absent_stretches(series)
+            ]
+            if stretches:
+                colour = QColor(self._styles[series.key].colour)
+                lanes.append((colour, stretches, f"{series.label}: {series.why_absent}"))
+        self.lanes.set_lanes(lanes)
+
+    def _visible(self) -> list[Series]:
+        return [s for s in self.result.series if s.key not in self.hidden] if self.result else []
+
+    # Which part is shown
+
+    @property
+    def user_view(self) -> bool:
+        """Whether the user zoomed or panned away from the whole."""
+        return self._user_view
+
+    def data_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return what the axes show, in data units."""
+        (x0, x1), (y0, y1) = self.view.viewRange()
+        return (
+            (10**x0, 10**x1) if self.x_log else (x0, x1),
+            (10**y0, 10**y1) if self.y_log else (y0, y1),
+        )
+
+    def set_data_ranges(self, x: tuple[float, float] | None, y: tuple[float, float] | None) -> None:
+        """Show this part (data units); None for both goes back to the whole."""
+        self._user_view = x is not None or y is not None
+        self.fit()
+        if x is not None:
+            self.view.setXRange(*view_coordinates(np.array(x), self.x_log), padding=0)
+        if y is not None:
+            self.view.setYRange(*view_coordinates(np.array(y), self.y_log), padding=0)
+
+    def reset_view(self) -> None:
+        """Show everything again."""
+        self._user_view = False
+        self.fit()
+        self.view_changed.emit()
+
+    def fit(self) -> None:
+        """Show the whole sweep, and all visible curves over it."""
+        sweep = self.result.request.sweep if self.result else None
+        if sweep is None:
+            return
+        x0, x1 = view_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
+        if not math.isfinite(x0) or not x1 > x0:
+            xs = np.concatenate([self._curves[s.key].x for s in self.result.series])
+            x0, x1 = (np.nanmin(xs), np.nanmax(xs)) if np.isfinite(xs).any() else (0.0, 1.0)
+            x1 = x1 if x1 > x0 else x0 + 1.0
+        self.view.setXRange(float(x0), float(x1), padding=0)
+        ends = [
+            (np.nanmin(y), np.nanmax(y))
+            for y in (self._curves[s.key].y for s in self._visible())
+            if np.isfinite(y).any()
+        ]
+        if ends:
+            low, high = float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
+            if self.y_log:
+                low = max(low, high - DEEPEST_DECADES)
+            self.view.setYRange(*nice_range(low, high, self.y_log), padding=0)
+
+    def _user_moved(self, *_: object) -> None:
+        self._user_view = True
+        self.view_changed.emit()
+
+    # Pointer and keys
+
+    def _line_dragged(self, line: pg.InfiniteLine) -> None:
+        at = line.value()
+        self.line_dragged.emit(10**at if self.x_log else at)
+
+    def _pointer_moved(self, position: QPointF) -> None:
+        area = self.view.sceneBoundingRect()
+        if self.result is None or not area.contains(position):
+            self.crosshair.hide()
+            return
+        point = self.view.mapSceneToView(position)
+        reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
+        text = html.escape(reason) if reason else self._reading(point.x())
+        self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text)
+
+    def _reading(self, x: float) -> str:
+        """Return every visible curve's value at x as a small table, read off the curves."""
+        rows = [f"<b>{html.escape(self._x_symbol())} = {pretty_number(self._data_x(x))}</b>"]
+        cells = []
+        for series in self._visible():
+            y = self.value_at(series.key, x)
+            colour = self._styles[series.key].colour
+            said = pretty_number(y) if y is not None else "not valid here"
+            cells.append(
+                f"<tr><td style='color:{colour}'>━&nbsp;</td>"
+                f"<td>{html.escape(series.label)}&nbsp;&nbsp;</td>"
+                f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
+            )
+        return rows[0] + "<table cellspacing='1'>" + "".join(cells) + "</table>"
+
+    def _x_symbol(self) -> str:
+        return self.bottom.labelText.split("  ")[0]
+
+    def _data_x(self, x: float) -> float:
+        return 10**x if self.x_log else x
+
+    def value_at(self, key: str, x: float) -> float | None:
+        """Return what is read off a curve at x (view coordinates); None where it is absent."""
+        curve = self._curves[key]
+        if not len(curve.x) or x < curve.x[0] - 1e-9 or x > curve.x[-1] + 1e-9:
+            return None
+        right = min(int(np.searchsorted(curve.x, x)), len(curve.x) - 1)
+        left = right if curve.x[right] == x else max(right - 1, 0)
+        a, b = curve.y[left], curve.y[right]
+        if not (np.isfinite(a) and np.isfinite(b)):
+            return None
+        width = curve.x[right] - curve.x[left]
+        y = float(a + (b - a) * ((x - curve.x[left]) / width if width else 0.0))
+        return 10**y if self.y_log else y
+
+    def value_here(self, key: str) -> float | None:
+        """Return what is read off a curve at the value line; None without either."""
+        if not self.value_line.isVisible() or key not in self._curves:
+            return None
+        return self.value_at(key, self.value_line.value())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take the crosshair away."""
+        self.crosshair.hide()
+        super().leaveEvent(event)
+
+    def mouseDoubleClickEvent(self, event: object) -> None:
+        """Go back to the whole."""
+        self.reset_view()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        if hasattr(self, "crosshair"):
+            self.crosshair.hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        key = Qt.Key(event.key())
+        pan = {
+            Qt.Key.Key_Left: (-0.1, 0.0),
+            Qt.Key.Key_Right: (0.1, 0.0),
+            Qt.Key.Key_Down: (0.0, -0.1),
+            Qt.Key.Key_Up: (0.0, 0.1),
+        }.get(key)
+        if pan is not None:
+            (x0, x1), (y0, y1) = self.view.viewRange()
+            self.view.translateBy(x=pan[0] * (x1 - x0), y=pan[1] * (y1 - y0))
+            self._user_moved()
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            factor = 1.25 if key == Qt.Key.Key_Minus else 0.8
+            self.view.scaleBy((factor, factor))
+            self._user_moved()
+        elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
+            self.reset_view()
+        else:
+            event.ignore()

@@ -1,0 +1,293 @@
+"""The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from explorer.engine.host import Host
+from explorer.engine.session import Session, SessionState
+from explorer.figures.view_state import ViewState
+from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity
+from explorer.studies.registry import get_study
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.panels.axes import XAxisBar, YAxisBar, axis_words
+from explorer.ui.theme import Theme
+from explorer.ui.views.bounds_plot import BoundsPlot
+from explorer.ui.views.legend import Legend
+from explorer.ui.views.readouts import ReadoutsTable
+from explorer.ui.widgets.numbers import pretty_number
+
+_SIDE_BY_SIDE = 620
+"""Pixels from which on legend and numbers stand beside each other."""
+
+
+@dataclass
+class _Look:
+    """How one quantity of one study was last looked at."""
+
+    y_log: bool
+    hidden: frozenset[str] = frozenset()
+
+
+class BoundsWorkspace(QWidget):
+    """Shows the answers of the bounds study in front and lets its axes be chosen.
+
+    Signals
+    -------
+    view_changed()
+        Something about the view, not about the question, was changed.
+    """
+
+    view_changed = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        controller: StudyController,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._theme = theme
+        self._looks: dict[tuple[str, str], _Look] = {}
+        self._drags = 0
+        self.current_result: Result | None = None
+        self._build()
+        controller.result_ready.connect(self._show)
+        controller.failed.connect(self._failed)
+        session.changed.connect(self._state_changed)
+        theme.changed.connect(self._retheme)
+        self._retheme()
+        self._state_changed(session.state, None)
+
+    def _build(self) -> None:
+        self.y_bar, self.x_bar = YAxisBar(self._session), XAxisBar(self._session)
+        self.plot = BoundsPlot()
+        self.legend = Legend()
+        self.readouts = ReadoutsTable("At the sliders' values")
+        self.notes = QLabel(objectName="notes", wordWrap=True)
+        self.notes.setTextFormat(Qt.TextFormat.PlainText)
+        self.notes.hide()
+        self.stale = QLabel("This is the last answer there was, not one to the present question.")
+        self.stale.setObjectName("notes")
+        self.stale.hide()
+        tables = QWidget()
+        self._tables = QBoxLayout(QBoxLayout.Direction.LeftToRight, tables)
+        self._tables.setContentsMargins(14, 6, 14, 8)
+        self._tables.setSpacing(28)
+        self._tables.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignTop)
+        self._tables.addWidget(self.readouts, 0, Qt.AlignmentFlag.AlignTop)
+        below = QScrollArea(widgetResizable=True)
+        below.setFrameShape(QScrollArea.Shape.NoFrame)
+        below.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        below.setWidget(tables)
+        above = QWidget()
+        column = QVBoxLayout(above)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.y_bar)
+        column.addWidget(self.stale)
+        column.addWidget(self.plot, 1)
+        column.addWidget(self.x_bar)
+        column.addWidget(self.notes)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.addWidget(above)
+        self.splitter.addWidget(below)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setCollapsible(0, False)
+        self.splitter.setSizes([520, 165])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.splitter)
+
+        self.y_bar.log_chosen.connect(self._set_y_log)
+        self.y_bar.reset_wanted.connect(self.plot.reset_view)
+        self.plot.line_dragged.connect(self._line_dragged)
+        self.plot.line_released.connect(self._line_released)
+        self.plot.view_changed.connect(self.view_changed)
+        self.legend.toggled.connect(self._toggle)
+        self._reset = QAction("Reset plot view", self)
+        self._reset.triggered.connect(self.plot.reset_view)
+        self._y_log = QAction("Logarithmic y axis", self, checkable=True)
+        self._y_log.triggered.connect(self._set_y_log)
+
+    # What the window asks of a workspace
+
+    def view_actions(self) -> list[QAction]:
+        """Return what the View menu offers for this workspace."""
+        return [self._reset, self._y_log]
+
+    def close_workspace(self) -> None:
+        """Stop listening."""
+        self._session.changed.disconnect(self._state_changed)
+
+    def view_state(self) -> ViewState:
+        """Return how the answer in front is looked at."""
+        x, y = self.plot.data_ranges() if self.plot.user_view else (None, None)
+        return ViewState(
+            theme=self._theme.name,
+            x_range=x,
+            y_range=y,
+            x_log=self.plot.x_log,
+            y_log=self.plot.y_log,
+            hidden=tuple(sorted(self.plot.hidden)),
+        )
+
+    def apply_view_state(self, view: ViewState) -> None:
+        """Look at the question in front in this way."""
+        look = self._look()
+        if look is None:
+            return
+        look.y_log, look.hidden = view.y_log, frozenset(view.hidden)
+        self._state_changed(self._session.state, None)
+        if self.current_result is not None:
+            self._draw(self.current_result)
+        self.plot.set_data_ranges(view.x_range, view.y_range)
+
+    # From the session
+
+    def _front(self) -> tuple[Study, Request] | None:
+        study = get_study(self._session.state.study)
+        if study.workspace != "bounds":
+            return None
+        return study, self._session.state.request_of(study.id)
+
+    def _look(self) -> _Look | None:
+        front = self._front()
+        if front is None:
+            return None
+        study, request = front
+        shown = quantity(study, request.quantity)
+        return self._looks.setdefault((study.id, shown.key), _Look(y_log=shown.scale is Scale.LOG))
+
+    def _state_changed(self, _state: SessionState, old: SessionState | None) -> None:
+        front = self._front()
+        if front is None:
+            return
+        study, request = front
+        look = self._look()
+        self.y_bar.show_request(study, request, look.y_log)
+        self.x_bar.show_request(study, request)
+        self._y_log.setChecked(look.y_log)
+        self._place_line(study, request)
+
+    def _place_line(self, study: Study, request: Request) -> None:
+        """Put the line at the slider, if what is drawn has the slider's parameter below it."""
+        sweep = request.sweep
+        drawn = self.current_result.request if self.current_result is not None else None
+        if sweep is None or drawn is None or drawn.sweep is None or drawn.sweep.key != sweep.key:
+            self.plot.set_value_line(None, "")
+            return
+        p = parameter(study, sweep.key)
+        value = None if p.axis_only or not p.numeric else request[p.key]
+        text = "" if value is None else f"{p.symbol} = {pretty_number(value, 6)}"
+        self.plot.set_value_line(value, text)
+
+    # From the controller
+
+    def _show(self, result: Result, _elapsed_ms: float) -> None:
+        front = self._front()
+        if front is None or result.request.study != front[0].id:
+            return
+        if result.request.quantity != front[1].quantity:
+            return
+        self.stale.hide()
+        self.plot.setEnabled(True)
+        self._draw(result)
+
+    def _draw(self, result: Result) -> None:
+        study = get_study(result.request.study)
+        shown = quantity(study, result.request.quantity)
+        look = self._looks[study.id, shown.key]
+        sweep = result.request.sweep
+        x_words, x_log = "", False
+        if sweep is not None:
+            p = parameter(study, sweep.key)
+            x_words, x_log = axis_words(p.symbol, p.name, p.unit), sweep.scale is Scale.LOG
+        before = self.current_result
+        if before is None or _subject(before) != _subject(result):
+            self.plot.set_data_ranges(None, None)
+        self.current_result = result
+        self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
+                           look.y_log)  # fmt: skip
+        self.plot.hidden = look.hidden
+        self.plot.show_result(result)
+        self._place_line(study, self._session.state.request_of(study.id))
+        self._tell(result)
+        drawn = {s.key for s in result.series}
+        self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
+        notes = "\n".join(result.notes)
+        if notes != self.notes.text():
+            self.notes.setText(notes)
+        self.notes.setVisible(bool(notes))
+
+    def _tell(self, result: Result) -> None:
+        """Bring the legend up to date."""
+        known = {r.key: r.value for r in result.readouts}
+        values = {
+            s.key: known[s.key] if s.key in known else self.plot.value_here(s.key)
+            for s in result.series
+        }
+        at = self.plot.line_text if self.plot.value_line.isVisible() else ""
+        styles = {s.key: self.plot.style_of(s.key) for s in result.series}
+        self.legend.show_series(
+            result.series, styles, self.plot.hidden, values, f"at {at}" if at else ""
+        )
+
+    def _failed(self, _error: Exception) -> None:
+        if self.current_result is not None:
+            self.stale.show()
+            self.plot.setEnabled(False)
+
+    # From the user
+
+    def _set_y_log(self, on: bool) -> None:
+        look = self._look()
+        if look is not None and look.y_log != on:
+            look.y_log = on
+            self._state_changed(self._session.state, None)
+            if self.current_result is not None:
+                self._draw(self.current_result)
+            self.view_changed.emit()
+
+    def _toggle(self, key: str, shown: bool) -> None:
+        look = self._look()
+        if look is not None:
+            look.hidden = look.hidden - {key} if shown else look.hidden | {key}
+            self.plot.set_hidden(look.hidden)
+            self.view_changed.emit()
+
+    def _line_dragged(self, x: float) -> None:
+        study, request = self._front()
+        p = parameter(study, request.sweep.key)
+        number = p.clamp(float(f"{x:.4g}"))
+        self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
+
+    def _line_released(self) -> None:
+        self._drags += 1
+        self._session.end_gesture()
+
+    def _retheme(self) -> None:
+        self.plot.set_theme(self._theme.plot)
+        if self.current_result is not None:
+            self._tell(self.current_result)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        wide = self.width() >= _SIDE_BY_SIDE
+        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        if self._tables.direction() is not direction:
+            self._tables.setDirection(direction)
+            self._tables.setSpacing(28 if wide else 10)
+
+
+def _subject(result: Result) -> tuple[str, str, object]:
+    """Return what makes a view of one answer fit another: study, quantity, x axis."""
+    return (result.request.study, result.request.quantity, result.request.sweep)

@@ -1,0 +1,158 @@
+"""The legend: what each curve is, how it is meant, and what it says at the slider."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy, QWidget
+
+from explorer.figures.style import SeriesStyle
+from explorer.studies.model import Series
+from explorer.ui.views.curves import pen_of
+from explorer.ui.widgets.numbers import pretty_number, rich
+
+
+class Swatch(QWidget):
+    """A short stretch of the curve as it is drawn."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.style_shown: SeriesStyle | None = None
+        self.setFixedSize(QSize(34, 14))
+
+    def set_style(self, style: SeriesStyle) -> None:
+        """Draw this style."""
+        if style != self.style_shown:
+            self.style_shown = style
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw."""
+        if self.style_shown is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen_of(self.style_shown, 255 if self.isEnabled() else 90))
+        middle = QRectF(self.rect()).center().y()
+        painter.drawLine(1, int(middle), self.width() - 1, int(middle))
+
+
+class ElidedLabel(QLabel):
+    """A line of text that ends in … where it does not fit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
+        self.setMinimumWidth(40)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        fitting = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.width()
+        )
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, fitting)
+
+
+class _Row:
+    """The widgets of one curve."""
+
+    def __init__(self, legend: Legend, key: str) -> None:
+        self.key = key
+        self.check = QCheckBox()
+        self.swatch = Swatch()
+        self.label = ElidedLabel()
+        self.role = QLabel(objectName="muted")
+        self.value = QLabel()
+        self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.value.setMinimumWidth(78)
+        self.check.clicked.connect(lambda on: legend.toggled.emit(key, on))
+        self._said: tuple = ()
+
+    @property
+    def widgets(self) -> tuple[QWidget, ...]:
+        return (self.check, self.swatch, self.label, self.role, self.value)
+
+    def say(self, series: Series, style: SeriesStyle, visible: bool, value: float | None) -> None:
+        self.swatch.set_style(style)
+        self.check.setChecked(visible)
+        words = pretty_number(value) if value is not None else "not valid"
+        self.value.setText(words)
+        self.value.setEnabled(value is not None)
+        said = (series.label, series.role, series.note, series.why_absent, series.present.all())
+        if said == self._said:
+            return
+        self._said = said
+        self.check.setAccessibleName(f"show {series.label}")
+        partly = not series.present.all()
+        self.label.setText(("⊘ " if partly else "") + series.label)
+        self.role.setText(f"{series.role.glyph} {series.role.value}")
+        tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
+        tip += f"<br>{html.escape(str(series.reference))}"
+        if series.note:
+            tip += f"<br>{html.escape(series.note)}"
+        if partly:
+            tip += f"<br>Absent where it does not hold: {html.escape(series.why_absent)}."
+        for widget in self.widgets:
+            widget.setToolTip(f"<p>{tip}</p>")
+
+
+class Legend(QWidget):
+    """One row a curve; rows stay while their curve does.
+
+    Signals
+    -------
+    toggled(str, bool)
+        A curve's key and whether it is to be shown.
+    """
+
+    toggled = Signal(str, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: dict[str, _Row] = {}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(2, 1)
+        self.here = QLabel(objectName="heading")
+        self.here.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._title = QLabel("Curves", objectName="heading")
+        self._grid.addWidget(self._title, 0, 0, 1, 3)
+        self._grid.addWidget(self.here, 0, 3, 1, 2)
+
+    def show_series(
+        self,
+        series: tuple[Series, ...],
+        styles: dict[str, SeriesStyle],
+        hidden: frozenset[str],
+        values: dict[str, float | None],
+        here: str,
+    ) -> None:
+        """Show these curves, their values and where those were read (``at T = 1000``)."""
+        if [s.key for s in series] != list(self._rows):
+            self._rebuild([s.key for s in series])
+        self.here.setText(here)
+        for item in series:
+            self._rows[item.key].say(
+                item, styles[item.key], item.key not in hidden, values.get(item.key)
+            )
+
+    def row(self, key: str) -> _Row:
+        """Return a curve's row."""
+        return self._rows[key]
+
+    def _rebuild(self, keys: list[str]) -> None:
+        for key in list(self._rows):
+            for widget in self._rows.pop(key).widgets:
+                self._grid.removeWidget(widget)
+                widget.hide()
+                widget.deleteLater()
+        for place, key in enumerate(keys, start=1):
+            row = self._rows[key] = _Row(self, key)
+            for column, widget in enumerate(row.widgets):
+                self._grid.addWidget(widget, place, column)

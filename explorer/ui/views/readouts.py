@@ -1,0 +1,85 @@
+"""The numbers beside a picture."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from explorer.studies.model import Readout
+from explorer.ui.widgets.numbers import pretty_number
+
+
+def readout_text(item: Readout) -> str:
+    """Return a readout's number (or interval) with its unit and the glyph of its role."""
+    glyph = f"{item.role.glyph} " if item.role is not None else ""
+    if item.value is not None:
+        said = glyph + pretty_number(item.value)
+    elif item.low is not None and item.high is not None:
+        said = f"{pretty_number(item.low, 3)} … {pretty_number(item.high, 3)}"
+    else:
+        return "–"
+    return f"{said} {item.unit}".rstrip()
+
+
+def readout_tip(item: Readout) -> str:
+    """Return what a readout means, as rich text; empty if there is nothing to add."""
+    lines = []
+    if item.role is not None:
+        lines.append(f"{item.role.glyph} {item.role.value}")
+    if item.note:
+        lines.append(html.escape(item.note))
+    if item.curator_only:
+        lines.append("Curator only: computed from real data without accounting.")
+    return "<p>" + "<br>".join(lines) + "</p>" if lines else ""
+
+
+class ReadoutsTable(QWidget):
+    """Label and number, one row each; rows stay while the readouts do."""
+
+    def __init__(self, title: str = "Numbers", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._keys: list[str] = []
+        self._cells: list[tuple[QLabel, QLabel]] = []
+        self._said: list[Readout] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.addWidget(QLabel(title, objectName="heading"), 0, 0, 1, 2)
+
+    def show_readouts(self, readouts: tuple[Readout, ...]) -> None:
+        """Show these numbers."""
+        self.setVisible(bool(readouts))
+        if [r.key for r in readouts] != self._keys:
+            self._rebuild(readouts)
+        for (label, number), item, before in zip(self._cells, readouts, self._said, strict=True):
+            if item is before:
+                continue
+            label.setText(item.label)
+            number.setText(readout_text(item))
+            for cell in (label, number):
+                cell.setToolTip(readout_tip(item))
+        self._said = list(readouts)
+
+    def text_of(self, key: str) -> str:
+        """Return what is written beside a readout's label."""
+        return self._cells[self._keys.index(key)][1].text()
+
+    def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
+        for cells in self._cells:
+            for cell in cells:
+                self._grid.removeWidget(cell)
+                cell.hide()
+                cell.deleteLater()
+        self._keys = [r.key for r in readouts]
+        self._cells, self._said = [], [None] * len(readouts)
+        for place in range(1, len(readouts) + 1):
+            label, number = QLabel(objectName="muted"), QLabel()
+            number.setAlignment(Qt.AlignmentFlag.AlignRight)
+            number.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._grid.addWidget(label, place, 0)
+            self._grid.addWidget(number, place, 1)
+            self._cells.append((label, number))

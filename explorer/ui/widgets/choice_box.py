@@ -1,0 +1,51 @@
+"""A list of choices, as flat as the fields beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QWidget
+
+
+class ChoiceBox(QComboBox):
+    """A combo box that may be narrower than its longest entry and ignores a passing wheel.
+
+    Parameters
+    ----------
+    name : str
+        For screen readers.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setProperty("flat", True)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def offer(self, items: Sequence[tuple[str, str]], chosen: str) -> None:
+        """Show these (key, words), one of them chosen."""
+        if [(self.itemData(i), self.itemText(i)) for i in range(self.count())] != list(items):
+            self.clear()
+            for key, words in items:
+                self.addItem(words, key)
+        self.setCurrentIndex(self.findData(chosen))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the choice only if focused: scrolling past must not."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw, and a chevron that the style sheet has no picture for."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.palette().placeholderText().color(), 1.6))
+        x, y = self.width() - 13.0, self.height() / 2 - 1.5
+        painter.drawPolyline(QPolygonF([QPointF(x - 4, y), QPointF(x, y + 4), QPointF(x + 4, y)]))

@@ -1,0 +1,211 @@
+"""A slider over the domain of a numeric parameter, on the scale the field uses."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
+
+from explorer.studies.model import Kind, Parameter, Scale
+
+STEPS = 4000
+_RADIUS = 7.0
+_KEY_PAUSE_MS = 700
+"""Key presses and wheel turns closer together than this are one gesture."""
+
+
+class NumberSlider(QSlider):
+    """Moves a parameter's value; knows nothing of the session.
+
+    Signals
+    -------
+    number_moved(object)
+        A value chosen by the user, of the parameter's own type; never emitted by `set_number`.
+    gesture_ended()
+        The drag, or the run of key presses, is over.
+    """
+
+    number_moved = Signal(object)
+    gesture_ended = Signal()
+
+    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._parameter = parameter
+        self._log = parameter.scale is Scale.LOG and parameter.low > 0
+        self._number: float = parameter.low
+        self._grabbed_at: float | None = None
+        self.setRange(0, STEPS)
+        self.setSingleStep(STEPS // 100)
+        self.setPageStep(STEPS // 10)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMouseTracking(True)
+        self._pause = QTimer(self, singleShot=True, interval=_KEY_PAUSE_MS)
+        self._pause.timeout.connect(self.gesture_ended)
+
+    @property
+    def number(self) -> float:
+        """The value it stands for; exact, even between two positions of the handle."""
+        return self._number
+
+    def set_number(self, number: float) -> None:
+        """Show a value without telling anybody."""
+        if number == self._number and self.value() == self._position(number):
+            return
+        self._number = number
+        self.blockSignals(True)
+        self.setValue(self._position(number))
+        self.blockSignals(False)
+
+    def step(self, steps: float) -> None:
+        """Move by so many hundredths of the scale, and at least by one whole number."""
+        p = self._parameter
+        fraction = min(max(self._fraction(self._number) + steps / 100, 0.0), 1.0)
+        number = self._at(fraction)
+        if p.kind is Kind.INTEGER and number == self._number:
+            number = p.clamp(self._number + math.copysign(1, steps))
+        self._pause.start()
+        self._move_to(number)
+
+    def _fraction(self, number: float) -> float:
+        p = self._parameter
+        if p.high == p.low:
+            return 0.0
+        if self._log:
+            return (math.log(max(number, p.low)) - math.log(p.low)) / math.log(p.high / p.low)
+        return (number - p.low) / (p.high - p.low)
+
+    def _position(self, number: float) -> int:
+        return round(STEPS * min(max(self._fraction(number), 0.0), 1.0))
+
+    def _at(self, fraction: float) -> float | int:
+        """Return the value at a place of the scale, free of digits nobody chose."""
+        p = self._parameter
+        if fraction <= 0:
+            return p.clamp(p.low)
+        if fraction >= 1:
+            return p.clamp(p.high)
+        if self._log:
+            number = p.low * (p.high / p.low) ** fraction
+            return p.clamp(float(f"{number:.4g}"))
+        span = p.high - p.low
+        number = p.low + span * fraction
+        decimals = max(0, math.ceil(-math.log10(span / STEPS)))
+        return p.clamp(round(number, decimals))
+
+    def _move_to(self, number: float) -> None:
+        if number == self._number:
+            return
+        self.set_number(number)
+        self.update()
+        self.number_moved.emit(number)
+
+    # Mouse: the handle goes where one presses and follows from there.
+
+    def _fraction_at(self, x: float) -> float:
+        usable = max(self.width() - 2 * _RADIUS, 1.0)
+        return min(max((x - _RADIUS) / usable, 0.0), 1.0)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Bring the handle here, or take hold of it."""
+        if event.button() is not Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        x = event.position().x()
+        handle = self._handle().x()
+        self._grabbed_at = x - handle if abs(x - handle) <= _RADIUS + 2 else 0.0
+        self._pause.stop()
+        self.setSliderDown(True)
+        if self._grabbed_at == 0.0:
+            self._move_to(self._at(self._fraction_at(x)))
+        self.update()
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the handle."""
+        if self._grabbed_at is not None:
+            self._move_to(self._at(self._fraction_at(event.position().x() - self._grabbed_at)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        if self._grabbed_at is not None:
+            self._grabbed_at = None
+            self.setSliderDown(False)
+            self.update()
+            self.gesture_ended.emit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Step, if focused."""
+        # Scrolling past a slider must not change it.
+        if not self.hasFocus():
+            event.ignore()
+            return
+        self.step(event.angleDelta().y() / 120)
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        steps = {
+            Qt.Key.Key_Left: -1.0,
+            Qt.Key.Key_Down: -1.0,
+            Qt.Key.Key_Right: 1.0,
+            Qt.Key.Key_Up: 1.0,
+            Qt.Key.Key_PageDown: -10.0,
+            Qt.Key.Key_PageUp: 10.0,
+        }.get(Qt.Key(event.key()))
+        if steps is not None:
+            self.step(steps / 10 if fine else steps)
+        elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self._pause.start()
+            self._move_to(self._at(0.0 if event.key() == Qt.Key.Key_Home else 1.0))
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+    def focusOutEvent(self, event: object) -> None:
+        """End a run of keys."""
+        if self._pause.isActive():
+            self._pause.stop()
+            self.gesture_ended.emit()
+        super().focusOutEvent(event)
+
+    # Drawing: a groove filled up to the handle, in the palette's colours.
+
+    def sizeHint(self) -> QSize:
+        """Return the size it likes."""
+        return QSize(120, int(2 * _RADIUS) + 6)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size."""
+        return QSize(60, int(2 * _RADIUS) + 6)
+
+    def _handle(self) -> QPointF:
+        fraction = min(max(self._fraction(self._number), 0.0), 1.0)
+        x = _RADIUS + fraction * max(self.width() - 2 * _RADIUS, 1.0)
+        return QPointF(x, self.height() / 2)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        palette = self.palette()
+        accent = palette.highlight().color() if self.isEnabled() else palette.mid().color()
+        handle = self._handle()
+        groove = QRectF(_RADIUS - 2, handle.y() - 2, self.width() - 2 * _RADIUS + 4, 4)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(palette.mid().color())
+        painter.drawRoundedRect(groove, 2, 2)
+        painter.setBrush(accent)
+        painter.drawRoundedRect(QRectF(groove.left(), groove.top(), handle.x(), 4), 2, 2)
+        if self.hasFocus():
+            halo = accent.toRgb()
+            halo.setAlpha(70)
+            painter.setBrush(halo)
+            painter.drawEllipse(handle, _RADIUS + 2.5, _RADIUS + 2.5)
+        painter.setPen(QPen(accent, 2))
+        painter.setBrush(accent if self.isSliderDown() else palette.base().color())
+        painter.drawEllipse(handle, _RADIUS - 1, _RADIUS - 1)

@@ -1,0 +1,187 @@
+"""One row a parameter, made from its declaration alone."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.studies.model import Kind, Parameter, Value
+from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.number_slider import NumberSlider
+from explorer.ui.widgets.numbers import pretty_number, rich
+from explorer.ui.widgets.value_field import ValueField
+
+
+class ParameterRow(QWidget):
+    """Shows a parameter's value and lets it be changed.
+
+    Signals
+    -------
+    edited(object, bool)
+        The value wanted, and whether it is part of a gesture still going on.
+    gesture_ended()
+    """
+
+    edited = Signal(object, bool)
+    gesture_ended = Signal()
+
+    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.parameter = parameter
+        self.setObjectName(f"parameter-{parameter.key}")
+        self.setToolTip(_tooltip(parameter))
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        raise NotImplementedError
+
+    def show_error(self, why: str) -> None:
+        """Say why the value wanted was refused."""
+
+    def mark_swept(self, swept: bool) -> None:
+        """Tell the user that this parameter runs along the x axis."""
+
+
+def make_row(parameter: Parameter, parent: QWidget | None = None) -> ParameterRow:
+    """Return the row that suits a parameter's kind."""
+    kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow}
+    return kinds.get(parameter.kind, NumberRow)(parameter, parent)
+
+
+class NumberRow(ParameterRow):
+    """A label, a typed value and a slider with named ends."""
+
+    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, parent)
+        p = parameter
+        self.label = _label(p)
+        self.swept = QLabel("x axis", objectName="tag")
+        self.swept.setToolTip("This parameter runs along the x axis; its value is the line there.")
+        self.swept.hide()
+        self.field = ValueField(lambda number: p.parse(number))
+        self.field.setFixedWidth(92)
+        self.field.setAccessibleName(f"{p.symbol} {p.name}, value")
+        self.field.set_help(_tooltip(p))
+        self.slider = NumberSlider(p)
+        self.slider.setAccessibleName(f"{p.symbol} {p.name}, slider")
+        self.slider.setAccessibleDescription(p.help)
+        self.label.setBuddy(self.field)
+
+        top = QHBoxLayout()
+        top.setContentsMargins(0, 0, 0, 0)
+        top.setSpacing(6)
+        top.addWidget(self.label, 1)
+        top.addWidget(self.swept)
+        top.addWidget(self.field)
+        ends = QHBoxLayout()
+        ends.setContentsMargins(2, 0, 2, 0)
+        for side, number in (("low", p.low), ("high", p.high)):
+            words = pretty_number(number)
+            if p.unit and side == "high":
+                words += f" {p.unit}"
+            if p.more_private == side:
+                words = f"{words} · more private" if side == "low" else f"more private · {words}"
+            end = QLabel(words, objectName="faint")
+            ends.addWidget(end)
+            if side == "low":
+                ends.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 6)
+        layout.setSpacing(1)
+        layout.addLayout(top)
+        layout.addWidget(self.slider)
+        layout.addLayout(ends)
+
+        self.field.entered.connect(lambda number: self.edited.emit(number, False))
+        self.field.stepped.connect(self.slider.step)
+        self.slider.number_moved.connect(self._moved)
+        self.slider.gesture_ended.connect(self.gesture_ended)
+
+    def _moved(self, number: float) -> None:
+        self.field.set_number(number)
+        self.edited.emit(number, True)
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self.slider.set_number(value)
+        self.field.set_number(value)
+
+    def show_error(self, why: str) -> None:
+        """Say why the value wanted was refused."""
+        self.field.reject(why)
+
+    def mark_swept(self, swept: bool) -> None:
+        """Tell the user that this parameter runs along the x axis."""
+        self.swept.setVisible(swept)
+
+
+class ChoiceRow(ParameterRow):
+    """A label and a list of choices."""
+
+    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, parent)
+        self.label = _label(parameter)
+        self.box = ChoiceBox(parameter.name)
+        for value, words in parameter.choices:
+            self.box.addItem(words, value)
+        self.label.setBuddy(self.box)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.setSpacing(3)
+        layout.addWidget(self.label)
+        layout.addWidget(self.box)
+        self.box.activated.connect(lambda i: self.edited.emit(self.box.itemData(i), False))
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self.box.setCurrentIndex(self.box.findData(value))
+
+
+class FlagRow(ParameterRow):
+    """A check box."""
+
+    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, parent)
+        name = " ".join(filter(None, (parameter.symbol, parameter.name)))
+        self.box = QCheckBox(name[:1].upper() + name[1:])
+        self.box.setAccessibleName(parameter.name)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.addWidget(self.box)
+        self.box.clicked.connect(lambda checked: self.edited.emit(checked, False))
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self.box.setChecked(bool(value))
+
+
+def _label(p: Parameter) -> QLabel:
+    symbol = f"<b>{rich(p.symbol)}</b>&nbsp; " if p.symbol else ""
+    name = p.name if p.symbol else p.name[:1].upper() + p.name[1:]
+    label = QLabel(symbol + html.escape(name))
+    label.setTextFormat(Qt.TextFormat.RichText)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    label.setMinimumWidth(60)
+    label.setWordWrap(True)
+    return label
+
+
+def _tooltip(p: Parameter) -> str:
+    parts = [f"<b>{rich(' '.join(filter(None, (p.symbol, p.name))))}</b>"]
+    parts.append(html.escape(p.help))
+    if p.numeric:
+        unit = f" {html.escape(p.unit)}" if p.unit else ""
+        parts.append(
+            f"From {pretty_number(p.low)} to {pretty_number(p.high)}{unit}; "
+            f"starts at {pretty_number(p.default)}."
+        )
+    return "<p style='white-space:normal'>" + "<br>".join(parts) + "</p>"
