@@ -191,7 +191,7 @@ def _degrees(values: Sequence[str], limit: float, fractions: bool) -> bool:
     return _share(values, fits) > 0.5 and (fractional > 0.5 or not fractions)
 
 
-def judge_rows(rows: Rows, mapping: Mapping, width: int) -> float:
+def fitting_share(rows: Rows, mapping: Mapping, width: int) -> float:
     """Return the share of rows with the right number of fields and readable degrees."""
     if mapping.missing or not rows:
         return 0.0

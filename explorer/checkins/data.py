@@ -23,6 +23,7 @@ from explorer.checkins.model import (
     PointSet,
     Reason,
 )
+from explorer.checkins.rows import DUPLICATES, ROWS, USERS
 
 _FEW_USERS = 2000
 """Up to so many sampled users are picked by the database; more are picked from all rows."""
@@ -116,17 +117,25 @@ class CheckinData:
         self.has_weights: bool = stored["has_weights"]
         self.report = _report(stored["report"])
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
-        self._rows = f"read_parquet({quote(entry.file('rows.parquet'))})"
         self._con = connect()
+        rows_file, duplicates_file = quote(entry.file(ROWS)), quote(entry.file(DUPLICATES))
         try:
+            self._con.execute(f"CREATE TABLE duplicates AS FROM read_parquet({duplicates_file})")
+            if self._con.execute("SELECT count(*) FROM duplicates").fetchone()[0]:
+                self._rows = (
+                    f"(FROM read_parquet({rows_file}, file_row_number=true) WHERE code = 0 "
+                    "AND file_row_number NOT IN (SELECT n FROM duplicates))"
+                )
+            else:
+                self._rows = f"(FROM read_parquet({rows_file}) WHERE code = 0)"
+            self._keys = self._con.execute(
+                f"SELECT user_id FROM read_parquet({quote(entry.file(USERS))})"
+            ).fetchnumpy()["user_id"]
             south, west, north, east, rows, first, last = self._con.execute(
                 "SELECT min(lat), min(lon), max(lat), max(lon), count(*), "
                 f"strftime(min(time), '%Y-%m-%dT%H:%M:%SZ'), "
                 f"strftime(max(time), '%Y-%m-%dT%H:%M:%SZ') FROM {self._rows}"
             ).fetchone()
-            users = self._con.execute(
-                f"SELECT count(*) FROM read_parquet({quote(entry.file('users.parquet'))})"
-            ).fetchone()[0]
             if rows != self.report.kept:
                 raise ValueError("the cached rows are not those of the report")
         except BaseException:
@@ -134,7 +143,7 @@ class CheckinData:
             raise
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
-        self.users: int = users
+        self.users: int = int(self._keys.size)
         self.first_time: str | None = first
         self.last_time: str | None = last
 
@@ -175,24 +184,23 @@ class CheckinData:
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
         where, values = self._inside(box, start, end)
-        there: IndexArray = self._fetch(
-            f"SELECT DISTINCT user FROM {self._rows} WHERE {where} ORDER BY user", values
-        )["user"]
+        there = self._fetch(
+            f"SELECT DISTINCT user_id FROM {self._rows} WHERE {where} ORDER BY user_id", values
+        )["user_id"]
         chosen = there
         if users is not None and users < there.size:
             rng = np.random.default_rng(data_seed)
             chosen = np.sort(rng.choice(there, users, replace=False))
-        query = f"SELECT user, lat, lon, weight FROM {self._rows} WHERE {where}"
+        query = f"SELECT user_id, lat, lon, weight FROM {self._rows} WHERE {where}"
         if chosen.size <= _FEW_USERS and chosen.size < there.size:
-            query += " AND user IN (SELECT unnest(?::UINTEGER[]))"
+            query += " AND user_id IN (SELECT unnest(?::BIGINT[]))"
             found = self._fetch(query, [*values, chosen.tolist()])
         else:
             found = self._fetch(query, values)
-        dense = np.full(self.users, -1, dtype=np.int64)
-        dense[chosen] = np.arange(chosen.size)
-        user = dense[found["user"]]
-        if chosen.size < there.size:
-            keep = user >= 0
+        ids = found.pop("user_id")
+        user = np.searchsorted(chosen, ids)
+        if chosen.size < there.size and chosen.size > _FEW_USERS:
+            keep = chosen[np.minimum(user, chosen.size - 1)] == ids
             user = user[keep]
             found = {name: column[keep] for name, column in found.items()}
         return PointSet(
@@ -249,7 +257,7 @@ class CheckinData:
         where, values = self._inside(box, start, end)
         cell = _cell(box, partition, partition)
         counted = (
-            f"SELECT {cell} AS cell, count(*) AS n, count(DISTINCT user) AS users "
+            f"SELECT {cell} AS cell, count(*) AS n, count(DISTINCT user_id) AS users "
             f"FROM {self._rows} WHERE {where} GROUP BY cell ORDER BY n DESC, cell LIMIT {int(top)}"
         )
         height, width = (north - south) / partition, (east - west) / partition
@@ -274,7 +282,7 @@ class CheckinData:
         """Return how many users contributed 1, 2–3, 4–7, … kept rows."""
         counted = self._fetchall(
             "SELECT floor(log2(n))::INTEGER AS b, count(*) FROM "
-            f"(SELECT count(*) AS n FROM {self._rows} GROUP BY user) GROUP BY b ORDER BY b",
+            f"(SELECT count(*) AS n FROM {self._rows} GROUP BY user_id) GROUP BY b ORDER BY b",
             [],
         )
         top = counted[-1][0]
@@ -326,7 +334,7 @@ class CheckinData:
             raise ValueError(f"{self.basename} has no times; choose no time range")
         for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
             if instant is not None:
-                parts.append(f"time {relation} CAST(CAST(? AS TIMESTAMPTZ) AS TIMESTAMP)")
+                parts.append(f"time {relation} CAST(? AS TIMESTAMPTZ)")
                 values.append(_instant(name, instant))
         return " AND ".join(parts), values
 

@@ -6,9 +6,10 @@ Recipe (measured: about as fast as `pandas.read_csv`, at a fraction of its memor
    can't be trusted with; only if there are any (or the file is compressed, quoted or not UTF-8) is
    a copy without them written.
 2. DuckDB reads everything as text, in file order, and writes typed rows with a code of what is
-   wrong with each into a Parquet file; the pass of step 1 runs meanwhile.
+   wrong with each into the Parquet file that all questions are asked of; the pass of step 1 runs
+   meanwhile. Whole-number user ids are stored as numbers.
 3. Duplicates are found among equal 64-bit hashes and then compared in full.
-4. The kept rows, with a dense user index, go into the Parquet file that all questions are asked of.
+4. The users are listed in order. Only if ids are text are the rows written once more, with numbers.
 
 A row's line is its number in the Parquet file plus the lines before it that did not reach the
 reader, and every load asserts: physical lines = header + blank + set aside + kept.
@@ -36,12 +37,22 @@ from explorer.checkins.model import (
     OnProgress,
     Preview,
     Progress,
+    Reason,
 )
 from explorer.checkins.parquet import parquet_examples, read_parquet
-from explorer.checkins.rows import count, read_text, store_aside, store_rows, text_examples
+from explorer.checkins.rows import (
+    ROWS,
+    count,
+    find_duplicates,
+    no_duplicates,
+    number_users,
+    read_text,
+    store_aside,
+    text_examples,
+)
 from explorer.checkins.sniffing import check_readable, sniff
 
-_SHARES = {"Preparing": 0.35, "Reading": 0.45, "Finding duplicates": 0.1, "Storing": 0.1}
+_SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Storing": 0.03}
 
 
 class Work:
@@ -237,8 +248,7 @@ def _load(
                 preview,
             )
         entry.write_report(describe(report, sha256, mapping, dialect, path, size))
-        for leftover in ("raw.parquet", "lines.txt"):
-            entry.file(leftover).unlink(missing_ok=True)
+        entry.file("lines.txt").unlink(missing_ok=True)
         shutil.rmtree(entry.file("spill"), ignore_errors=True)
         if cache_dir is not None:
             entry.keep(cache_dir, key)
@@ -272,13 +282,17 @@ def _fill(
         scan, source = read_text(
             con, path, dialect, mapping, width, folder, fingerprint, work.note, stages, judge
         )
-    store_rows(con, folder, duplicates, finishing)
+    if duplicates:
+        find_duplicates(con, folder, finishing[0])
+    else:
+        no_duplicates(con, folder)
+    number_users(con, folder, finishing[1])
     aside = store_aside(con, folder, scan, finishing[1])
     if dialect.format is Format.PARQUET:
         examples = parquet_examples(con, folder, path)
     else:
         examples = text_examples(con, folder, scan, source, source != path, dialect)
-    kept = count(con, folder / "rows.parquet")
+    kept = count(con, folder / ROWS, "code = 0") - aside.get(Reason.DUPLICATE, 0)
     header = int(scan.header > 0)
     # a record over several lines is one row; its further lines stay with it
     accounted = header + len(scan.blank) + len(scan.joined) + sum(aside.values()) + kept

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from explorer.checkins.columns import guess_mapping, judge_rows
+from explorer.checkins.columns import fitting_share, guess_mapping
 from explorer.checkins.database import connect, quote, run
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Dialect, Example, Format, Mapping, Preview, Reason
-from explorer.checkins.rows import HEAD_ROWS, count, failing_share, first_lines
+from explorer.checkins.rows import HEAD_ROWS, PARQUET, ROWS, count, first_lines, judge_rows
 from explorer.checkins.scanning import EXAMPLE_LENGTH, Scan
 from explorer.checkins.statements import typed_rows
 from explorer.checkins.streams import CHUNK
@@ -61,7 +61,7 @@ def sniff_parquet(path: Path, size: int) -> Preview:
         problems.append("No column looks like " + ", ".join(mapping.missing) + ".")
     return Preview(
         path.name, size, Dialect(Format.PARQUET, ""), columns, tuple(body[:PREVIEW_ROWS]),
-        mapping, judge_rows(body, mapping, len(columns)), tuple(problems),
+        mapping, fitting_share(body, mapping, len(columns)), tuple(problems),
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def read_parquet(
     reading: Callable[[float], None],
     judge: Callable[[float], None],
 ) -> Scan:
-    """Write ``raw.parquet`` as `explorer.checkins.rows.read_text` does; lines are row numbers.
+    """Write ``rows.parquet`` as `explorer.checkins.rows.read_text` does; lines are row numbers.
 
     Raises
     ------
@@ -97,12 +97,12 @@ def read_parquet(
 
     try:
         scan.lines = count(con, path)
-        judge(failing_share(con, typed_rows(_as_text(con, path, HEAD_ROWS), mapping, None)))
+        head = typed_rows(_as_text(con, path, HEAD_ROWS), mapping, None)
+        judge(judge_rows(con, head)[0])
         rows = typed_rows(_as_text(con, path), mapping, None)
         run(
             con,
-            f"COPY ({rows}) TO {quote(folder / 'raw.parquet')} "
-            "(FORMAT parquet, COMPRESSION snappy)",
+            f"COPY ({rows}) TO {quote(folder / ROWS)} {PARQUET}",
             reading,
             meanwhile=digest if fingerprint else None,
         )

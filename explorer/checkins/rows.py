@@ -20,13 +20,21 @@ from explorer.checkins.scanning import (
     Scan,
     scan_lines,
 )
-from explorer.checkins.statements import text_source, typed_rows
+from explorer.checkins.statements import TEXT_ID, text_source, typed_rows
 
 Tick = Callable[[float], None]
 
 HEAD_ROWS = 10_000
-_SAME = "user_id, time, lat, lon, location"
-_PARQUET = "(FORMAT parquet, COMPRESSION snappy)"
+_SAME = "user_id, time, lat, lon, place"
+PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
+"""Quick to write rather than small: looking for dictionaries costs more than it saves."""
+
+ROWS, DUPLICATES, USERS, ASIDE = (
+    "rows.parquet", "duplicates.parquet", "users.parquet", "aside.parquet",
+)  # fmt: skip
+"""Files of an entry. Rows set aside stay among the others, told by their code; the order of the
+file is what their line numbers are made of."""
+
 _NOT_THE_MAPPING = (Reason.ZERO_ZERO, Reason.DUPLICATE)
 """Reasons that say nothing about whether the columns were told apart rightly."""
 
@@ -43,7 +51,7 @@ def read_text(
     stages: tuple[Tick, Tick],
     judge: Callable[[float], None],
 ) -> tuple[Scan, Path]:
-    """Write ``raw.parquet``: every line that is a row, in file order, typed and judged.
+    """Write ``rows.parquet``: every line that is a row, in file order, typed and judged.
 
     Parameters
     ----------
@@ -60,15 +68,21 @@ def read_text(
         What the pass over the lines found, and the file the reader was given.
     """
     preparing, reading = stages
-    raw = folder / "raw.parquet"
+    raw = folder / ROWS
     size = path.stat().st_size
     source, delimiter = path, dialect.delimiter
     scan: Scan | None = None
 
-    def statement(parallel: bool = True) -> str:
+    def statement(integers: bool, parallel: bool = True) -> str:
         header = dialect.has_header and source == path
         table = text_source(source, delimiter, header, width, parallel)
-        return f"COPY ({typed_rows(table, mapping, width)}) TO {quote(raw)} {_PARQUET}"
+        return f"COPY ({typed_rows(table, mapping, width, integers)}) TO {quote(raw)} {PARQUET}"
+
+    def look() -> bool:
+        header = dialect.has_header and source == path
+        failing, integers = judge_head(con, source, delimiter, header, mapping, width, folder)
+        judge(failing)
+        return integers
 
     def pass_over(copy: Any, tick: Tick | None) -> None:
         nonlocal scan
@@ -83,9 +97,9 @@ def read_text(
         scan = scan_lines(path, dialect, copy, seen, fingerprint)
 
     if not dialect.compressed and dialect.encoding in ("utf-8", "utf-8-sig"):
-        judge(failing_head(con, source, delimiter, dialect.has_header, mapping, width, folder))
+        integers = look()
         try:
-            run(con, statement(), reading, meanwhile=lambda: pass_over(None, None))
+            run(con, statement(integers), reading, meanwhile=lambda: pass_over(None, None))
         except CopyNeeded:
             scan = None
     if scan is None:
@@ -94,13 +108,16 @@ def read_text(
             pass_over(copy, preparing)
         if dialect.quoted:
             delimiter = FIELD_SEPARATOR
-        judge(failing_head(con, source, delimiter, False, mapping, width, folder))
-        run(con, statement(), reading)
+        integers = look()
+        run(con, statement(integers), reading)
     assert scan is not None
     expected = scan.lines - scan.skipped().size
+    if integers and count(con, raw, f"code = {TEXT_ID}"):
+        integers = False
+        run(con, statement(integers), reading)
     if count(con, raw) != expected:
         # in parallel, the reader may lose lines around the ends of its buffers
-        run(con, statement(parallel=False), reading)
+        run(con, statement(integers, parallel=False), reading)
     if count(con, raw) != expected:
         raise CheckinError(
             f"{path.name}: {expected} lines should be rows, but the reader returned "
@@ -109,12 +126,13 @@ def read_text(
     return scan, source
 
 
-def count(con: Any, file: Path) -> int:
-    """Return how many rows a Parquet file has."""
-    return int(con.execute(f"SELECT count(*) FROM read_parquet({quote(file)})").fetchone()[0])
+def count(con: Any, file: Path, test: str = "true") -> int:
+    """Return how many rows of a Parquet file pass a test."""
+    query = f"SELECT count(*) FROM read_parquet({quote(file)}) WHERE {test}"
+    return int(con.execute(query).fetchone()[0])
 
 
-def failing_head(
+def judge_head(
     con: Any,
     source: Path,
     delimiter: str,
@@ -122,8 +140,8 @@ def failing_head(
     mapping: Mapping,
     width: int,
     folder: Path,
-) -> float:
-    """Return the share of the first 10,000 rows whose fields don't hold what they should."""
+) -> tuple[float, bool]:
+    """Return which share of the first 10,000 rows fails, and whether the ids are integers."""
     head = folder / "head.txt"
     with source.open("rb") as file, head.open("wb") as copy:
         left = 8 << 20
@@ -134,71 +152,88 @@ def failing_head(
             if not line or left <= 0:
                 break
     table = text_source(head, delimiter, header, width)
-    share = failing_share(con, typed_rows(table, mapping, width))
+    judged = judge_rows(con, typed_rows(table, mapping, width))
     head.unlink()
-    return share
+    return judged
 
 
-def failing_share(con: Any, rows: str) -> float:
-    """Return the share of judged rows that fail for a reason the mapping may be to blame for."""
-    fine = ", ".join(str(reason.code) for reason in _NOT_THE_MAPPING)
-    failing, total = con.execute(
-        f"SELECT count_if(code NOT IN (0, {fine})), count(*) FROM ({rows})"
-    ).fetchone()
-    return failing / total if total else 0.0
+def judge_rows(con: Any, rows: str) -> tuple[float, bool]:
+    """Return which share of rows fails, and whether all user ids are spelt as integers.
 
-
-def store_rows(con: Any, folder: Path, detect_duplicates: bool, stages: tuple[Tick, Tick]) -> None:
-    """Write ``rows.parquet`` and ``users.parquet`` from ``raw.parquet``.
-
-    ``rows``: user (dense index), time, lat, lon, weight, in file order. ``users``: user, user_id.
-    The temporary table ``duplicates`` holds the numbers of the rows that repeat an earlier one.
+    Only reasons that the mapping may be to blame for count.
     """
-    finding, storing = stages
-    raw = f"read_parquet({quote(folder / 'raw.parquet')}, file_row_number=true)"
-    con.execute("CREATE TEMP TABLE duplicates (n BIGINT)")
-    if detect_duplicates:
-        run(
-            con,
-            f"CREATE TEMP TABLE repeated AS SELECT h FROM (SELECT hash({_SAME}) AS h FROM {raw} "
-            "WHERE code = 0) GROUP BY h HAVING count(*) > 1",
-            finding,
-        )
-        if con.execute("SELECT count(*) FROM repeated").fetchone()[0]:
-            run(
-                con,
-                "INSERT INTO duplicates SELECT n FROM (SELECT file_row_number AS n, "
-                f"row_number() OVER (PARTITION BY {_SAME} ORDER BY file_row_number) AS k "
-                f"FROM {raw} WHERE code = 0 AND hash({_SAME}) IN (SELECT h FROM repeated)) "
-                "WHERE k > 1",
-                finding,
-            )
-        con.execute("DROP TABLE repeated")
+    fine = ", ".join(str(reason.code) for reason in _NOT_THE_MAPPING)
+    failing, total, integers = con.execute(
+        f"SELECT count_if(code NOT IN (0, {fine})), count(*), bool_and(code <> 0 OR "
+        "coalesce(CAST(try_cast(user_id AS BIGINT) AS VARCHAR) = user_id, false)) "
+        f"FROM ({rows})"
+    ).fetchone()
+    return (failing / total if total else 0.0), bool(integers)
+
+
+def find_duplicates(con: Any, folder: Path, tick: Tick) -> None:
+    """Write ``duplicates.parquet``: the numbers n of rows that repeat an earlier kept row."""
+    raw = f"read_parquet({quote(folder / ROWS)}, file_row_number=true)"
     run(
         con,
-        "CREATE TEMP TABLE users AS WITH ids AS "
-        f"(SELECT DISTINCT user_id FROM {raw} WHERE code = 0), numbers AS "
-        "(SELECT user_id, CASE WHEN (SELECT bool_and(regexp_full_match(user_id, '-?[0-9]{1,18}')) "
-        "FROM ids) THEN CAST(user_id AS BIGINT) END AS number FROM ids) "
-        "SELECT (row_number() OVER (ORDER BY number, user_id) - 1)::UINTEGER AS user, user_id "
-        "FROM numbers",
-        storing,
+        f"CREATE TEMP TABLE repeated AS SELECT h FROM (SELECT hash({_SAME}) AS h FROM {raw} "
+        "WHERE code = 0) GROUP BY h HAVING count(*) > 1",
+        tick,
     )
-    con.execute(f"COPY (FROM users ORDER BY user) TO {quote(folder / 'users.parquet')} {_PARQUET}")
-    unique = ""
-    if con.execute("SELECT count(*) FROM duplicates").fetchone()[0]:
-        unique = "AND file_row_number NOT IN (SELECT n FROM duplicates)"
     run(
         con,
-        f"COPY (SELECT user, time, lat, lon, weight FROM {raw} JOIN users USING (user_id) "
-        f"WHERE code = 0 {unique}) TO {quote(folder / 'rows.parquet')} {_PARQUET}",
-        storing,
+        "COPY (SELECT n FROM (SELECT file_row_number AS n, "
+        f"row_number() OVER (PARTITION BY {_SAME} ORDER BY file_row_number) AS k "
+        f"FROM {raw} WHERE code = 0 AND hash({_SAME}) IN (SELECT h FROM repeated)) "
+        f"WHERE k > 1 ORDER BY n) TO {quote(folder / DUPLICATES)} {PARQUET}",
+        tick,
     )
+    con.execute("DROP TABLE repeated")
+
+
+def no_duplicates(con: Any, folder: Path) -> None:
+    """Write an empty ``duplicates.parquet``."""
+    con.execute(
+        f"COPY (SELECT 0::BIGINT AS n WHERE false) TO {quote(folder / DUPLICATES)} {PARQUET}"
+    )
+
+
+def number_users(con: Any, folder: Path, tick: Tick) -> None:
+    """Write ``users.parquet``: the key of each user with a kept row, ascending in the users' order.
+
+    Integer ids are their own keys. Text ids are numbered (by value if all are whole numbers, else
+    by code point), and the rows are rewritten with the numbers, because text is slow to hand out.
+    """
+    raw = folder / ROWS
+    kept = f"(SELECT DISTINCT user_id FROM read_parquet({quote(raw)}) WHERE code = 0)"
+    users = quote(folder / USERS)
+    kind = con.execute(f"SELECT typeof(user_id) FROM read_parquet({quote(raw)}) LIMIT 1").fetchone()
+    if kind is None or kind[0] == "BIGINT":
+        run(con, f"COPY (FROM {kept} ORDER BY user_id) TO {users} {PARQUET}", tick)
+        return
+    run(
+        con,
+        f"CREATE TEMP TABLE numbers AS WITH ids AS {kept}, whole AS (SELECT user_id, "
+        "CASE WHEN (SELECT bool_and(regexp_full_match(user_id, '-?[0-9]{1,18}')) FROM ids) "
+        "THEN CAST(user_id AS BIGINT) END AS number FROM ids) "
+        "SELECT row_number() OVER (ORDER BY number, user_id) - 1 AS key, user_id FROM whole",
+        tick,
+    )
+    con.execute(f"COPY (SELECT key AS user_id FROM numbers ORDER BY key) TO {users} {PARQUET}")
+    numbered = folder / "numbered.parquet"
+    run(
+        con,
+        f"COPY (SELECT r.* REPLACE (key AS user_id) FROM read_parquet({quote(raw)}) r "
+        f"LEFT JOIN numbers USING (user_id)) TO {quote(numbered)} {PARQUET}",
+        tick,
+    )
+    numbered.replace(raw)
 
 
 def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, int]:
     """Write ``aside.parquet`` (line, code; ascending) and return how many rows each reason has."""
-    raw = f"read_parquet({quote(folder / 'raw.parquet')}, file_row_number=true)"
+    raw = f"read_parquet({quote(folder / ROWS)}, file_row_number=true)"
+    duplicates = f"read_parquet({quote(folder / DUPLICATES)})"
     skipped = scan.skipped()
     before = skipped - np.arange(skipped.size)  # rows up to which a line shifts nothing
     steps, last = np.unique(before[::-1], return_index=True)
@@ -208,13 +243,13 @@ def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, 
     _insert(con, "odd", [[n for n, _ in scan.odd], [reason.code for _, reason in scan.odd]])
     bad = (
         f"SELECT file_row_number + 1 AS row, code FROM {raw} WHERE code <> 0 "
-        f"UNION ALL SELECT n + 1, {Reason.DUPLICATE.code} FROM duplicates"
+        f"UNION ALL SELECT n + 1, {Reason.DUPLICATE.code} FROM {duplicates}"
     )
     run(
         con,
         "COPY (SELECT line, code::UTINYINT AS code FROM (SELECT row + coalesce(shift, 0) AS line, "
         f"code FROM ({bad}) ASOF LEFT JOIN shifts ON row >= step UNION ALL FROM odd) "
-        f"ORDER BY line) TO {quote(folder / 'aside.parquet')} {_PARQUET}",
+        f"ORDER BY line) TO {quote(folder / ASIDE)} {PARQUET}",
         tick,
     )
     counts = con.execute(
@@ -230,7 +265,7 @@ def _insert(con: Any, table: str, columns: list[list[int]]) -> None:
 
 
 def _aside(folder: Path) -> str:
-    return f"read_parquet({quote(folder / 'aside.parquet')})"
+    return f"read_parquet({quote(folder / ASIDE)})"
 
 
 def first_lines(con: Any, folder: Path) -> dict[Reason, list[int]]:

@@ -121,13 +121,14 @@ class LineScanner:
         if self._pending or self._is_odd(block):
             self._feed_lines(block)
             return
-        if block.startswith((b"\n", b"\r\n")) or b"\n\n" in block or b"\n\r\n" in block:
+        ends = np.frombuffer(block, np.uint8) == ord("\n")
+        if ends[0] or np.any(ends[1:] & ends[:-1]) or b"\r" in block:
             at, line = 0, scan.lines + 1
             for hit in _BLANK.finditer(block):
                 line += block.count(b"\n", at, hit.start())
                 at = hit.start()
                 scan.blank.append(line)
-        scan.lines += block.count(b"\n") + (not block.endswith(b"\n"))
+        scan.lines += int(np.count_nonzero(ends)) + (not block.endswith(b"\n"))
         if self._copy is not None and self._dialect.quoted:
             block = block.replace(self._delimiter, FIELD_SEPARATOR.encode())
         self._pass_on(block)

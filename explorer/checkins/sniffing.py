@@ -9,7 +9,7 @@ import stat
 import zlib
 from pathlib import Path
 
-from explorer.checkins.columns import guess_mapping, judge_rows, looks_like_header
+from explorer.checkins.columns import fitting_share, guess_mapping, looks_like_header
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Dialect, Format, Mapping, Preview
 from explorer.checkins.scanning import split_quoted
@@ -130,7 +130,7 @@ def _preview(
         for i in range(width)
     )
     mapping = guess_mapping(columns if header else (), body, width)
-    confidence = judge_rows(body, mapping, width)
+    confidence = fitting_share(body, mapping, width)
     if delimiter == "\t":
         snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
         form = Format.SNAP if snap else Format.TSV

@@ -11,6 +11,9 @@ from explorer.checkins.streams import MAX_LINE
 ABSENT = "\x1b"
 """What a field must hold to be read as NULL: never. So NULL means that there was no field."""
 
+TEXT_ID = 255
+"""Code of a good row whose user id must stay text; the file is then read again that way."""
+
 FIRST_YEAR, LAST_YEAR = 1900, 2199
 
 
@@ -30,22 +33,20 @@ def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: 
 
 
 def time_expression(column: str, spelling: str) -> str:
-    """Return SQL for a UTC instant, NULL where the text is none."""
+    """Return SQL for a UTC instant, NULL where the text is none.
+
+    Words that are instants to DuckDB (``epoch``, ``infinity``) are judged in `typed_rows`.
+    """
     if spelling == "iso":
-        # words such as 'epoch' are instants to DuckDB, so a time must begin with a digit
-        return (
-            f"CASE WHEN ltrim({column}) BETWEEN '0' AND ':' "
-            f"THEN try_cast({column} AS TIMESTAMPTZ) END::TIMESTAMP"
-        )
+        return f"try_cast({column} AS TIMESTAMPTZ)"
     if spelling.startswith("epoch_"):
         scale = {"epoch_s": 1e6, "epoch_ms": 1e3, "epoch_us": 1.0}[spelling]
         value = number_expression(column)
         return (
             f"CASE WHEN isfinite({value}) AND abs({value} * {scale}) < 8e15 "
-            f"THEN make_timestamp(CAST(round({value} * {scale}) AS BIGINT)) END"
+            f"THEN make_timestamptz(CAST(round({value} * {scale}) AS BIGINT)) END"
         )
-    instant = f"try_strptime(trim({column}), {quote(spelling)})"
-    return f"CAST({instant} AS TIMESTAMPTZ)::TIMESTAMP" if "%z" in spelling else instant
+    return f"CAST(try_strptime(trim({column}), {quote(spelling)}) AS TIMESTAMPTZ)"
 
 
 def number_expression(column: str) -> str:
@@ -53,8 +54,12 @@ def number_expression(column: str) -> str:
     return f"CASE WHEN NOT contains({column}, '_') THEN try_cast({column} AS DOUBLE) END"
 
 
-def typed_rows(source: str, mapping: Mapping, width: int | None) -> str:
-    """Return a query of ``user_id, time, lat, lon, location, weight, code`` in file order.
+def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool = False) -> str:
+    """Return a query of ``user_id, time, lat, lon, place, weight, code`` in file order.
+
+    ``place`` is a 64-bit hash of the location id: it only has to tell apart rows that agree in
+    everything else. The tests that good rows pass come first and are cheap; what exactly is wrong
+    is asked of the others alone.
 
     Parameters
     ----------
@@ -64,42 +69,50 @@ def typed_rows(source: str, mapping: Mapping, width: int | None) -> str:
         With user, lat and lon.
     width : int or None
         Number of fields a line must have; None if every row has as many (Parquet).
+    integers : bool
+        Whether user ids become 64-bit integers; a row whose id is not the usual spelling of one
+        (``007``, ``12.7``) then gets the code `TEXT_ID`.
     """
     user, lat, lon = f"c{mapping.user}", f"c{mapping.lat}", f"c{mapping.lon}"
     time = None if mapping.time is None else f"c{mapping.time}"
     weight = None if mapping.weight is None else f"c{mapping.weight}"
-    location = None if mapping.location is None else f"c{mapping.location}"
+    place = "''" if mapping.location is None else f"coalesce(c{mapping.location}, '')"
     needed = [c for c in (user, time, lat, lon, weight) if c is not None]
 
-    whens: list[tuple[str, Reason]] = []
+    # '!' is the first printable character: whatever sorts before it may be blank
+    user_id = f"try_cast({user} AS BIGINT)" if integers else user
+    known = f"CAST(u AS VARCHAR) = {user}" if integers else f"{user} >= '!'"
+    fine = [known, "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"]
+    faults: list[tuple[str, Reason]] = []
     if width is not None:
-        whens.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
-        whens.append((f"c{width - 1} IS NULL", Reason.TOO_FEW_FIELDS))
-    whens.append(
-        (" OR ".join(f"{c} IS NULL OR trim({c}) = ''" for c in needed), Reason.BLANK_FIELD)
-    )
+        fine += ["extra IS NULL", f"c{width - 1} IS NOT NULL"]
+        faults.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
+        faults.append((f"c{width - 1} IS NULL", Reason.TOO_FEW_FIELDS))
+    blank = " OR ".join(f"{c} IS NULL OR trim({c}) = ''" for c in needed)
+    faults.append((blank, Reason.BLANK_FIELD))
     if time is not None:
-        whens.append(
-            (
-                f"t IS NULL OR NOT isfinite(t) OR t < TIMESTAMP '{FIRST_YEAR}-01-01' "
-                f"OR t >= TIMESTAMP '{LAST_YEAR + 1}-01-01'",
-                Reason.BAD_TIME,
-            )
-        )
-    whens.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
-    whens.append(("NOT isfinite(y) OR NOT isfinite(x)", Reason.NOT_FINITE))
-    whens.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
-    whens.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
+        first, last = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01'", f"TIMESTAMPTZ '{LAST_YEAR + 1}-01-01'"
+        fine += [f"t >= {first}", f"t < {last}", "t <> TIMESTAMPTZ 'epoch'"]
+        word = f"regexp_full_match({time}, '\\s*[a-zA-Z].*') AND t = TIMESTAMPTZ 'epoch'"
+        faults.append((f"t IS NULL OR t < {first} OR t >= {last} OR ({word})", Reason.BAD_TIME))
+    faults.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
+    faults.append(("NOT isfinite(y) OR NOT isfinite(x)", Reason.NOT_FINITE))
+    faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
+    faults.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
     if weight is not None:
-        whens.append(("w IS NULL OR NOT isfinite(w) OR w <= 0", Reason.BAD_WEIGHT))
-    code = "CASE " + " ".join(f"WHEN {test} THEN {why.code}" for test, why in whens) + " ELSE 0 END"
-
-    instant = "NULL::TIMESTAMP" if time is None else time_expression(time, mapping.time_format)
+        fine += ["w > 0", "isfinite(w)"]
+        faults.append(("w IS NULL OR NOT isfinite(w) OR w <= 0", Reason.BAD_WEIGHT))
+    code = (
+        f"CASE WHEN {' AND '.join(fine)} THEN 0 "
+        + " ".join(f"WHEN {test} THEN {why.code}" for test, why in faults)
+        + (f" WHEN NOT coalesce({known}, false) THEN {TEXT_ID}" if integers else "")
+        + " ELSE 0 END"
+    )
+    instant = "NULL::TIMESTAMPTZ" if time is None else time_expression(time, mapping.time_format)
     mass = "1.0::DOUBLE" if weight is None else number_expression(weight)
-    place = "''" if location is None else f"coalesce({location}, '')"
     return (
-        f"SELECT {user} AS user_id, t AS time, y AS lat, x AS lon, {place} AS location, "
+        f"SELECT u AS user_id, t AS time, y AS lat, x AS lon, hash({place}) AS place, "
         f"w AS weight, ({code})::UTINYINT AS code "
-        f"FROM (SELECT *, {instant} AS t, {number_expression(lat)} AS y, "
+        f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {number_expression(lat)} AS y, "
         f"{number_expression(lon)} AS x, {mass} AS w FROM {source})"
     )

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-CHUNK = 1 << 20
-"""Bytes at a time: a millisecond of work, so no other thread waits long for the interpreter."""
+CHUNK = 1 << 18
+"""Bytes at a time: stays in the processor's cache, and no other thread waits long for ours."""
 
 MAX_LINE = 1 << 20
 """Longer lines are set aside."""
