@@ -1,0 +1,330 @@
+"""The best parallel design for any demanded levels: which channels, at which levels.
+
+Coordinates with the same demand are treated alike, so a design is described by classes: channels
+that see whole classes, or one channel for every coordinate of a class. The error is minimised over
+the channels' levels under the exact constraint log((1−q)e^{c_i} + q·e^L) ≤ δ̃_i and L ≤ ε.
+
+For disjoint channels this is a convex problem, and `best_disjoint_levels` solves it to global
+optimality with cvxpy. In general it is not: `best_design` runs SLSQP from several structures
+(everything in one channel, nested, disjoint, hybrid) and keeps the best, so that its answer is
+never worse than min δ-LDP or Theorem 2 with the best ζ; that no better one exists is not certified.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.coordinates import checks
+from explorer.privacy.coordinates.allocation import best_zeta, rounded_levels
+from explorer.privacy.coordinates.budget import effective_levels
+from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.designs import Subset, design_bcdp, design_ldp, design_mse
+from explorer.privacy.coordinates.stable import log_mix
+
+FAMILIES = ("nested", "hybrid")
+_MOST_LEVELS = 6
+# coth(α/2) is 1 to the last digit from here on.
+_USELESS = 80.0
+
+
+@dataclass(frozen=True)
+class BestDesign:
+    """A design that meets its constraint, and its exact error.
+
+    Attributes
+    ----------
+    subsets : tuple of tuple of int
+        Coordinates of each channel, 0-based.
+    alphas : ndarray of shape (channels,)
+        Their levels, > 0.
+    mse : float
+        Exact error of one user's report at x = 0; divide by n. Infinite if a coordinate can have
+        no report.
+    """
+
+    subsets: tuple[tuple[int, ...], ...]
+    alphas: FloatArray
+    mse: float
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Classes of coordinates (index g) and of channels (index j)."""
+
+    levels: FloatArray  # (G,) demanded
+    counts: checks.IntArray  # (G,) coordinates
+    eps: float
+    q: float
+    seen: FloatArray  # (G, J) 1 where a coordinate of class g is in a channel of class j
+    sizes: checks.IntArray  # (J,) coordinates in one channel
+    copies: checks.IntArray  # (J,) channels
+
+    def log_error(self, z: FloatArray) -> tuple[float, FloatArray]:
+        """Return the logarithm of the error and its gradient in z = log α."""
+        alpha = np.exp(z)
+        weights = -log_second_moment(self.sizes, alpha)
+        with np.errstate(divide="ignore"):
+            terms = np.where(self.seen > 0.0, weights, -np.inf)
+            totals = np.logaddexp.reduce(terms, axis=1)
+        errors = np.log(self.counts) - totals
+        value = float(np.logaddexp.reduce(errors))
+        shares = np.exp(terms - totals[:, None])
+        slope = np.where(alpha < 1e-8, 2.0, 2.0 * alpha / np.sinh(np.clip(alpha, 1e-8, 300.0)))
+        return value, -(np.exp(errors - value) @ shares) * slope
+
+    def slack(self, z: FloatArray) -> FloatArray:
+        """Return what is left of each level and of ε, as shares of them."""
+        c, total = self._spent(np.exp(z))
+        used = np.append(log_mix(self.q, c, total) / self.levels, total / self.eps)
+        result: FloatArray = 1.0 - used
+        return result
+
+    def slack_gradient(self, z: FloatArray) -> FloatArray:
+        """Return the derivatives of `slack` in z, shape (G + 1, J)."""
+        alpha = np.exp(z)
+        c, total = self._spent(alpha)
+        certificate = log_mix(self.q, c, total)
+        own = (1.0 - self.q) * np.exp(c - certificate)
+        other = self.q * np.exp(np.minimum(total - certificate, 700.0))
+        rows = (own[:, None] * self.seen + other[:, None] * self.copies) / self.levels[:, None]
+        rows = np.vstack([rows, self.copies / self.eps])
+        return -rows * alpha
+
+    def _spent(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.seen @ alpha, np.asarray(self.copies @ alpha)
+
+    def feasible(self, z: FloatArray) -> FloatArray:
+        """Return z scaled down, if need be, until no level is exceeded."""
+        if (self.slack(z) >= 0.0).all():
+            return z
+        low, high = -50.0, 0.0
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            if (self.slack(z + middle) >= 0.0).all():
+                low = middle
+            else:
+                high = middle
+        return z + low
+
+
+def best_design(
+    coordinate_levels: ArrayLike, eps: float, q: float, family: str = "hybrid"
+) -> BestDesign:
+    """Return the design of least error that a search over a family of designs finds.
+
+    Parameters
+    ----------
+    coordinate_levels : array_like of shape (d,)
+        Demanded levels δ_i in [0, ∞]; more than 6 distinct ones are rounded down to 6.
+    eps : float
+        Total level in [0, ∞).
+    q : float
+        Coupling in [0, 1], public.
+    family : {"nested", "hybrid"}
+        Channels of M_mean only, or also channels of single coordinates and of groups.
+    """
+    checks.one_of("family", family, FAMILIES)
+    demanded = effective_levels(coordinate_levels, eps)
+    if demanded.ndim != 1:
+        raise ValueError(f"coordinate_levels must be a vector, got shape {demanded.shape}")
+    checks.real("q", q, 0.0, 1.0)
+    values, place, counts = rounded_levels(demanded, _MOST_LEVELS)
+    everything = tuple(range(demanded.size))
+    if values[0] == 0.0:
+        return BestDesign((), np.zeros(0), math.inf)
+    baseline = BestDesign(
+        (everything,), values[:1].copy(), _mse([everything], values[:1], demanded.size)
+    )
+    members = [tuple(np.flatnonzero(place == g).tolist()) for g in range(values.size)]
+    theorem2 = best_zeta(values[place], float(eps), q).c
+    found = [baseline]
+    for kinds, start in _structures(values, counts, float(eps), family, theorem2, members):
+        problem, subsets = _problem(kinds, values, counts, float(eps), float(q), members)
+        found.append(_solve(problem, subsets, start, demanded.size))
+    return min(found, key=lambda design: design.mse)
+
+
+def _mse(subsets: Sequence[Subset], alphas: FloatArray, d: int) -> float:
+    """Return the worst-case error without the d × channels matrix where it is not needed."""
+    if len(subsets) == 1 and len(subsets[0]) == d:
+        with np.errstate(over="ignore"):
+            return float(d * np.exp(log_second_moment(d, alphas[0])))
+    return float(design_mse(d, subsets, alphas))
+
+
+Kind = tuple[str, int]  # ("suffix", g): classes g and later; ("group", g); ("singles", g)
+
+
+def _structures(
+    values: FloatArray,
+    counts: checks.IntArray,
+    eps: float,
+    family: str,
+    theorem2: FloatArray,
+    members: list[tuple[int, ...]],
+) -> list[tuple[list[Kind], FloatArray]]:
+    """Return sets of channel classes worth trying, each with levels to start from."""
+    groups = values.size
+    chain = theorem2[[group[0] for group in members]]
+    steps = np.maximum(np.diff(chain, prepend=0.0), 1e-3 * values[0])
+    even = np.maximum(np.diff(values, prepend=0.0), 1e-3 * values[0])
+    nested: list[Kind] = [("suffix", g) for g in range(groups)]
+    structures: list[tuple[list[Kind], FloatArray]] = [(nested, steps), (nested, even)]
+    if family == "nested":
+        return structures
+    for t in range(groups + 1):
+        singles: list[Kind] = [("singles", g) for g in range(t)]
+        small = values[:t] / 2.0
+        structures.append(
+            (singles + [("group", g) for g in range(t, groups)], np.append(small, values[t:] / 2.0))
+        )
+        if 0 < t < groups:
+            structures.append(
+                (singles + [("suffix", g) for g in range(t, groups)], np.append(small, even[t:]))
+            )
+    mixed = nested + [("group", g) for g in range(groups - 1)]
+    mixed += [("singles", g) for g in range(groups) if counts[g] > 1]
+    structures.append((mixed, np.full(len(mixed), values[0] / 4.0)))
+    return structures
+
+
+def _problem(
+    kinds: list[Kind],
+    values: FloatArray,
+    counts: checks.IntArray,
+    eps: float,
+    q: float,
+    members: list[tuple[int, ...]],
+) -> tuple[_Classes, list[list[tuple[int, ...]]]]:
+    """Return the problem of these channel classes, and the subsets of each class."""
+    seen = np.zeros((values.size, len(kinds)))
+    sizes, copies = np.ones(len(kinds), np.int64), np.ones(len(kinds), np.int64)
+    subsets: list[list[tuple[int, ...]]] = []
+    for j, (kind, g) in enumerate(kinds):
+        if kind == "singles":
+            seen[g, j], copies[j] = 1.0, counts[g]
+            subsets.append([(i,) for i in members[g]])
+        else:
+            stop = values.size if kind == "suffix" else g + 1
+            seen[g:stop, j], sizes[j] = 1.0, counts[g:stop].sum()
+            subsets.append([tuple(sorted(i for group in members[g:stop] for i in group))])
+    return _Classes(values, counts, eps, q, seen, sizes, copies), subsets
+
+
+def _solve(
+    problem: _Classes, subsets: list[list[tuple[int, ...]]], start: FloatArray, d: int
+) -> BestDesign:
+    from scipy.optimize import minimize
+
+    z0 = problem.feasible(np.log(np.minimum(start, _USELESS)))
+    lowest = math.log(problem.levels[0]) - 30.0
+    answer = minimize(
+        problem.log_error,
+        np.maximum(z0, lowest),
+        jac=True,
+        method="SLSQP",
+        bounds=[(lowest, math.log(_USELESS))] * z0.size,
+        constraints={"type": "ineq", "fun": problem.slack, "jac": problem.slack_gradient},
+        options={"maxiter": 200, "ftol": 1e-12},
+    )
+    candidates = [z0]
+    if np.isfinite(answer.x).all():
+        candidates.append(problem.feasible(answer.x))
+    z = min(candidates, key=lambda point: problem.log_error(point)[0])
+    alpha = np.exp(z)
+    with np.errstate(over="ignore"):
+        error = float(np.exp(problem.log_error(z)[0]))
+    return BestDesign(
+        tuple(subset for group in subsets for subset in group),
+        np.repeat(alpha, problem.copies),
+        error,
+    )
+
+
+def best_disjoint_levels(
+    coordinate_levels: ArrayLike, eps: float, q: ArrayLike, subsets: Sequence[Subset]
+) -> BestDesign:
+    """Return the best levels for given disjoint channels, by convex optimisation with cvxpy.
+
+    With t = 1/(e^α − 1), coth(α/2) = 1 + 2t, and the relation α ≥ −log(1 − 1/(1+t)) is convex, as
+    is the certificate; so the optimum is global.
+
+    Parameters
+    ----------
+    coordinate_levels : array_like of shape (d,)
+        Demanded levels δ_i; min(δ_i, ε) must be at least 1e-3 (`best_design` has no such limit).
+    eps : float
+        Total level, at least 1e-3.
+    q : array_like of shape () or (d,)
+        Couplings in [0, 1].
+    subsets : sequence of sequences of int
+        Disjoint and together all coordinates.
+    """
+    import cvxpy
+
+    cp: Any = cvxpy
+
+    demanded = effective_levels(coordinate_levels, eps)
+    checks.real("min(δ_i, ε)", demanded, 1e-3, math.inf)
+    couplings = np.broadcast_to(checks.real("q", q, 0.0, 1.0), demanded.shape)
+    if sorted(i for subset in subsets for i in subset) != list(range(demanded.size)):
+        raise ValueError(f"subsets must be disjoint and cover all coordinates, got {subsets}")
+    sizes = np.array([len(subset) for subset in subsets])
+    cost = sizes * np.exp(log_second_moment(sizes, math.inf))
+    alpha, t = cp.Variable(len(subsets), nonneg=True), cp.Variable(len(subsets), nonneg=True)
+    total = cp.sum(alpha)
+    constraints = [alpha >= -cp.log(1.0 - cp.inv_pos(1.0 + t)), total <= eps, alpha <= _USELESS]
+    for j, subset in enumerate(subsets):
+        # Coordinates of one channel share c_i; of equal demands one constraint is enough.
+        for level, coupling in {(demanded[i], couplings[i]) for i in subset}:
+            if coupling == 0.0:
+                constraints.append(alpha[j] <= level)
+            elif coupling == 1.0:
+                constraints.append(total <= level)
+            else:
+                parts = cp.hstack([alpha[j] + math.log1p(-coupling), total + math.log(coupling)])
+                constraints.append(cp.log_sum_exp(parts) <= level)
+    scale = float(cost.sum()) * (2.0 / float(demanded.min()) + 1.0) ** 2
+    problem = cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(cost / scale, cp.square(1.0 + 2.0 * t)))), constraints
+    )
+    problem.solve(solver=cp.CLARABEL)
+    answer = alpha.value
+    if answer is None or not np.isfinite(answer).all() or (answer <= 0.0).any():
+        answer = np.full(len(subsets), float(demanded.min()) / len(subsets))
+    levels = _shrink(demanded, float(eps), couplings, subsets, np.minimum(answer, _USELESS))
+    return BestDesign(
+        tuple(tuple(subset) for subset in subsets),
+        levels,
+        float(design_mse(demanded.size, subsets, levels)),
+    )
+
+
+def _shrink(
+    demanded: FloatArray,
+    eps: float,
+    q: FloatArray,
+    subsets: Sequence[Subset],
+    alphas: FloatArray,
+) -> FloatArray:
+    """Return levels scaled down by the solver's tolerance, so that nothing is exceeded."""
+
+    def holds(scale: float) -> bool:
+        levels = alphas * scale
+        certified = design_bcdp(demanded.size, subsets, levels, q)
+        return bool((certified <= demanded).all() and design_ldp(subsets, levels) <= eps)
+
+    if holds(1.0):
+        return alphas
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return alphas * low

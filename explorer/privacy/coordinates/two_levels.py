@@ -1,0 +1,201 @@
+"""The best designs for two groups of coordinates, some sensitive and the others not.
+
+"Best" is the least exact error of one user's report in the worst case x = 0, channels combined
+with weights 1/V. All of it is found by search, so what is returned is a budget that satisfies its
+constraint, with its exact error; that no better one exists is not certified.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.coordinates import checks
+from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.search import minimise_interval, minimise_square
+from explorer.privacy.coordinates.stable import (
+    log_mix,
+    log_mix_high,
+    log_mix_low,
+    log_mix_total,
+)
+
+CONSTRAINTS = ("paper", "exact")
+# Below this share of what is allowed, a channel's weight is beyond the resolution of a float.
+_SMALLEST_SHARE = 1e-6
+
+
+@dataclass(frozen=True)
+class TwoLevels:
+    """Budgets of k sensitive and d − k other coordinates, arrays over the swept parameters.
+
+    Attributes
+    ----------
+    mse : ndarray
+        Exact error of one user's report at x = 0; divide by n. Infinite if nothing can be said.
+    c_sensitive, c_rest : ndarray
+        Budgets; c_rest is also the total level L.
+    """
+
+    mse: FloatArray
+    c_sensitive: FloatArray
+    c_rest: FloatArray
+
+
+def best_two_levels(
+    d: ArrayLike,
+    k: ArrayLike,
+    level: ArrayLike,
+    eps: ArrayLike,
+    q: ArrayLike,
+    constraint: str = "exact",
+) -> TwoLevels:
+    """Return the budgets (a on k coordinates, L on the others) of least error.
+
+    Parameters
+    ----------
+    d, k : array_like of int
+        Coordinates, and sensitive ones, 1 ≤ k ≤ d.
+    level : array_like
+        Coordinate level δ_i ≥ 0 demanded for the sensitive ones; the others demand ε.
+    eps : array_like
+        Total level in [0, ∞).
+    q : array_like
+        Coupling in [0, 1].
+    constraint : {"paper", "exact"}
+        Proposition 4, part 2, which is what choosing the best ζ amounts to; or the best
+        certificate log((1−q)e^a + q·e^L) ≤ δ.
+
+    Notes
+    -----
+    a may be best below what is allowed, if few coordinates are sensitive and δ is not far below
+    ε: a smaller a leaves more to the channel that does not carry them.
+    """
+    checks.one_of("constraint", constraint, CONSTRAINTS)
+    d, k = checks.whole("d", d, 1), checks.whole("k", k, 1)
+    if (k > d).any():
+        raise ValueError(f"k must be in [1, d], got {k.max()}")
+    eps = checks.real("eps", eps, 0.0, math.inf, open_high=True)
+    level = np.minimum(checks.real("level", level, 0.0, math.inf), eps)
+    q = checks.real("q", q, 0.0, 1.0)
+    d, k, level, eps, q = np.broadcast_arrays(d, k, level, eps, q)
+    highest = np.maximum(np.minimum(eps, log_mix_high(q, level)), level)
+    highest = np.where(k == d, level, highest)
+    shape, total, count, few, low, share_q = (
+        level.shape,
+        highest[..., None],
+        d[..., None],
+        k[..., None],
+        level[..., None],
+        q[..., None],
+    )
+
+    def budgets(u: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        top = np.where(u >= 1.0, total, low + (total - low) * np.sin(0.5 * math.pi * u) ** 2)
+        if constraint == "paper":
+            allowed = np.where(top <= low, top, low - log_mix(share_q, 0.0, top))
+        else:
+            allowed = log_mix_low(share_q, low, top)
+        with np.errstate(invalid="ignore"):
+            allowed = np.where(allowed > 0.0, allowed, 0.0)
+        return allowed * _SMALLEST_SHARE ** (1.0 - s), top
+
+    def log_error(u: FloatArray, s: FloatArray) -> FloatArray:
+        a, top = budgets(u, s)
+        first = -log_second_moment(count, a)
+        second = -log_second_moment(np.maximum(count - few, 1), np.maximum(top - a, 0.0))
+        with np.errstate(divide="ignore"):
+            rest = np.log(count - few)
+        result: FloatArray = np.logaddexp(
+            np.log(few) - first, np.where(few == count, -np.inf, rest - np.logaddexp(first, second))
+        )
+        return result
+
+    u, s, value = minimise_square(log_error, shape)
+    a, top = (array[..., 0] for array in budgets(u[..., None], s[..., None]))
+    with np.errstate(over="ignore"):
+        mse = np.exp(value)
+    # Nothing can be said of a coordinate with level 0, but the others may still be reported.
+    nothing = level == 0.0
+    return TwoLevels(
+        np.where(nothing, np.inf, mse),
+        np.where(nothing, 0.0, a),
+        np.where(nothing, np.where(q == 0.0, eps, 0.0), top),
+    )
+
+
+# Channels of the sensitive and of the other coordinates: one for all of a kind, or one for each.
+LAYOUTS = ("one channel", "groups", "singles and group", "group and singles", "singles")
+
+
+@dataclass(frozen=True)
+class DisjointTwoLevels:
+    """Levels of disjoint channels for k sensitive and d − k other coordinates.
+
+    Attributes
+    ----------
+    mse : ndarray
+        Exact error of one user's report at x = 0; divide by n.
+    alpha_sensitive, alpha_rest : ndarray
+        Level of each channel of the kind.
+    layout : ndarray of int
+        Index into `LAYOUTS`; in the first everything is in one channel of both levels.
+    """
+
+    mse: FloatArray
+    alpha_sensitive: FloatArray
+    alpha_rest: FloatArray
+    layout: checks.IntArray
+
+
+def best_two_levels_disjoint(
+    d: int, k: int, level: ArrayLike, eps: ArrayLike, q: ArrayLike
+) -> DisjointTwoLevels:
+    """Return the best disjoint design for k sensitive coordinates, for many parameters at once.
+
+    For each layout the total level follows from the sensitive channels' level a, as the exact
+    constraint is tight: L = a + log(1 + (e^{δ−a} − 1)/q), at most ε. What is left goes to the other
+    channels, and the error is convex in a. Parameters as in `best_two_levels`, d and k scalar.
+    """
+    d, k = int(checks.whole("d", d, 1)), int(checks.whole("k", k, 1, float(d)))
+    eps = checks.real("eps", eps, 0.0, math.inf, open_high=True)
+    level = np.minimum(checks.real("level", level, 0.0, math.inf), eps)
+    level, eps, q = np.broadcast_arrays(level, eps, checks.real("q", q, 0.0, 1.0))
+    low, most, coupling = level[..., None], eps[..., None], q[..., None]
+    rest = d - k
+    errors, shares = [math.log(d) + log_second_moment(d, level)], [level]
+    others = [level]
+    for sensitive_channels, rest_channels in ((1, 1), (k, 1), (1, rest), (k, rest)):
+
+        def levels(
+            u: FloatArray, first: int = sensitive_channels, second: int = rest_channels
+        ) -> tuple[FloatArray, FloatArray]:
+            a = low * _SMALLEST_SHARE ** (1.0 - u)
+            total = np.minimum(most, log_mix_total(coupling, low, a))
+            return a, (total - first * a) / max(second, 1)
+
+        def log_error(
+            u: FloatArray, first: int = sensitive_channels, second: int = rest_channels
+        ) -> FloatArray:
+            a, b = levels(u, first, second)
+            value = math.log(k) + log_second_moment(k // first, a)
+            if rest:
+                other = log_second_moment(rest // second, np.maximum(b, 0.0))
+                value = np.logaddexp(value, math.log(rest) + other)
+            return np.where(b >= 0.0, value, np.inf)
+
+        u, value = minimise_interval(log_error, level.shape, 129)
+        a, b = (array[..., 0] for array in levels(u[..., None], sensitive_channels, rest_channels))
+        errors.append(value)
+        shares.append(a)
+        others.append(b if rest else np.zeros_like(b))
+    best = np.argmin(np.stack(errors), axis=0)[None]
+    error, a, b = (
+        np.take_along_axis(np.stack(arrays), best, axis=0)[0] for arrays in (errors, shares, others)
+    )
+    with np.errstate(over="ignore"):
+        return DisjointTwoLevels(np.exp(error), a, b, best[0])
