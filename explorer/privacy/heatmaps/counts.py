@@ -98,6 +98,18 @@ def _sum_by_code(sorted_codes: IntArray, masses: FloatArray) -> tuple[IntArray, 
     return sorted_codes[first], np.add.reduceat(masses, first)
 
 
+def _sorted(codes: IntArray, level: int) -> tuple[IntArray, IntArray]:
+    """Return the codes in ascending order and the stable permutation that sorts them."""
+    bits = len(codes).bit_length()
+    if 2 * level + bits > 62:
+        order = np.argsort(codes, kind="stable")
+        return codes[order], order
+    # Sorting code and index as one number is several times faster than sorting indices.
+    keys = (codes << bits) | np.arange(len(codes))
+    keys.sort()
+    return keys >> bits, keys & ((1 << bits) - 1)
+
+
 def from_grid(grid: NDArray[Any], users: int | None = None) -> CellCounts:
     """Return the aggregate given as a dense grid [row, column] of non-negative masses.
 
@@ -192,6 +204,6 @@ def aggregate(
     share = np.bincount(user, weights=weight)
     users = int(np.count_nonzero(share))
     masses = 1.0 / share[user] if weight is None else weight / share[user]
-    order = np.argsort(codes, kind="stable")
-    codes, masses = _sum_by_code(codes[order], masses[order])
+    codes, order = _sorted(codes, level)
+    codes, masses = _sum_by_code(codes, masses[order])
     return CellCounts(level, codes, masses, users, len(user))

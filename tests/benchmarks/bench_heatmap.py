@@ -1,0 +1,125 @@
+"""What a slider frame of the heatmap study computes, without a window.
+
+One context for all frames, as in the window: aggregation and true map are kept, the noise of the
+baselines too; ε takes 60 values. Times are medians of the first result (the picture) and of the
+second (its metrics), after one warm-up frame.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median, quantiles
+from typing import Any
+
+import numpy as np
+
+from explorer.geography.region import Region
+from explorer.privacy.heatmaps import aggregate
+from explorer.studies.heatmap import HeatmapStudy
+from explorer.studies.model import Fidelity, Selection, default_request
+from tests.benchmarks.table import Row, at_most
+
+REGION = Region(40.5, -74.3, 41.0, -73.6)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Check-ins as the study sees them."""
+
+    user: np.ndarray
+    lat: np.ndarray
+    lon: np.ndarray
+    weight: np.ndarray | None
+    users_in_file: int
+    users_in_region: int
+    users_used: int
+    rows: int
+
+
+class Bench:
+    """A data set of clustered users, and the least a study needs of whoever runs it."""
+
+    synthetic = True
+
+    def __init__(self, users: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        user = np.repeat(np.arange(users), rng.geometric(0.03, users))
+        homes = rng.normal(0.5, 0.13, (users, 2))
+        at = np.clip(homes[user] + rng.normal(0, 0.02, (len(user), 2)), 0, 1)
+        lat, lon = 40.5 + 0.5 * at[:, 0], -74.3 + 0.7 * at[:, 1]
+        self._points = Points(user, lat, lon, None, users, users, users, len(user))
+        self._kept: dict[object, Any] = {}
+
+    def points(self, *_: Any) -> Points:
+        return self._points
+
+    def check(self) -> None:
+        """Nobody cancels."""
+
+    def checkins(self, selection: Selection) -> Bench:
+        return self
+
+    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        raise AssertionError("no coarse frame needs another process")
+
+
+def frames(key: str, values: list[float], **fixed: Any) -> tuple[list[float], list[float]]:
+    """Return milliseconds to the picture and to the metrics for every value of one slider."""
+    study, bench = HeatmapStudy(), Bench(200)
+    pictures, metrics = [], []
+    for value in [values[0], *values]:
+        request = replace(
+            default_request(study, **{**fixed, key: value}),
+            selection=Selection("0" * 64, REGION),
+            fidelity=Fidelity.COARSE,
+        )
+        start = time.perf_counter()
+        stream = study.answer(request, bench)
+        next(stream)
+        pictures.append(1e3 * (time.perf_counter() - start))
+        next(stream)
+        metrics.append(1e3 * (time.perf_counter() - start))
+    return pictures[1:], metrics[1:]
+
+
+def run() -> list[Row]:
+    """Measure frames of every mechanism, and the aggregation before the first."""
+    epsilons = np.geomspace(0.1, 10, 60).tolist()
+    rows = []
+    limits = {
+        (256, "pyramid"): 4.0,
+        (256, "laplace"): 4.0,
+        (256, "top"): 4.0,
+        (1024, "pyramid"): 30.0,
+        (1024, "laplace"): 30.0,
+        (1024, "top"): 30.0,
+    }
+    for (side, mechanism), limit in limits.items():
+        pictures, metrics = frames("epsilon", epsilons, resolution=side, mechanism=mechanism)
+        note = f"p95 {quantiles(pictures, n=20)[-1]:.2f}; with metrics {median(metrics):.1f}"
+        rows.append(at_most(f"picture, {mechanism}, Δ={side}", median(pictures), limit, "ms", note))
+    sigmas = np.linspace(0.015, 0.05, 30).tolist()
+    for side, limit in ((256, 16.0), (1024, 66.0)):
+        pictures, _ = frames("sigma", sigmas, resolution=side)
+        rows.append(
+            at_most(f"both pictures while σ moves, Δ={side}", median(pictures), limit, "ms")
+        )
+    rng = np.random.default_rng(1)
+    n = 100_000
+    user, lat, lon = rng.integers(0, 5000, n), rng.random(n), rng.random(n)
+    once = partial(aggregate, user, lat, lon, None, (0.0, 0.0, 1.0, 1.0), 8)
+    times = []
+    for _ in range(9):
+        start = time.perf_counter()
+        once()
+        times.append(1e3 * (time.perf_counter() - start))
+    rows.append(at_most("aggregation of 100,000 check-ins, Δ=256", median(times), 8.0, "ms"))
+    return rows
