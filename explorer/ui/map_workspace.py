@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
-    QDragEnterEvent,
-    QDropEvent,
     QHideEvent,
     QKeySequence,
     QShowEvent,
@@ -64,7 +61,6 @@ class MapWorkspace(QWidget):
         self._pending_box: Box | None = None
         self._went_home = False
         self.setAccessibleName("Map")
-        self.setAcceptDrops(True)
         self.panes = MapPanes()
         self.metrics = MetricsStrip()
         self.banner = Banner()
@@ -322,14 +318,13 @@ class MapWorkspace(QWidget):
 
     def _show(self, result: Result, _elapsed_ms: float) -> None:
         self._result = result
-        self.banner.settled("answer")
         self.panes.show_result(result)
         self.metrics.show_result(result)
         self.result_shown.emit(result)
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, _error: Exception) -> None:
+        # The window says why; the numbers no longer belong to what is asked.
         self.metrics.set_trailing()
-        self.banner.show_problem(explain(error, "answer"))
 
     def _say(self, sentence: str) -> None:
         self.banner.show_problem(Problem("hint", sentence))
@@ -353,15 +348,3 @@ class MapWorkspace(QWidget):
         """Leave the region tool when another view comes to the front."""
         super().hideEvent(event)
         self.region_action.setChecked(False)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files."""
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the first file dropped."""
-        paths = [Path(u.toLocalFile()) for u in event.mimeData().urls() if u.isLocalFile()]
-        if paths:
-            event.acceptProposedAction()
-            self._data.open(paths[0])

@@ -64,6 +64,7 @@ class LoadReportDialog(QDialog):
         self.export_button = buttons.addButton(
             "Export all set aside …", QDialogButtonBox.ButtonRole.ActionRole
         )
+        self.export_button.setAutoDefault(False)
         self.export_button.setToolTip("Write line number, reason and text of every such row")
         self.export_button.setEnabled(bool(report.total_set_aside))
         self.export_button.clicked.connect(self._choose_file)

@@ -126,7 +126,6 @@ class DataPanel(QWidget):
         data_controller.busy_changed.connect(self._busy)
         data_controller.loaded.connect(self._loaded)
         data_controller.mapping_needed.connect(self.ask_mapping)
-        data_controller.failed.connect(self._failed)
         workspace.result_shown.connect(self._count_users)
         session.changed.connect(self._state_changed)
         self._describe_data()
@@ -143,9 +142,6 @@ class DataPanel(QWidget):
         self.report_button.clicked.connect(self.show_report)
         self.load_bar = LoadBar()
         self.load_bar.cancel.connect(self._data.cancel)
-        self.error = QLabel(objectName="notes", wordWrap=True)
-        self.error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.error.hide()
         box.addWidget(_heading("Check-ins"))
         box.addWidget(self.file_name)
         row = QHBoxLayout()
@@ -155,7 +151,6 @@ class DataPanel(QWidget):
         box.addLayout(row)
         box.addWidget(self.counts)
         box.addWidget(self.load_bar)
-        box.addWidget(self.error)
 
     def _make_region(self, box: QVBoxLayout) -> None:
         box.addWidget(_heading("Region"))
@@ -360,7 +355,6 @@ class DataPanel(QWidget):
 
     def _busy(self, busy: bool) -> None:
         if busy:
-            self.error.hide()
             self.load_bar.start(self._data.opening)
         else:
             self.load_bar.hide()
@@ -370,11 +364,6 @@ class DataPanel(QWidget):
         self._show_selection(self._session.state.selection)
         if data.report.total_set_aside:
             self.show_report()
-
-    def _failed(self, error: Exception) -> None:
-        kept = " The data in use stays." if self._data.current is not None else ""
-        self.error.setText(_sentence(str(error)) + kept)
-        self.error.show()
 
     # Dialogs ---------------------------------------------------------------------------------
 

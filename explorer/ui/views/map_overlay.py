@@ -15,10 +15,12 @@ from explorer.geography.projection import Box
 from explorer.geography.region import KM_PER_DEGREE
 from explorer.geography.scale_bar import scale_bars
 from explorer.ui.views.map_region_tool import PixelBox
-from explorer.ui.views.map_style import MapStyle, cities
+from explorer.ui.views.map_style import DARK, MapStyle, cities
 
 MARGIN = 3.0
 LABELS_AT_MOST = 40
+NOTE_HEIGHT = 18.0
+"""Pixels at the upper edge that names leave to the note."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def city_stamps(
     box: Box,
     width: float,
     height: float,
+    covered: PixelBox | None,
     texts: TextPainter,
     font: QFont,
     style: MapStyle,
@@ -86,6 +89,8 @@ def city_stamps(
         South, west, north, east in view.
     width, height : float
         Size of the view in pixels.
+    covered : PixelBox or None
+        Where a heatmap lies; names on it are bright, because every colour map begins dark.
     """
     metrics = QFontMetricsF(font)
     line = metrics.height() + 4
@@ -99,15 +104,26 @@ def city_stamps(
         wide = metrics.horizontalAdvance(city.name) + 2 * MARGIN
         for left in (x + 3, x - 3 - wide):
             room = QRectF(left, y - line / 2 - MARGIN, wide, line)
-            fits = left >= 0 and left + wide <= width and room.top() >= 0
+            fits = left >= 0 and left + wide <= width and room.top() >= NOTE_HEIGHT
             fits = fits and room.bottom() <= height - 34
             if fits and not any(room.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
                 taken.append(room.united(QRectF(x - 3, y - 3, 6, 6)))
-                pixmap = texts.text(city.name, font, style, ratio)
-                stamps.append(Stamp(_dot(style, ratio), x - 4, y - 4))
+                on_heatmap = covered is not None and _within(room, covered)
+                ink = DARK if on_heatmap else style
+                pixmap = texts.text(city.name, font, ink, ratio)
+                stamps.append(Stamp(_dot(ink, ratio), x - 4, y - 4))
                 stamps.append(Stamp(pixmap, left, y - pixmap.height() / ratio / 2))
                 break
     return stamps
+
+
+def _within(room: QRectF, box: PixelBox) -> bool:
+    return (
+        box.left <= room.left()
+        and room.right() <= box.right
+        and box.top <= room.top()
+        and room.bottom() <= box.bottom
+    )
 
 
 _dots: dict[tuple[str, float], QPixmap] = {}

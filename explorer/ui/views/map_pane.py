@@ -117,6 +117,9 @@ class MapPane(pg.GraphicsView):
             item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
             self._view.addItem(item, ignoreBounds=True)
         self.setAntialiasing(False)
+        # Files dropped on the map are for the window.
+        self.setAcceptDrops(False)
+        self.viewport().setAcceptDrops(False)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
         camera.changed.connect(self._look)
         self.set_style(LIGHT)
@@ -143,7 +146,10 @@ class MapPane(pg.GraphicsView):
         if region != self._surface_region:
             self._surface_region = region
             self._image.setRect(_rect(region.box))
-        self._image.setVisible(True)
+            self._look()
+        if not self._image.isVisible():
+            self._image.setVisible(True)
+            self._look()
 
     def set_top(self, top: float) -> None:
         """Change where the colour scale ends."""
@@ -239,7 +245,12 @@ class MapPane(pg.GraphicsView):
         font.setPointSizeF(max(7.5, font.pointSizeF() * 0.9))
         arguments = (_texts, font, self._style, ratio)
         width, height = self.width(), self.height()
-        shown = city_stamps(box, width, height, *arguments) if self._show_cities else []
+        shown = []
+        if self._show_cities:
+            covered = None
+            if self._image.isVisible() and self._surface_region is not None:
+                covered = self._pixels(self._surface_region.box)
+            shown = city_stamps(box, width, height, covered, *arguments)
         self._stamps = [
             *shown,
             scale_stamp(self._camera.scale, width, height, *arguments),
