@@ -16,7 +16,10 @@ from explorer.privacy.heatmaps import (
     compare,
     decode,
     descend,
+    emd_norm,
     from_grid,
+    nearest_nonnegative,
+    pyramid_norm,
     reconstruct,
     schedule,
     smoothing,
@@ -93,6 +96,15 @@ def metrics(true: Grid, est: Grid, kl: str) -> dict[str, Any]:
     }
 
 
+def emd_norm_(z: Grid, alpha: float) -> dict[str, Any]:
+    return {"norm": emd_norm(np.array(z), alpha), "pyramid_norm": pyramid_norm(np.array(z))}
+
+
+def dense_agg(s_tilde: Grid, note: str) -> dict[str, Any]:
+    objective, found = nearest_nonnegative(np.array(s_tilde))
+    return {"objective": objective, "total": float(found.sum())}
+
+
 def top_percent(Delta: int, percent: float, rule: str) -> dict[str, Any]:
     return {"kept": cells_kept(Delta, percent)}
 
@@ -104,5 +116,7 @@ ADAPTERS = {
     "reconstruct": reconstruct_,
     "heatmap": heatmap,
     "metrics": metrics,
+    "emd_norm": emd_norm_,
+    "dense_agg": dense_agg,
     "top_percent": top_percent,
 }

@@ -21,6 +21,7 @@ from explorer.privacy.heatmaps.metrics import (
     quick_bounds,
 )
 from explorer.privacy.heatmaps.morton import all_codes, children, decode, encode, level_of
+from explorer.privacy.heatmaps.norms import emd_norm, nearest_nonnegative
 from explorer.privacy.heatmaps.reference import (
     ReducedProblem,
     reconstruct_by_reference,
@@ -50,6 +51,7 @@ __all__ = [
     "compare",
     "decode",
     "descend",
+    "emd_norm",
     "encode",
     "from_grid",
     "kappa",
@@ -57,6 +59,7 @@ __all__ = [
     "largest",
     "level_of",
     "measure",
+    "nearest_nonnegative",
     "pyramid_norm",
     "quick_bounds",
     "reconstruct",
