@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.binomial import log_half_pmf, log_pmf
+from explorer.privacy.binomial import log_half_pmf, log_pmf_run
 from explorer.privacy.bounds import BoolArray, FloatArray
 
 _DEEP = 0.9
@@ -105,7 +105,7 @@ class ClonePair:
         if log_rest == -math.inf:
             self._log_weight = np.where(clones == self.k, 0.0, -np.inf)
         else:
-            self._log_weight = log_pmf(clones, self.k, self.log_pc, log_rest)
+            self._log_weight = log_pmf_run(self._low, self._high, self.k, self.log_pc, log_rest)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         """Return δ at each ε ≥ 0 (1-dimensional)."""
@@ -162,7 +162,7 @@ class ClonePair:
         keep = np.zeros(self._clones.size, dtype=bool)
         for kappa in {kappa_low, kappa_high}:
             score = exponent(kappa)
-            keep |= score > score.max() - 50.0
+            keep |= score > score.max() - 42.0
         first, last = np.flatnonzero(keep)[[0, -1]]
         return self._clones[first : last + 1], self._log_weight[first : last + 1]
 
@@ -191,14 +191,13 @@ class ClonePair:
     def epsilon(self, delta: ArrayLike) -> FloatArray:
         """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ (1-dimensional), to 1e-12."""
         target = np.log(np.atleast_1d(np.asarray(delta, dtype=float)))
-        at_zero = float(np.log(self.delta(np.zeros(1)))[0])
         low = np.zeros(target.shape)
         high = np.full(target.shape, self.eps0)
-        todo = target < at_zero
-        # A normal law of the loss with the spread implied by δ(0) gives the first guess.
-        sigma = math.exp(min(at_zero, 0.0)) * math.sqrt(2 * math.pi)
-        guess = sigma * np.sqrt(np.maximum(2 * (at_zero - target), 1e-6)) * 0.9
-        eps = np.where(todo, np.minimum(guess, 0.5 * self.eps0), 0.0)
+        eps = self._guess(target)
+        todo = eps > 0
+        if not np.all(todo & (eps < 0.9 * self.eps0)):
+            todo = target < np.log(self.delta(np.zeros(1)))[0]
+            eps = np.where(todo, np.clip(eps, 1e-6 * self.eps0, 0.5 * self.eps0), 0.0)
         active = np.flatnonzero(todo)
         for _ in range(80):
             if active.size == 0:
@@ -219,6 +218,23 @@ class ClonePair:
             done = (moved <= 1e-13 * new) | (high[active] - low[active] <= 1e-13 * high[active])
             active = active[~done]
         return eps
+
+    def _guess(self, log_delta: FloatArray) -> FloatArray:
+        """Return about the ε of each ln δ, as if the loss were normal; 0 where δ looks too large.
+
+        With z = κ√(k·p_c) the divergence is near μ[φ(z) − zΦ(−z)], μ = 2tanh(ε₀/2)/√(k·p_c), and
+        the bracket near φ(z)/(1 + z√(π/2) + z²).
+        """
+        root = math.exp(0.5 * (math.log(self.k) + self.log_pc))
+        steep = math.tanh(self.eps0 / 2)
+        if root < 3.0:
+            return np.zeros(log_delta.shape)
+        room = 2 * (math.log(2 * steep / root) - 0.5 * math.log(2 * math.pi) - log_delta)
+        z = np.sqrt(np.maximum(room, 0.0))
+        for _ in range(4):
+            z = np.sqrt(np.maximum(room - 2 * np.log1p(z * (math.sqrt(math.pi / 2) + z)), 0.0))
+        level = np.minimum(z / root, 0.999)
+        return np.where(z > 0.3, 2 * np.arctanh(level * steep), 0.0)
 
 
 def _logsumexp(terms: FloatArray) -> FloatArray:
@@ -260,8 +276,10 @@ def _running_tail(N: FloatArray, b: FloatArray, f: FloatArray) -> FloatArray:
 
 def _left_tail(N: float, b: FloatArray) -> FloatArray:
     """Return Pr[Bin(N, ½) ≤ b] for whole b < N/2, relative precision everywhere."""
-    reach = 20 * math.sqrt(N) + 60
-    floor = max(0.0, math.floor(N / 2 - reach))
+    # Terms fall like a normal density: what is 9 deviations' worth of e^−x²/2 further is nothing.
+    deviation = math.sqrt(N) / 2
+    z = (N / 2 - float(b.min())) / deviation
+    floor = max(0.0, math.floor(N / 2 - deviation * math.sqrt(z * z + 84.0) - 2.0))
     grid = np.arange(floor, float(b.max()) + 1)
     if grid.size == 0:
         return np.zeros(b.shape)

@@ -26,20 +26,26 @@ _STIRLING_TABLE = np.array(
 
 
 def stirling_error(m: ArrayLike) -> FloatArray:
-    """Return ln m! − [(m+½)ln m − m + ½ln 2π] for m ≥ 1 (0 for m = 0), to machine precision."""
+    """Return ln m! − [(m+½)ln m − m + ½ln 2π] for m ≥ 1 (0 for m = 0), to machine precision.
+
+    Raises
+    ------
+    ValueError
+        If an m below 16 is not whole.
+    """
     m = np.asarray(m, dtype=float)
     safe = np.maximum(m, _SMALL)
     u = 1.0 / (safe * safe)
     series: FloatArray = (
-        1 / 12.0
-        - u
-        * (1 / 360.0 - u * (1 / 1260.0 - u * (1 / 1680.0 - u * (1 / 1188.0 - u * 691 / 360360.0))))
+        1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))
     ) / safe
-    whole = m == np.floor(m)
-    if np.all(whole | (m >= _SMALL)):
+    if m.size and m.min() < _SMALL:
+        small = m < _SMALL
+        if np.any(small & (m != np.floor(m))):
+            raise ValueError("m: below 16 only whole numbers are known")
         table = _STIRLING_TABLE[np.minimum(m, _SMALL - 1).astype(int)]
-        return np.asarray(np.where(m < _SMALL, table, series))
-    raise ValueError("m: below 16 only whole numbers are known")
+        return np.asarray(np.where(small, table, series))
+    return series
 
 
 def deviance(x: FloatArray, mean: FloatArray | float) -> FloatArray:
@@ -118,9 +124,38 @@ def log_pmf(m: ArrayLike, trials: ArrayLike, log_p: float, log_q: float) -> Floa
 
 
 def log_half_pmf(m: FloatArray, trials: FloatArray) -> FloatArray:
-    """Return ln Pr[Bin(trials, ½) = m] for whole 0 ≤ m ≤ trials, all arrays alike in shape."""
-    log_half = -math.log(2.0)
-    return log_pmf(m, trials, log_half, log_half)
+    """Return ln Pr[Bin(trials, ½) = m] for whole 0 ≤ m < trials/2, broadcast together.
+
+    With t = 1 − 2m/trials the two deviances are trials·[t·artanh t + ½ln(1−t²)], in which nothing
+    cancels.
+    """
+    inner = m > 0
+    ms = np.maximum(m, 1.0)
+    rest = trials - ms
+    t = np.where(inner, (trials - 2 * ms) / trials, 0.0)
+    square = np.log1p(-t * t)
+    body = (
+        stirling_error(trials)
+        - stirling_error(ms)
+        - stirling_error(rest)
+        - trials * (t * np.arctanh(t) + 0.5 * square)
+        - 0.5 * (np.log(trials) + square - math.log(2 / math.pi))
+    )
+    return np.asarray(np.where(inner, body, -trials * math.log(2.0)))
+
+
+def log_pmf_run(first: float, last: float, trials: float, log_p: float, log_q: float) -> FloatArray:
+    """Return ln Pr[Bin(trials, p) = m] for m = first, …, last: one logarithm each.
+
+    Neighbours differ by the factor (trials−m)p/((m+1)q); the run starts from the exact value at
+    its most likely member, so that rounding errors grow with the distance from there only.
+    """
+    m = np.arange(first, last + 1)
+    top = min(max(math.floor((trials + 1) * math.exp(log_p)), first), last)
+    steps = np.log((trials - m[:-1]) / (m[:-1] + 1)) + (log_p - log_q)
+    out = np.concatenate([[0.0], np.cumsum(steps)])
+    anchor = float(log_pmf(np.array([float(top)]), trials, log_p, log_q)[0])
+    return np.asarray(out + (anchor - out[int(top - first)]))
 
 
 def logistic_log_p(eps0: float) -> tuple[float, float]:
