@@ -37,7 +37,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     page.write_title(view.title or (study.name if study else result.request.study))
     legend, height = _legend(page, series, styles)
     below = [words.absence_text(s) for s in series]
-    below += [f"{s.label}: {s.note}" for s in series if s.note]
+    notes = [f"{s.label}: {s.note}" for s in series if s.note]
     if y_log and any((s.y[s.present] <= 0).any() for s in series):
         below.append("Values of 0 or less lie below a logarithmic axis and are not drawn.")
     if view.x_log and any((s.x <= 0).any() for s in series):
@@ -46,7 +46,8 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
         below.append("No value is above 0: the y axis is linear.")
     page.write_notes(
         [words.settings_line(result), words.data_line(result, recipe), *below],
-        [*words.guarantee_lines(result), *result.notes, words.origin_line(recipe)],
+        [*words.guarantee_lines(result), *notes, *result.notes],
+        words.origin_line(recipe),
         legend=height,
     )
     # Below the axes, where no curve runs.
@@ -102,10 +103,12 @@ def _draw(
         axes.plot(
             x[lonely], y[lonely], linestyle="none", marker=style.marker, markersize=4, **common
         )
-    for a, b in words.absent_ranges(list(item.x), item.present):
+    # A strip along the bottom tells where a curve is missing; missing everywhere, its name does.
+    ranges = words.absent_ranges(list(item.x), item.present) if item.present.any() else []
+    height = 0.012 * (place + 1)
+    for a, b in ranges:
         if x_log and b <= 0:
             continue
-        height = 0.018 * (place + 1)
         axes.plot(
             [max(a, np.finfo(float).tiny) if x_log else a, b], [height, height],
             transform=axes.get_xaxis_transform(), linestyle=(0, (1, 2)), linewidth=1.2, marker="x",
@@ -134,7 +137,7 @@ def _range(
             return low, wanted[1]
     if log:
         # matplotlib's ticks overflow near the ends of double precision.
-        low, high = max(low, 1e-250), min(max(high, 1e-250), 1e250)
+        low, high = max(low, 1e-150), min(max(high, 1e-150), 1e150)
         room = (high**margin / low**margin) if high > low else 2.0
         return low / room, high * room
     room = (high - low) * margin if high > low else 0.5 * (abs(high) or 1.0)

@@ -65,7 +65,8 @@ def draw_maps(
             words.data_line(result, recipe),
             words.readout_line(result, curator),
         ],
-        [*words.guarantee_lines(result), *result.notes, origin],
+        [*words.guarantee_lines(result), *result.notes],
+        origin,
     )
 
     limits = colour_limits(shown, view.linked_scale)

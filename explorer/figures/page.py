@@ -126,11 +126,13 @@ class Page:
             self._text(line, self.top, self.title_size, self.theme.text, weight="bold")
         self.top -= self.margin / 2
 
-    def write_notes(self, main: Sequence[str], more: Sequence[str], legend: float = 0.0) -> None:
+    def write_notes(
+        self, main: Sequence[str], more: Sequence[str], last: str, legend: float = 0.0
+    ) -> None:
         """Write footnotes at the bottom and raise the bottom; the main ones come first.
 
         What does not fit beside the picture's share and a legend of so many inches is left out,
-        and said so.
+        and said so; the last note (credits) always stays.
         """
         ems = self.ems(self.width - 2 * self.margin, self.small)
         free = self.top - self.bottom - legend - LEAST_PICTURE * self.height
@@ -139,9 +141,12 @@ class Page:
         for texts, colour in ((main, self.theme.text), (more, self.theme.muted)):
             for text in filter(None, texts):
                 lines += [(line, colour) for line in wrap(drawable(text), ems)]
+        credits = [(line, self.theme.muted) for line in wrap(drawable(last), ems)]
+        room -= len(credits)
         if len(lines) > room:
             ending = "… (the rest is in the JSON export)"
             lines = [*lines[: max(0, room - 1)], (ending, self.theme.muted)][: max(0, room)]
+        lines += credits
         for line, colour in reversed(lines):
             self._text(line, self.bottom, self.small, colour)
             self.bottom += self.inches(self.small)

@@ -85,7 +85,7 @@ DARK = Theme(
     map_label="#eef2f6",
     map_halo="#080b0f",
     map_region="#9cc7ff",
-    curves=("#56b4e9", "#ff8a4c", "#2fc79b", "#e39bc4", "#f0b429", "#8fb7ff", "#ffffff"),
+    curves=("#56b4e9", "#ff8a4c", "#2fc79b", "#e39bc4", "#f0a030", "#f0e442", "#ffffff"),
 )
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 

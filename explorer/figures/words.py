@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.figures.view_state import ViewState, quantity_of, study_of
 from explorer.geography.scale_bar import format_coordinates
-from explorer.privacy.bounds import BoolArray
+from explorer.privacy.bounds import BoolArray, Role
 from explorer.studies.model import Kind, Parameter, Result, Series, Surface, Value
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -51,7 +51,7 @@ def settings_line(result: Result) -> str:
     parts = []
     for key, value in request.values:
         parameter = known.get(key)
-        if key == swept:
+        if key == swept or (parameter is not None and parameter.axis_only):
             continue
         if parameter is None:
             parts.append(f"{key} = {value}")
@@ -104,12 +104,14 @@ def _axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
         parts.append(f"${latex}$")
     elif symbol:
         parts.append(plain(symbol))
-    return ", ".join(parts) + (f" [{plain(unit)}]" if unit else "")
+    return ", ".join(parts) + (f" [{plain(unit)}]" if unit and unit != name else "")
 
 
 def legend_label(series: Series) -> str:
     """Return a curve's label with its role, which no legend may leave out."""
-    return f"{series.label} — {series.role.value}"
+    told = series.role.value in series.label.lower()
+    label = series.label if told else f"{series.label} — {series.role.value}"
+    return label if series.present.any() else f"{label} (not drawn: see ✗)"
 
 
 def absent_ranges(x: Sequence[float], present: BoolArray) -> list[tuple[float, float]]:
@@ -140,7 +142,7 @@ def guarantee_lines(result: Result) -> list[str]:
     lines = []
     promise = result.guarantee
     if promise is not None:
-        lines.append(f"Guarantee: {promise.sentence}")
+        lines.append(f"Guarantee{_swept_value(result)}: {promise.sentence}")
         lines.append(
             f"Protects {promise.unit}. Add or remove: {promise.add_remove}. "
             f"Replace one: {promise.replace_one}. {promise.trust}"
@@ -156,6 +158,19 @@ def guarantee_lines(result: Result) -> list[str]:
     return lines
 
 
+def _swept_value(result: Result) -> str:
+    """Return at which value of the parameter on the x axis words and single numbers hold."""
+    request, study = result.request, study_of(result)
+    if request.sweep is None:
+        return ""
+    key = request.sweep.key
+    value = dict(request.values).get(key)
+    for p in study.parameters if study else ():
+        if p.key == key and value is not None and not p.axis_only:
+            return f" at {parameter_text(p, value)}"
+    return ""
+
+
 def readout_line(result: Result, with_curator_only: bool) -> str:
     """Return the numbers beside the picture that are known, curator's numbers only if asked for."""
     parts = []
@@ -163,12 +178,13 @@ def readout_line(result: Result, with_curator_only: bool) -> str:
         if r.curator_only and not with_curator_only:
             continue
         unit = f" {r.unit}" if r.unit else ""
-        sign = r.role.glyph if r.role else "="
+        sign = "=" if r.role in (None, Role.BASELINE) else r.role.glyph
         if r.value is not None and math.isfinite(r.value):
             parts.append(f"{r.label} {sign} {format_number(r.value)}{unit}")
         elif r.low is not None and r.high is not None:
             parts.append(f"{r.label} in [{format_number(r.low)}, {format_number(r.high)}]{unit}")
-    return " · ".join(parts)
+    at = _swept_value(result).strip()
+    return (f"{at[0].upper()}{at[1:]}: " if at and parts else "") + " · ".join(parts)
 
 
 def origin_line(recipe: Mapping[str, object]) -> str:

@@ -23,6 +23,7 @@ from explorer.figures.maps import colour_limits
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.privacy.bounds import Role
+from tests.figures.pixels import panes
 from tests.figures.samples import RECIPE, REGION, STAMP, curves, hot_map, maps, series
 from tests.geography.resources import basemap, cities
 
@@ -144,7 +145,7 @@ def test_a_curve_that_holds_nowhere_is_named_with_the_reason():
 def test_legend_names_every_visible_curve_with_its_role(fmt):
     result = curves()
     text = words_of(figure_bytes(result, view_of(result, hidden=("lower",)), RECIPE, fmt), fmt)
-    for label in ("Curve paper — upper bound", "Curve exact — exact", "Curve simulated — estimate"):
+    for label in ("Curve paper — upper bound", "Curve exact", "Curve simulated — estimate"):
         assert label in text
     assert "Curve lower" not in text
     assert "Guarantee: Nobody learns more" in text
@@ -187,20 +188,6 @@ def test_no_stamp_where_none_is_due():
     assert "not private" not in words_of(
         figure_bytes(result, view_of(result), RECIPE, "svg"), "svg"
     )
-
-
-def panes(pixels: np.ndarray, colour: np.ndarray) -> list[slice]:
-    """The runs of columns in which the lowest colour fills a large part: one a pane."""
-    filled = (np.abs(pixels.astype(int) - colour) <= 3).all(2).sum(0) > 60
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], filled, [0])).astype(int)))
-    # Thin interruptions (a white line over the map) do not end a pane.
-    runs: list[list[int]] = []
-    for a, b in zip(edges[::2], edges[1::2], strict=True):
-        if runs and a - runs[-1][1] < 40:
-            runs[-1][1] = int(b)
-        else:
-            runs.append([int(a), int(b)])
-    return [slice(a, b) for a, b in runs if b - a > 100]
 
 
 @pytest.mark.parametrize("size", [(1600, 1000), (1200, 500), (700, 900)])

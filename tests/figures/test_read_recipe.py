@@ -1,0 +1,203 @@
+import json
+import zlib
+from struct import pack
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image, PngImagePlugin
+
+from explorer.figures import read_recipe
+from explorer.figures.export import PICTURE_FORMATS, export_figure
+from explorer.figures.read_recipe import recipe_of
+from explorer.figures.tables import TABLE_FORMATS, export_table
+from explorer.figures.view_state import ViewState
+from tests.figures.samples import RECIPE, curves, maps
+
+FORMATS = (*PICTURE_FORMATS, *TABLE_FORMATS)
+
+
+def export(path, recipe=RECIPE, result=None):
+    result = result or curves()
+    view = ViewState.for_result(result)
+    if path.suffix.lstrip(".") in TABLE_FORMATS:
+        export_table(result, view, recipe, path)
+    else:
+        export_figure(result, view, recipe, path, size_px=(300, 250), dpi=60)
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("made", [curves, maps])
+def test_recipes_come_back(fmt, made, tmp_path):
+    path = tmp_path / f"out.{fmt}"
+    export(path, result=made())
+    assert recipe_of(path) == RECIPE
+    renamed = path.rename(tmp_path / "without-extension")
+    assert recipe_of(renamed) == RECIPE
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    recipe=st.dictionaries(
+        st.text(max_size=20),
+        st.one_of(
+            st.text(max_size=50),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.integers(-(2**53), 2**53),
+            st.booleans(),
+            st.none(),
+            st.lists(st.text(max_size=9), max_size=4),
+        ),
+        max_size=8,
+    )
+)
+def test_recipes_of_every_kind_come_back(fmt, recipe, tmp_path):
+    path = tmp_path / f"out.{fmt}"
+    export(path, recipe)
+    assert recipe_of(path) == recipe
+
+
+def test_pillow_reads_the_pngs_recipe(tmp_path):
+    export(tmp_path / "out.png")
+    with Image.open(tmp_path / "out.png") as image:
+        image.load()
+        assert json.loads(image.text["Recipe"]) == RECIPE
+
+
+def test_a_long_recipe_comes_back_from_every_format(tmp_path):
+    recipe = {"long": "ü" * 100_000}
+    for fmt in FORMATS:
+        export(tmp_path / f"out.{fmt}", recipe)
+        assert recipe_of(tmp_path / f"out.{fmt}") == recipe
+
+
+def test_the_commands_own_json_and_bare_recipes_are_read(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"schema": "heatmap/1", "recipe": RECIPE, "metrics": {}}))
+    assert recipe_of(path) == RECIPE
+    path.write_text("﻿" + json.dumps(RECIPE), encoding="utf-8")
+    assert recipe_of(path) == RECIPE
+
+
+def plain_png(path, **text):
+    info = PngImagePlugin.PngInfo()
+    for key, value in text.items():
+        info.add_text(key, value)
+    Image.new("RGB", (2, 2)).save(path, format="PNG", pnginfo=info)
+
+
+def foreign(kind, path):
+    """Write a file of a known kind that has no recipe, or a bad one."""
+    if kind == "png":
+        plain_png(path)
+    elif kind == "png-damaged-recipe":
+        plain_png(path, Recipe="{not json")
+    elif kind == "png-list":
+        plain_png(path, Recipe="[1, 2]")
+    elif kind == "png-long":
+        plain_png(path, Recipe='{"a":"' + "x" * 1_010_000 + '"}')
+    elif kind == "png-cut":
+        path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
+    elif kind == "png-bomb":
+        data = b"Recipe\0\0" + zlib.compress(b'{"a":"' + b"x" * 80_000_000 + b'"}')
+        chunks = [(b"IHDR", pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)), (b"zTXt", data)]
+        path.write_bytes(
+            b"\x89PNG\r\n\x1a\n"
+            + b"".join(
+                pack(">I", len(body)) + name + body + pack(">I", zlib.crc32(name + body))
+                for name, body in chunks
+            )
+        )
+    elif kind == "svg":
+        path.write_text('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>')
+    elif kind == "svg-cut":
+        path.write_text('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g>')
+    elif kind == "svg-entities":
+        path.write_text('<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg>&a;</svg>')
+    elif kind == "pdf":
+        path.write_bytes(b"%PDF-1.4\n%%EOF\n")
+    elif kind == "json":
+        path.write_text('{"a": 1}')
+    elif kind == "json-cut":
+        path.write_text('{"a": ')
+    elif kind == "json-deep":
+        path.write_text('{"a":' * 100_000)
+    elif kind == "json-text-recipe":
+        path.write_text('{"recipe": "none"}')
+    elif kind == "csv":
+        path.write_text("# a comment\nx,y\n1,2\n")
+    elif kind == "csv-comments":
+        path.write_text("# nothing\n" * 5000)
+    elif kind == "csv-without":
+        path.write_text("x,y\n1,2\n")
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "noise":
+        path.write_bytes(bytes(range(256)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("png", "no recipe"),
+        ("png-damaged-recipe", "damaged"),
+        ("png-list", "is not one"),
+        ("png-long", "longer|damaged"),
+        ("png-cut", "damaged"),
+        ("png-bomb", "damaged|no recipe|longer"),
+        ("svg", "no recipe"),
+        ("svg-cut", "damaged"),
+        ("svg-entities", "entities"),
+        ("pdf", "damaged|no recipe"),
+        ("json", "no recipe"),
+        ("json-cut", "damaged"),
+        ("json-deep", "damaged"),
+        ("json-text-recipe", "is not one"),
+        ("csv", "no recipe"),
+        ("csv-comments", "no recipe"),
+        ("csv-without", "not a PNG"),
+        ("empty", "not a PNG"),
+        ("noise", "not a PNG"),
+    ],
+)
+@pytest.mark.filterwarnings("default")
+def test_files_without_a_recipe_are_refused_in_a_sentence(kind, words, tmp_path):
+    path = tmp_path / "file"
+    foreign(kind, path)
+    with pytest.raises(ValueError, match=words) as error:
+        recipe_of(path)
+    assert str(error.value).startswith("file: ")
+    assert "\n" not in str(error.value)
+
+
+def test_huge_files_are_refused_unread(tmp_path, monkeypatch):
+    path = tmp_path / "huge.csv"
+    path.write_text("# recipe: {}\n")
+    monkeypatch.setattr(read_recipe, "MAX_FILE", 5)
+    with pytest.raises(ValueError, match=r"huge\.csv: 0 MB is more"):
+        recipe_of(path)
+
+
+def test_missing_files_and_folders_are_system_errors(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        recipe_of(tmp_path / "nowhere.png")
+    with pytest.raises(OSError, match="directory"):
+        recipe_of(tmp_path)
+
+
+def test_nothing_a_recipe_names_is_opened(tmp_path, monkeypatch):
+    recipe = {"data": {"name": str(tmp_path / "secret.csv")}, "view": {"title": "/etc/passwd"}}
+    export(tmp_path / "out.json", recipe)
+    opened = []
+    import io
+    from pathlib import Path
+
+    real = io.open
+    monkeypatch.setattr(
+        io, "open", lambda file, *a, **k: (opened.append(file), real(file, *a, **k))[1]
+    )
+    assert recipe_of(tmp_path / "out.json") == recipe
+    assert all(Path(str(file)) == tmp_path / "out.json" for file in opened)

@@ -1,0 +1,123 @@
+"""The studies' own results through every format; see also the made-up ones."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from explorer.checkins import open_checkins
+from explorer.engine.host import Host
+from explorer.engine.recipe import Recipe, recipe_from_dict
+from explorer.figures.export import PICTURE_FORMATS, export_figure
+from explorer.figures.read_recipe import recipe_of
+from explorer.figures.tables import TABLE_FORMATS, export_table, table_text
+from explorer.figures.view_state import ViewState
+from explorer.geography.region import Region
+from explorer.resources import resource_path, samples
+from explorer.studies.model import Fidelity, Result, Scale, Selection, Sweep, default_request
+from explorer.studies.registry import get_study
+from tests.figures.pixels import panes
+from tests.geography.resources import basemap, cities
+
+
+def last(host: Host, request) -> Result:
+    *_, result = host.answer(request, lambda: None)
+    return result
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[Host]:
+    made = Host()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def accountant(host) -> Result:
+    request = default_request(get_study("shuffle-rdp"))
+    return last(host, replace(request, sweep=Sweep("T", 1, 1e6, 40, Scale.LOG)))
+
+
+@pytest.fixture(scope="module")
+def heatmap(host, tmp_path_factory) -> Result:
+    sample = samples()[0]
+    with resource_path(sample.file) as path:
+        data = open_checkins(
+            path,
+            cache_dir=tmp_path_factory.mktemp("cache"),
+            known_synthetic=frozenset({sample.sha256}),
+        )
+    host.add_data(data)
+    selection = Selection(data.fingerprint, Region(*sample.suggested_region), users=100)
+    request = default_request(get_study("heatmap"), resolution="64")
+    return last(host, replace(request, selection=selection, fidelity=Fidelity.COARSE, seed=5))
+
+
+@pytest.mark.parametrize("fmt", [*PICTURE_FORMATS, *TABLE_FORMATS])
+@pytest.mark.parametrize("kind", ["accountant", "heatmap"])
+def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
+    result = request.getfixturevalue(kind)
+    view = ViewState.for_result(result, theme="dark")
+    recipe = Recipe(result.request, "sample.txt.gz", view=view.to_dict()).to_dict()
+    target = tmp_path / f"out.{fmt}"
+    if fmt in TABLE_FORMATS:
+        export_table(result, view, recipe, target)
+    else:
+        export_figure(
+            result, view, recipe, target, size_px=(900, 600), dpi=90,
+            basemap=basemap(), cities=cities(),
+        )  # fmt: skip
+    read = recipe_from_dict(recipe_of(target))
+    assert read.request == result.request
+    assert ViewState.from_dict(read.view) == view
+
+
+def test_the_accountants_table_holds_its_curves(accountant):
+    view = ViewState.for_result(accountant)
+    lines = [
+        line for line in table_text(accountant, view, {}).splitlines() if not line.startswith("#")
+    ]
+    header = lines[0].split(",")
+    assert header == ["x", *(s.key for s in accountant.series)]
+    for s in accountant.series:
+        column = [line.split(",")[header.index(s.key)] for line in lines[1:]]
+        read = np.array([float(cell) if cell else np.nan for cell in column])
+        np.testing.assert_array_equal(read, np.where(s.present, s.y, np.nan))
+
+
+def test_the_samples_map_is_stamped_synthetic(heatmap, tmp_path):
+    view = ViewState.for_result(heatmap, surfaces=("true", "private"))
+    target = tmp_path / "map.json"
+    export_table(heatmap, view, {}, target)
+    document = json.loads(target.read_text())
+    assert document["stamp"] == "synthetic data"
+    assert {s["key"] for s in document["surfaces"]} == {"true", "private"}
+    assert any(r["curator_only"] for r in document["readouts"])
+    for surface, read in zip(heatmap.surfaces, document["surfaces"], strict=True):
+        np.testing.assert_array_equal(np.array(read["values"], np.float32), surface.values)
+
+
+def test_the_brightest_spot_of_the_private_map_is_drawn_where_it_is(heatmap):
+    from explorer.figures.export import figure_bytes
+
+    private = heatmap.surface("private").values
+    view = ViewState.for_result(heatmap, show_basemap=False, show_cities=False)
+    data = figure_bytes(heatmap, view, {}, "png", size_px=(900, 900), dpi=100)
+    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+    (columns,) = panes(pixels, np.array([68, 1, 84]))
+    part = pixels[:, columns]
+    # viridis: green minus blue grows with the value, and paper and ink have none of it.
+    warm = part[..., 1] - part[..., 2]
+    dark = np.argwhere((np.abs(part - [68, 1, 84]) <= 6).all(2))
+    south, east = dark.max(0)
+    north, west = dark.min(0)
+    row, column = np.unravel_index(np.argmax(private), private.shape)
+    y, x = np.argwhere(warm == warm.max()).mean(0)
+    assert (x - west) / (east - west) * 64 == pytest.approx(column + 0.5, abs=1.5)
+    assert (south - y) / (south - north) * 64 == pytest.approx(row + 0.5, abs=1.5)

@@ -1,0 +1,211 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.figures import words
+from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
+from explorer.figures.page import drawable, width_in_ems, wrap
+from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
+from explorer.figures.view_state import ViewState
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Kind, Parameter
+from tests.figures.samples import curves, maps, series
+
+finite = st.floats(-1e6, 1e6)
+ranges = st.one_of(st.none(), st.tuples(finite, finite).filter(lambda r: r[0] < r[1]))
+views = st.builds(
+    ViewState,
+    title=st.text(max_size=40),
+    theme=st.sampled_from(sorted(THEMES)),
+    x_range=ranges,
+    y_range=ranges,
+    x_log=st.booleans(),
+    y_log=st.booleans(),
+    hidden=st.lists(st.text(max_size=9), max_size=5).map(tuple),
+    surfaces=st.lists(st.sampled_from(["true", "private", "ü"]), max_size=3).map(tuple),
+    colour_map=st.sampled_from(COLOUR_MAPS),
+    linked_scale=st.booleans(),
+    map_box=st.one_of(st.none(), st.just((40.0, -74.5, 41.0, -73.5))),
+    show_basemap=st.booleans(),
+    show_cities=st.booleans(),
+)
+
+
+@given(views)
+def test_views_survive_json(view):
+    import json
+
+    assert ViewState.from_dict(json.loads(json.dumps(view.to_dict()))) == view
+
+
+def test_views_of_other_programs_are_read_as_far_as_known():
+    assert ViewState.from_dict({}) == ViewState()
+    assert ViewState.from_dict({"hologram": 3, "theme": "dark"}) == ViewState(theme="dark")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"title": 5},
+        {"title": "x" * 501},
+        {"theme": "sepia"},
+        {"colour_map": "jet"},
+        {"x_log": 1},
+        {"x_range": [1]},
+        {"x_range": [2, 1]},
+        {"x_range": [1, "2"]},
+        {"x_range": [True, 2]},
+        {"y_range": [0, float("inf")]},
+        {"y_range": "ab"},
+        {"hidden": "paper"},
+        {"hidden": [1]},
+        {"hidden": ["x"] * 201},
+        {"map_box": [41, -74, 40, -73]},
+        {"map_box": [40, -74, float("nan"), -73]},
+        {"map_box": {"a": 1}},
+    ],
+)
+def test_damaged_views_are_refused_by_name(raw):
+    (name,) = raw
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        ViewState.from_dict(raw)
+
+
+def test_first_views_show_what_anyone_may_see_on_the_declared_axes():
+    assert ViewState.for_result(maps()).surfaces == ("private",)
+    assert ViewState.for_result(curves()).x_log
+    assert not ViewState.for_result(curves(log=False)).x_log
+    assert ViewState.for_result(curves(), x_log=False, theme="dark") == ViewState(theme="dark")
+
+
+def test_nothing_heavy_is_imported_until_something_is_exported():
+    code = (
+        "import sys, pkgutil, importlib, explorer.figures as f\n"
+        "for m in pkgutil.iter_modules(f.__path__):\n"
+        "    importlib.import_module('explorer.figures.' + m.name)\n"
+        "heavy = 'matplotlib PIL pypdf PySide6 pyqtgraph duckdb pandas scipy'.split()\n"
+        "print(sorted(set(heavy) & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ}
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_colour_tables_are_those_of_their_authors():
+    import matplotlib
+
+    for name in COLOUR_MAPS:
+        table = colour_table(name)
+        assert table.shape == (256, 3)
+        assert table.dtype == np.uint8
+        exact = np.asarray(matplotlib.colormaps[name](np.arange(256)))[:, :3] * 255
+        assert np.abs(table - exact).max() <= 3.1
+        with pytest.raises(ValueError, match="read-only"):
+            table[0, 0] = 1
+    with pytest.raises(ValueError, match="'jet' is not one of viridis"):
+        colour_table("jet")
+
+
+@pytest.mark.parametrize("name", COLOUR_MAPS)
+def test_brightness_grows_all_along_a_colour_map(name):
+    linear = (colour_table(name) / 255.0) ** 2.2
+    brightness = linear @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(brightness) > -1e-3).all()
+    assert brightness[-1] > brightness[0] + 0.5
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of WCAG 2.1."""
+
+    def luminance(colour: str) -> float:
+        channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(
+            channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4
+        )
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", sorted(THEMES))
+def test_themes_can_be_read(name):
+    look = theme(name)
+    assert contrast(look.text, look.background) >= 7
+    assert contrast(look.muted, look.background) >= 4.5
+    assert contrast(look.stamp_text, look.stamp_back) >= 4.5
+    assert contrast(look.map_label, look.map_halo) >= 7
+    for colour in look.curves:
+        assert contrast(colour, look.axes) >= 1.9
+    assert len(set(look.curves)) == len(look.curves)
+
+
+def test_styles_tell_roles_and_places_apart():
+    many = [series(f"s{i}", Role.UPPER, [1, 2]) for i in range(20)]
+    styles = series_styles(many, "light")
+    assert len({(s.colour, s.marker) for s in styles.values()}) == 20
+    assert set(DASHES) == set(WIDTHS) == set(Role)
+    assert DASHES[Role.UPPER] != DASHES[Role.LOWER] != DASHES[Role.ESTIMATE]
+    with pytest.raises(ValueError, match="'sepia' is not one of light, dark"):
+        series_styles(many, "sepia")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1, "1"),
+        (0.25, "0.25"),
+        (1e6, "1,000,000"),
+        (2.5e-8, "2.5×10⁻⁸"),
+        (1e-8, "10⁻⁸"),
+        (-3e12, "-3×10¹²"),
+        (0.0, "0"),
+        (12345.678, "12,346"),
+        (float("inf"), "∞"),
+        (float("-inf"), "−∞"),
+        (float("nan"), "undefined"),
+    ],
+)
+def test_numbers_are_written_for_reading(value, text):
+    assert words.format_number(value) == text
+
+
+def test_parameters_are_written_with_symbol_and_unit():
+    real = Parameter("e", "ε", "privacy", "", Kind.REAL, 1.0, unit="nats")
+    choice = Parameter("m", "M", "mechanism", "", Kind.CHOICE, "p", choices=(("p", "Pyramid"),))
+    flag = Parameter("f", "", "trim", "", Kind.FLAG, True)
+    assert words.parameter_text(real, 0.5) == "ε = 0.5 nats"
+    assert words.parameter_text(choice, "p") == "mechanism: Pyramid"
+    assert words.parameter_text(flag, False) == "trim: no"
+
+
+def test_absent_ranges():
+    x = [1.0, 2, 3, 4, 5]
+    assert words.absent_ranges(x, np.array([1, 0, 0, 1, 0], bool)) == [(2, 3), (5, 5)]
+    assert words.absent_ranges(x, np.zeros(5, bool)) == [(1, 5)]
+    assert words.absent_ranges(x, np.ones(5, bool)) == []
+
+
+def test_legends_name_the_role_once():
+    assert words.legend_label(series("a", Role.UPPER, [1])) == "Curve a — upper bound"
+    told = series("a", Role.UPPER, [1], label="Theorem 1 (upper bound)")
+    assert words.legend_label(told) == "Theorem 1 (upper bound)"
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=200), st.floats(2, 60))
+def test_wrapped_lines_fit_and_lose_nothing(text, ems):
+    text = drawable(text)
+    lines = wrap(text, ems)
+    assert all(width_in_ems(line) <= ems or len(line) == 1 for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "").replace("\n", "")
+
+
+def test_signs_without_a_glyph_are_marked():
+    assert drawable("ε ≤ 1 ✓ ✗") == "ε ≤ 1 ✓ ✗"
+    assert drawable("東🎉\x07\t") == "\ufffd" * 4
