@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui import theme as themes
+from explorer.ui.dialogs.about import about_dialog, keys_dialog
 
 if TYPE_CHECKING:
     from explorer.ui.main_window import MainWindow
@@ -68,8 +69,10 @@ class Menus:
         )  # fmt: skip
         self.recent = menu.addMenu("Open re&cent")
         menu.addSeparator()
-        self._add(menu, "export", "&Export…", window.export, "Ctrl+E")
-        self._add(menu, "copy", "&Copy to clipboard", window.copy, "Ctrl+Shift+C")
+        output = window.output
+        self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
+        self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
+        self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
         menu.addSeparator()
         self._add(menu, "close", "C&lose", window.close, keys.Quit)
         window.keeper.recent_changed.connect(self._update_recent)
@@ -125,8 +128,14 @@ class Menus:
     def _help_menu(self) -> None:
         window, keys = self._window, QKeySequence.StandardKey
         menu = window.menuBar().addMenu("&Help")
-        self._add(menu, "keys", "&Keyboard and mouse", window.show_keys, keys.HelpContents)
-        self._add(menu, "about", "&About Privacy Explorer", window.show_about)
+        self._add(
+            menu,
+            "keys",
+            "&Keyboard and mouse",
+            lambda: keys_dialog(window).show(),
+            keys.HelpContents,
+        )
+        self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
 
     def update(self, *_: object) -> None:
         """Bring texts and availability up to date with the session."""
@@ -140,7 +149,7 @@ class Menus:
         for action in self._studies.actions() if hasattr(self, "_studies") else ():
             action.setChecked(action.data() == session.state.study)
         shown = self._window.current_result is not None
-        for key in ("export", "copy"):
+        for key in ("export", "copy", "copy-numbers"):
             self.actions[key].setEnabled(shown)
 
     def close(self) -> None:

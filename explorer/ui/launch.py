@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.folders import state_folder
@@ -41,6 +42,7 @@ class Launch(QObject):
         super().__init__()
         self.options = options
         self.app.setApplicationName("Privacy Explorer")
+        qInstallMessageHandler(_qt_said)
         themes.prepare(self.app)
         self.exit_code = 0
         self._first_data = True
@@ -157,6 +159,13 @@ class Launch(QObject):
         self.exit_code = 1
         self._poll.stop()
         self.app.quit()
+
+
+def _qt_said(kind: QtMsgType, _context: object, text: str) -> None:
+    """Log what Qt says, except what it always says of the off-screen platform."""
+    if "propagateSizeHints" not in text:
+        level = logging.DEBUG if kind is QtMsgType.QtDebugMsg else logging.WARNING
+        logging.getLogger("explorer.qt").log(level, text)
 
 
 def _known_theme(name: object) -> str:

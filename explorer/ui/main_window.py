@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QMainWindow,
+    QScrollArea,
     QSizePolicy,
     QTabWidget,
     QVBoxLayout,
@@ -31,6 +32,8 @@ from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.errors import Banner, Problem, explain
 from explorer.ui.map_workspace import MapWorkspace
+from explorer.ui.output import Output
+from explorer.ui.panels.data import DataPanel
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.questions import QuestionList
@@ -68,6 +71,7 @@ class MainWindow(QMainWindow):
         self.data = DataController(session, host, self)
         self.keeper = keeper or SessionKeeper(None)
         self.files = FileController(session, host, self.data, self.keeper, self)
+        self.output = Output(self)
         self.activity = Activity(self)
         self.banner = Banner()
         self.workspaces: dict[str, MapWorkspace | BoundsWorkspace] = {
@@ -101,15 +105,21 @@ class MainWindow(QMainWindow):
         self.questions = QuestionList(self.session)
         self.parameters = ParametersPanel(self.session)
         self.guarantee = GuaranteePanel(self.theme)
+        self.data_panel = DataPanel(self.session, self.data, self.workspaces["map"])
+        self._data_page = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
+        self._data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._data_page.setWidget(self.data_panel)
+        self.sides = QTabWidget(documentMode=True)
+        self.sides.setObjectName("sides")
+        self.sides.addTab(self.parameters, "Parameters")
+        self.sides.addTab(self._data_page, "Data")
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 2, 0, 0)
         column.setSpacing(4)
         column.addWidget(self.questions)
-        column.addWidget(QFrame(objectName="line"))
-        column.addWidget(self.parameters, 1)
-        left.setMinimumWidth(232)
-        self.guarantee.setMinimumWidth(210)
+        column.addWidget(self.sides, 1)
+        self.guarantee.setMinimumWidth(224)
         area = Qt.DockWidgetArea
         self.docks = {
             "question": self._dock("Question", left, area.LeftDockWidgetArea),
@@ -147,6 +157,9 @@ class MainWindow(QMainWindow):
                 key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
             )
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
+        exporter = self.output.controller
+        self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
+        self.output.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         self.data.failed.connect(lambda error: self.tell(explain(error, "data")))
@@ -192,18 +205,6 @@ class MainWindow(QMainWindow):
         """Return where the docks are."""
         return bytes(self.saveState(LAYOUT_VERSION).data())
 
-    def export(self) -> None:
-        """Ask how to export the answer in front, and do it."""
-
-    def copy(self) -> None:
-        """Copy the answer in front to the clipboard."""
-
-    def show_keys(self) -> None:
-        """Show the keys and what the mouse does."""
-
-    def show_about(self) -> None:
-        """Show version, licences and credits."""
-
     # From the session and the tabs
 
     def _front_key(self) -> str:
@@ -213,6 +214,7 @@ class MainWindow(QMainWindow):
         if old is not None and old.study == state.study:
             return
         self.tabs.setCurrentWidget(self.workspace)
+        self.sides.setTabVisible(1, get_study(state.study).needs_data)
         result = self.current_result
         if result is None:
             self.guarantee.clear()
@@ -290,10 +292,11 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything that runs, then close."""
         self.keeper.close()
+        self.output.controller.close()
         self.data.close()
         for controller in self.answers.values():
             controller.close()
-        for part in (self.questions, self.parameters):
+        for part in (self.questions, self.parameters, self.data_panel):
             part.close_panel()
         self.menus.close()
         for workspace in self.workspaces.values():

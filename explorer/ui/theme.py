@@ -211,6 +211,7 @@ def _sheet(c: Chrome) -> str:
                              background: {c.panel}; }}
     QTabBar::tab:hover:!selected {{ color: {c.text}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
+    QTabWidget#sides QTabBar::tab {{ padding: 5px 12px; }}
     QLineEdit {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 4px;
                  padding: 3px 6px; selection-background-color: {c.accent};
                  selection-color: {c.on_accent}; }}

@@ -81,14 +81,14 @@ class FileController(QObject):
 
     def choose_data(self, parent: QWidget) -> None:
         """Ask for a check-in file and open it."""
-        path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self._folder(), DATA_FILTER)
+        path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), DATA_FILTER)
         if path:
             self.open_data(path)
 
     def choose_recipe(self, parent: QWidget) -> None:
         """Ask for an exported file and go back to what it shows."""
         path, _ = QFileDialog.getOpenFileName(
-            parent, "Open recipe of an exported file", self._folder(), RECIPE_FILTER
+            parent, "Open recipe of an exported file", self.folder(), RECIPE_FILTER
         )
         if path:
             self.open_recipe(path)
@@ -158,7 +158,8 @@ class FileController(QObject):
         if wanted is not None and wanted.data == data.fingerprint:
             self._session.replace_data(wanted)
 
-    def _folder(self) -> str:
+    def folder(self) -> str:
+        """Return where a file dialog starts: beside the file used last."""
         for path in self._keeper.recent:
             if os.path.isdir(os.path.dirname(path)):
                 return os.path.dirname(path)

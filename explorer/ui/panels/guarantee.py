@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.studies.model import Condition, Result
@@ -16,6 +16,7 @@ _NOTHING = "Nothing is claimed yet: the first answer is on its way."
 def _words(name: str = "") -> QLabel:
     label = QLabel(objectName=name)
     label.setWordWrap(True)
+    label.setMinimumWidth(40)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
@@ -46,7 +47,8 @@ class GuaranteePanel(QScrollArea):
             ("replace_one", "Neighbours: replace one"),
             ("trust", "Trust"),
         ):
-            heading, text = QLabel(title, objectName="heading"), _words()
+            heading, text = _words("heading"), _words()
+            heading.setText(title)
             self._parts[key] = (heading, text)
             self._layout.addWidget(heading)
             self._layout.addWidget(text)
@@ -99,6 +101,13 @@ class GuaranteePanel(QScrollArea):
             for glyph, text, margin in self._rows
             if not text.isHidden()
         ]
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which nothing is cut off beside the scroll bar."""
+        width = (
+            self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        )
+        return QSize(width, 120)
 
     def _show_nothing(self) -> None:
         self.sentence.setText(_NOTHING)

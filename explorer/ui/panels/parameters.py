@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.engine.session import Session, SessionState
@@ -55,6 +55,13 @@ class ParametersPanel(QScrollArea):
         """Return the row of a parameter of the study in front."""
         return self._pages[self._session.state.study].rows[key]
 
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which nothing is cut off beside the scroll bar."""
+        width = (
+            self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        )
+        return QSize(width, 120)
+
     def _page(self, study: Study) -> _Page:
         if study.id not in self._pages:
             page = self._pages[study.id] = _Page(study)
@@ -92,3 +99,4 @@ class ParametersPanel(QScrollArea):
                 wanted = row.parameter.quantities
                 row.setVisible(not wanted or request.quantity in wanted)
                 row.mark_swept(key == swept)
+            self.updateGeometry()

@@ -1,0 +1,79 @@
+"""Who made what, and which keys do what."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+from explorer import __version__
+
+CREDITS = """
+<h3>Privacy Explorer {version}</h3>
+<p>See privacy trade-offs before you commit to them.</p>
+<p><b>Map</b>: made with Natural Earth (public domain); borders between US states from the
+United States Census Bureau (public domain); both by way of <i>world-atlas</i> and
+<i>us-atlas</i>, © 2013–2019 Michael Bostock (ISC).<br>
+<b>City names</b>: GeoNames, geonames.org, CC BY 4.0.<br>
+<b>Curve colours</b>: Okabe and Ito, <i>Color universal design</i>.</p>
+<p>Built on Qt for Python, pyqtgraph, NumPy, SciPy, DuckDB, CVXPY, Numba and Matplotlib.
+The licences of the map data lie beside them in <i>LICENSES.md</i>.</p>
+"""
+KEYS = (
+    ("Everywhere", (
+        ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, region, seed"),
+        ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
+        ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
+        ("Ctrl+1, Ctrl+2, …", "choose a study"),
+    )),
+    ("Sliders", (
+        ("← →, Page, Home, End", "move; with Shift ten times finer"),
+        ("wheel", "moves a focused slider only"),
+    )),
+    ("Typed values", (
+        ("1e-8, 10^-8, 1,000,000", "are all understood"),
+        ("Enter, Esc", "take the value, give it up"),
+        ("↑ ↓", "one step of the slider"),
+    )),
+    ("Plot", (
+        ("drag, wheel, arrows, + −", "pan and zoom; the right button scales one axis"),
+        ("double-click, 0", "show the whole again"),
+        ("drag the vertical line", "is the slider of the parameter on the x axis"),
+    )),
+    ("Map", (
+        ("drag, wheel, arrows, + −", "pan and zoom all panes together"),
+        ("R, N, 0", "choose a region, draw new noise, show the whole region"),
+    )),
+)  # fmt: skip
+
+
+def about_dialog(parent: QWidget) -> QDialog:
+    """Return a dialog with version and credits."""
+    return _dialog("About Privacy Explorer", CREDITS.format(version=__version__), parent)
+
+
+def keys_dialog(parent: QWidget) -> QDialog:
+    """Return a dialog with keys and what the mouse does."""
+    rows = []
+    for title, entries in KEYS:
+        rows.append(f"<tr><td colspan='2'><b>{title}</b></td></tr>")
+        rows += [
+            f"<tr><td style='padding:1px 18px 1px 10px'>{keys}</td><td>{does}</td></tr>"
+            for keys, does in entries
+        ]
+    return _dialog("Keyboard and mouse", f"<table>{''.join(rows)}</table>", parent)
+
+
+def _dialog(title: str, text: str, parent: QWidget) -> QDialog:
+    dialog = QDialog(parent)
+    dialog.setWindowTitle(title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    words = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.RichText)
+    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.close)
+    layout = QVBoxLayout(dialog)
+    layout.setContentsMargins(20, 16, 20, 14)
+    layout.addWidget(words)
+    layout.addWidget(buttons)
+    dialog.setMinimumWidth(460)
+    return dialog

@@ -1,0 +1,223 @@
+"""How the answer in front is to be exported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.figures.view_state import ViewState
+from explorer.studies.model import Result
+from explorer.ui.controllers.export_controller import PICTURES, ExportJob
+from explorer.ui.widgets.choice_box import ChoiceBox
+
+FORMATS = (
+    ("png", "PNG picture"),
+    ("svg", "SVG drawing"),
+    ("pdf", "PDF drawing"),
+    ("csv", "CSV table"),
+    ("json", "JSON document"),
+)
+PRESETS: tuple[tuple[str, str, tuple[float, float, str, int] | None], ...] = (
+    ("screen", "Screen, 1600 × 1000 px", (1600, 1000, "px", 150)),
+    ("slide", "Slide, 1920 × 1080 px", (1920, 1080, "px", 180)),
+    ("column", "Paper column, 88 × 62 mm", (88, 62, "mm", 600)),
+    ("page", "Paper width, 180 × 110 mm", (180, 110, "mm", 600)),
+    ("custom", "Another size", None),
+)
+MM_PER_INCH = 25.4
+CURATOR_ONLY = (
+    "The true map is computed from real data without accounting. Keep such a file to yourself."
+)
+
+
+class ExportDialog(QDialog):
+    """Asks for format, size, theme and file; shows the recipe that goes inside.
+
+    Parameters
+    ----------
+    result : Result
+    view : ViewState
+        How it is looked at in the window.
+    make_recipe : callable
+        From a view to the recipe as JSON values.
+    folder : str
+        Where the file dialog starts.
+
+    Signals
+    -------
+    chosen(ExportJob)
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        result: Result,
+        view: ViewState,
+        make_recipe: Callable[[ViewState], dict[str, Any]],
+        folder: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export")
+        self._result, self._view = result, view
+        self._make_recipe, self._folder = make_recipe, folder
+        self._build()
+        self._take_preset()
+        self._update()
+
+    def _build(self) -> None:
+        self.format = ChoiceBox("Format")
+        self.format.offer(FORMATS, "png")
+        self.preset = ChoiceBox("Size")
+        self.preset.offer([(key, words) for key, words, _ in PRESETS], "screen")
+        self.width_box, self.height_box = (QDoubleSpinBox(decimals=0) for _ in range(2))
+        self.unit = ChoiceBox("Unit")
+        self.unit.offer([("px", "px"), ("mm", "mm")], "px")
+        self.unit.setMinimumContentsLength(3)
+        for box, name in ((self.width_box, "Width"), (self.height_box, "Height")):
+            box.setRange(10, 20000)
+            box.setAccessibleName(name)
+        self.dpi = QSpinBox(minimum=30, maximum=1200, value=150, suffix=" dpi")
+        self.dpi.setAccessibleName("Dots per inch")
+        self.theme = ChoiceBox("Theme")
+        self.theme.offer([("light", "Light"), ("dark", "Dark")], self._view.theme)
+        self.true_map = QCheckBox("Include the true map (curator only)")
+        self.true_map.setToolTip(CURATOR_ONLY)
+        self._has_true = any(s.curator_only for s in self._result.surfaces)
+        self.true_map.setVisible(self._has_true)
+        self.note = QLabel(objectName="notes", wordWrap=True)
+        self.recipe = QPlainTextEdit(readOnly=True)
+        self.recipe.setAccessibleName("Recipe")
+        self.recipe.setMinimumHeight(130)
+        size = QHBoxLayout()
+        for widget in (self.width_box, QLabel("×"), self.height_box, self.unit, self.dpi):
+            size.addWidget(widget)
+        form = QFormLayout()
+        form.addRow("Format", self.format)
+        form.addRow("Size", self.preset)
+        form.addRow("", size)
+        form.addRow("Theme", self.theme)
+        if self._has_true:
+            form.addRow("", self.true_map)
+        self._size_widgets = (self.preset, self.width_box, self.height_box, self.unit, self.dpi)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.save = self.buttons.addButton("Export…", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.save.setDefault(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 14, 16, 14)
+        layout.setSpacing(10)
+        layout.addLayout(form)
+        layout.addWidget(self.note)
+        layout.addWidget(QLabel("Recipe, written inside the file", objectName="heading"))
+        layout.addWidget(self.recipe, 1)
+        layout.addWidget(self.buttons)
+        self.setMinimumWidth(480)
+        self.format.currentIndexChanged.connect(self._update)
+        self.theme.currentIndexChanged.connect(self._update)
+        self.true_map.toggled.connect(self._update)
+        self.preset.currentIndexChanged.connect(self._take_preset)
+        for box in (self.width_box, self.height_box, self.dpi):
+            box.valueChanged.connect(self._size_edited)
+        self.unit.currentIndexChanged.connect(self._size_edited)
+        self.buttons.rejected.connect(self.reject)
+        self.save.clicked.connect(self._ask_path)
+
+    def job(self, path: Path | None = None) -> ExportJob:
+        """Return what is to be written with the present choices.
+
+        Raises
+        ------
+        ValueError
+            If the view shows nothing that may be exported.
+        """
+        view = self.view()
+        return ExportJob(
+            self._result,
+            view,
+            self._make_recipe(view),
+            self.format.currentData(),
+            path,
+            self.size_px(),
+            float(self.dpi.value()),
+        )
+
+    def view(self) -> ViewState:
+        """Return the view with what the dialog changes in it."""
+        return replace(
+            public_view(self._result, self._view, self.true_map.isChecked()),
+            theme=self.theme.currentData(),
+        )
+
+    def size_px(self) -> tuple[int, int]:
+        """Return the picture's size in pixels."""
+        per = self.dpi.value() / MM_PER_INCH if self.unit.currentData() == "mm" else 1.0
+        return round(self.width_box.value() * per), round(self.height_box.value() * per)
+
+    def _take_preset(self) -> None:
+        chosen = next(size for key, _, size in PRESETS if key == self.preset.currentData())
+        if chosen is None:
+            return
+        for box, value in zip((self.width_box, self.height_box), chosen[:2], strict=True):
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+        self.unit.blockSignals(True)
+        self.unit.setCurrentIndex(self.unit.findData(chosen[2]))
+        self.unit.blockSignals(False)
+        self.dpi.blockSignals(True)
+        self.dpi.setValue(chosen[3])
+        self.dpi.blockSignals(False)
+
+    def _size_edited(self) -> None:
+        self.preset.setCurrentIndex(self.preset.findData("custom"))
+
+    def _update(self) -> None:
+        picture = self.format.currentData() in PICTURES
+        for widget in (*self._size_widgets, self.theme):
+            widget.setEnabled(picture)
+        said = self._result.stamp
+        if self._has_true and self.true_map.isChecked():
+            said = CURATOR_ONLY
+        if not self._result.complete:
+            said = " ".join(filter(None, (said, "This answer is still being refined.")))
+        self.note.setText(said)
+        self.note.setVisible(bool(said))
+        self.recipe.setPlainText(json.dumps(self._make_recipe(self.view()), indent=1))
+
+    def _ask_path(self) -> None:
+        fmt = self.format.currentData()
+        start = str(Path(self._folder) / f"{self._result.request.study}.{fmt}")
+        words = dict(FORMATS)[fmt]
+        path, _ = QFileDialog.getSaveFileName(self, "Export to", start, f"{words} (*.{fmt})")
+        if path:
+            chosen = Path(path)
+            if chosen.suffix.lower() != f".{fmt}":
+                chosen = chosen.with_name(f"{chosen.name}.{fmt}")
+            self.chosen.emit(self.job(chosen))
+            self.accept()
+
+
+def public_view(result: Result, view: ViewState, with_true: bool = False) -> ViewState:
+    """Return a view without what only the curator may see, unless that is asked for."""
+    allowed = tuple(s.key for s in result.surfaces if with_true or not s.curator_only)
+    return replace(view, surfaces=allowed)
