@@ -1,0 +1,154 @@
+"""The command line as a user types it: results in files, errors in one sentence, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer import __version__
+from explorer.cli import run
+from explorer.engine.recipe import recipe_from_dict
+from explorer.figures.read_recipe import recipe_of
+
+SMALL = ("--resolution", "32", "--users", "100", "--seed", "7", "--quiet")
+
+
+@pytest.fixture
+def tiny_file(tmp_path: Path) -> Path:
+    """Six users around Cape Town (both coordinates negative or small), two bad rows."""
+    path = tmp_path / "cape.txt"
+    lines = [
+        f"{user}\t2010-01-{day:02d}T12:00:00Z\t{-34.0 - user / 100}\t{18.4 + day / 100}\t{day}"
+        for user in range(6)
+        for day in range(1, 6)
+    ]
+    lines[3] = "2\tyesterday\t-34.02\t18.44\t4"
+    lines.append("1\t2010-01-09T12:00:00Z\t0.0\t0.0\t9")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+    assert run(["heatmap", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "--epsilon" in shown
+    assert "--top-percent" in shown
+
+
+def test_heatmap_prints_counts_metrics_and_recipe(
+    tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "out.png"
+    code = run(
+        ["heatmap", str(tiny_file), "--region", "-34.2,18.3,-33.9,18.6", "--epsilon", "2.5",
+         "--json", "--output", str(picture), *SMALL]
+    )  # fmt: skip
+    printed = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert printed["rows"]["read"] == 31
+    assert printed["rows"]["kept"] == 29
+    assert sum(printed["rows"]["set_aside"].values()) == 2
+    assert printed["users"] == {"in_file": 6, "in_region": 6, "used": 6}
+    assert np.isclose(sum(printed["epsilon_per_level"].values()), 2.5)
+    m = printed["metrics"]
+    assert 0 <= m["emd_lower"] <= m["emd"] <= m["emd_upper"] <= 2
+    assert 0 <= m["similarity"] <= 1
+    assert printed["seed"] == 7
+    assert "not private" in printed["stamp"]
+    recipe = recipe_from_dict(printed["recipe"])
+    assert recipe.request["epsilon"] == 2.5
+    assert recipe.data_name == "cape.txt"
+    assert str(tmp_path) not in json.dumps(printed)
+    assert recipe_from_dict(recipe_of(picture)).request == recipe.request
+
+
+def test_the_same_seed_gives_the_same_map_and_another_does_not(
+    tiny_file: Path, tmp_path: Path
+) -> None:
+    def numbers(seed: str, name: str) -> str:
+        out = tmp_path / name
+        words = ["--region=-34.2,18.3,-33.9,18.6", "--output", str(out), "--panes", "private"]
+        assert run(["heatmap", str(tiny_file), *words, *SMALL, "--seed", seed]) == 0
+        lines = out.read_text(encoding="utf-8").splitlines()
+        return "\n".join(line for line in lines if not line.startswith("#"))
+
+    first = numbers("1", "a.csv")
+    assert first == numbers("1", "b.csv")
+    assert first != numbers("2", "c.csv")
+    header = first.splitlines()[0]
+    assert "private" in header
+    assert "true" not in header
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv", ".json"])
+def test_bounds_in_every_format_carry_the_recipe(suffix: str, tmp_path: Path) -> None:
+    out = tmp_path / f"curves{suffix}"
+    words = ["--sweep", "T=1:1e6:20", "--set", "eps0=2", "--set", "k=1000", "--set", "n=1000000"]
+    assert run(["bounds", "shuffle-rdp", *words, "--set", "delta=1e-8", "--output", str(out)]) == 0
+    recipe = recipe_from_dict(recipe_of(out))
+    assert recipe.request["eps0"] == 2
+    assert recipe.request.sweep is not None
+    assert recipe.request.sweep.high == 1e6
+
+
+def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    """Figure 2(a) at T = 1e5: Theorem 3 gives 1.0402185 (the specification's headline table)."""
+    words = ["--sweep", "T=1e5:1e5:1", "--set", "eps0=2", "--set", "k=1000", "--set", "n=1000000"]
+    assert run(["bounds", "shuffle-rdp", *words, "--set", "delta=1e-8"]) == 0
+    rows = [r for r in capsys.readouterr().out.splitlines() if not r.startswith("#")]
+    (row,) = csv.DictReader(rows)
+    assert float(row["x"]) == 1e5
+    assert float(row["theorem1"]) == pytest.approx(1.0402185, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["heatmap", "no-such-file.txt"], 1, "no-such-file.txt"),
+        (["heatmap", "sample", "--region", "10,0,5,1"], 2, "grow northwards"),
+        (["heatmap", "sample", "--region", "0,0,1"], 2, "LATMIN,LONMIN,LATMAX,LONMAX"),
+        (["heatmap", "sample", "--region", "0,-100,1,100"], 2, "too wide"),
+        (["heatmap", "sample", "--epsilon", "0"], 2, "epsilon: 0 is outside"),
+        (["heatmap", "sample", "--mechanism", "magic"], 2, "pyramid, laplace, top"),
+        (["heatmap", "sample", "--output", "map.gif"], 2, "chooses the format"),
+        (["heatmap", "sample", "--output", "/no/such/folder/map.png"], 2, "does not exist"),
+        (["heatmap", "sample", "--columns", "colour=1"], 2, "columns can hold"),
+        (["bounds", "no-such-study"], 1, "shuffle-rdp"),
+        (["bounds", "heatmap"], 1, "draws a map"),
+        (["bounds", "shuffle-rdp", "--set", "eps0=-1"], 1, "eps0: -1 is outside"),
+        (["bounds", "shuffle-rdp", "--set", "eps0"], 2, "KEY=VALUE"),
+        (["bounds", "shuffle-rdp", "--sweep", "T=1:2"], 2, "KEY=A:B:N"),
+        (["bounds", "shuffle-rdp", "--sweep", "zz=1:2:3"], 1, "not a parameter"),
+        (["bounds", "shuffle-rdp", "--sweep", "T=0:10:3"], 1, "leaves"),
+        (["window", "--size", "huge"], 2, "WIDTHxHEIGHT"),
+        (["dance"], 2, "No such command"),
+    ],
+)
+def test_errors_are_one_clear_sentence(
+    words: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == code
+    said = capsys.readouterr()
+    assert says in " ".join(said.err.split())
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    """The installed module as a process: output on stdout only, exit code from the command."""
+    done = subprocess.run(
+        [sys.executable, "-m", "explorer", "bounds", "shuffle-rdp", "--sweep", "T=1:10:2"],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1].startswith("10,")
+    assert list(tmp_path.iterdir()) == []
