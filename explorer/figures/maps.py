@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from explorer.geography.region import KM_PER_DEGREE, Box, Region
 from explorer.geography.scale_bar import format_degrees, scale_bars
 from explorer.studies.model import Result, Surface
 
+TITLE_LINES = 2
 MARGIN = 0.04
 """Room around the region, as a share of its size, where the view does not say what it shows."""
 
@@ -63,7 +65,7 @@ def draw_maps(
         [
             words.settings_line(result),
             words.data_line(result, recipe),
-            words.readout_line(result, curator),
+            words.comparison_line(result) if curator else "",
         ],
         [*words.guarantee_lines(result), *result.notes],
         origin,
@@ -103,7 +105,7 @@ def _panes(
     """Return left, bottom, width, height of every pane in inches, true to the map's shape."""
     ticks = 4.4 * page.label_size / 72
     below = 1.9 * page.inches(page.label_size)
-    above = 1.5 * page.inches(page.label_size)
+    above = (TITLE_LINES + 0.5) * page.inches(page.label_size)
     tall = page.top - page.bottom - below - above
     room = page.width - 2 * page.margin - bars * _bar_width(page)
     wide = room / len(shown) - ticks - page.margin
@@ -170,9 +172,11 @@ def _pane(
             FuncFormatter(lambda v, _, d=decimals, k=kind: format_degrees(v, d, k))
         )
     mark = " — curator only" if surface.curator_only else ""
-    title = wrap(drawable(surface.label + mark), page.ems(rectangle[2] + 0.4, page.label_size))
+    lines = wrap(drawable(surface.label + mark), page.ems(rectangle[2] + 0.4, page.label_size))
+    if len(lines) > TITLE_LINES:
+        lines = [*lines[: TITLE_LINES - 1], lines[TITLE_LINES - 1][:-1] + "…"]
     axes.set_title(
-        title[0] + ("…" if len(title) > 1 else ""),
+        "\n".join(lines),
         fontsize=page.label_size,
         color=page.theme.text,
         pad=0.4 * page.label_size,
@@ -215,7 +219,10 @@ def _layers(
         return
     wide, tall = rectangle[2], rectangle[3]
     height = page.inches(page.small)
-    for city in cities.visible(visible, 12, (min(1, 1.1 / wide), min(1, 2.2 * height / tall))):
+    # Names near the upper and lower edge would be cut in half.
+    edge = min(0.4, 0.6 * height / tall) * (visible[2] - visible[0])
+    whole = (visible[0] + edge, visible[1], visible[2] - edge, visible[3])
+    for city in cities.visible(whole, 12, (min(1, 1.1 / wide), min(1, 2.2 * height / tall))):
         name = drawable(city.name)
         length = (page.small * 0.95 * (len(name) * 0.62 + 1)) / 72
         # A name turns to the left of its dot where it would run out of the pane.
@@ -267,15 +274,19 @@ def _colour_bar(
     page: Page, image: Any, rectangle: tuple[float, float, float, float], beyond: bool
 ) -> None:
     """Draw the colour scale to the right of a pane; an arrow tells that values go beyond it."""
-    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     left, bottom, width, height = rectangle
     thin = 0.11 * page.label_size / 9
     axes = page.axes(left + width + page.margin, bottom, thin, height)
-    formatter = ScalarFormatter(useMathText=True)
-    formatter.set_powerlimits((-2, 3))
+    # Powers of ten go into the label: above the bar they would run into the pane's title.
+    power = math.floor(math.log10(image.norm.vmax))
+    power = 0 if -2 <= power <= 2 else power
     bar = page.figure.colorbar(
-        image, cax=axes, extend="max" if beyond else "neither", format=formatter
+        image,
+        cax=axes,
+        extend="max" if beyond else "neither",
+        format=FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}"),
     )
     bar.locator = MaxNLocator(5)
     bar.outline.set_edgecolor(page.theme.frame)
@@ -283,7 +294,9 @@ def _colour_bar(
     axes.tick_params(
         colors=page.theme.frame, labelcolor=page.theme.text, labelsize=0.85 * page.label_size
     )
-    axes.yaxis.get_offset_text().set(color=page.theme.text, fontsize=0.8 * page.label_size)
+    unit = f" [{words.power_of_ten(power)}]" if power else ""
     axes.set_ylabel(
-        "share of the total per cell", fontsize=0.9 * page.label_size, color=page.theme.text
+        f"share of the total per cell{unit}",
+        fontsize=0.9 * page.label_size,
+        color=page.theme.text,
     )

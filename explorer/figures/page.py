@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 LINE = 1.32
 """Line height in font sizes."""
-LEAST_PICTURE = 0.5
+LEAST_PICTURE = 0.58
 """Share of the height that is kept for the picture, whatever there is to be written around it."""
 
 

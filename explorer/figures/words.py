@@ -10,7 +10,7 @@ import numpy as np
 from explorer.figures.view_state import ViewState, quantity_of, study_of
 from explorer.geography.scale_bar import format_coordinates
 from explorer.privacy.bounds import BoolArray, Role
-from explorer.studies.model import Kind, Parameter, Result, Series, Surface, Value
+from explorer.studies.model import Kind, Parameter, Readout, Result, Series, Surface, Value
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKS = {True: "✓", False: "✗", None: "assumed:"}
@@ -27,8 +27,13 @@ def format_number(value: float, digits: int = 4) -> str:
         return f"{value:.{digits}g}" if abs(value) < 1e4 else f"{value:,.0f}"
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
+    power = power_of_ten(int(exponent))
     return power if mantissa == "1" else f"{mantissa}×{power}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """Write a power of ten with its exponent raised: ``10⁻⁴``."""
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def parameter_text(parameter: Parameter, value: Value) -> str:
@@ -173,10 +178,19 @@ def _swept_value(result: Result) -> str:
 
 def readout_line(result: Result, with_curator_only: bool) -> str:
     """Return the numbers beside the picture that are known, curator's numbers only if asked for."""
+    return _readouts(
+        result, [r for r in result.readouts if with_curator_only or not r.curator_only]
+    )
+
+
+def comparison_line(result: Result) -> str:
+    """Return the numbers that need the true map (metrics, users); only to stand beside it."""
+    return _readouts(result, [r for r in result.readouts if r.curator_only])
+
+
+def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
     parts = []
-    for r in result.readouts:
-        if r.curator_only and not with_curator_only:
-            continue
+    for r in chosen:
         unit = f" {r.unit}" if r.unit else ""
         sign = "=" if r.role in (None, Role.BASELINE) else r.role.glyph
         if r.value is not None and math.isfinite(r.value):

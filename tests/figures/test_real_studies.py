@@ -22,7 +22,7 @@ from explorer.geography.region import Region
 from explorer.resources import resource_path, samples
 from explorer.studies.model import Fidelity, Result, Scale, Selection, Sweep, default_request
 from explorer.studies.registry import get_study
-from tests.figures.pixels import panes
+from tests.figures.reading import panes
 from tests.geography.resources import basemap, cities
 
 

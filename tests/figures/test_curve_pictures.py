@@ -1,0 +1,125 @@
+import io
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from explorer.figures.export import (
+    PICTURE_FORMATS,
+    figure_bytes,
+)
+from explorer.privacy.bounds import Role
+from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
+from tests.figures.samples import RECIPE, curves, series
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_reader_of_the_plot_gets_the_numbers_back(theme):
+    x = np.linspace(0, 10, 41)
+    result = curves(series("parabola", Role.EXACT, x**2 - 3 * x, x), log=False)
+    data = figure_bytes(
+        result,
+        view_of(result, theme=theme, hidden=("paper", "exact", "lower", "simulated")),
+        RECIPE,
+        "svg",
+    )
+    root = ElementTree.fromstring(data)
+    line = numbers(next(group(root, "series-parabola").iter(f"{SVG}path")).get("d"))
+    read_x, read_y = to_data(root, "x", line[:, 0]), to_data(root, "y", line[:, 1])
+    assert len(read_x) > 10
+    assert read_x[0] == pytest.approx(0, abs=1e-4)
+    assert read_x[-1] == pytest.approx(10, abs=1e-4)
+    np.testing.assert_allclose(read_y, read_x**2 - 3 * read_x, atol=0.02)
+
+
+def test_gaps_stay_gaps_and_are_marked():
+    x = np.linspace(0, 9, 10)
+    y = np.array([1, 2, np.nan, np.nan, 5, np.nan, 7, 8, 9, np.nan])
+    result = curves(series("gaps", Role.UPPER, y, x, why_absent="it does not hold"), log=False)
+    view = view_of(result, hidden=("paper", "exact", "lower", "simulated"))
+    data = figure_bytes(result, view, RECIPE, "svg")
+    root = ElementTree.fromstring(data)
+    path = next(group(root, "series-gaps").iter(f"{SVG}path")).get("d")
+    drawn = to_data(root, "x", numbers(path)[:, 0])
+    np.testing.assert_allclose(sorted({round(float(v), 3) for v in drawn}), [0, 1, 4, 6, 7, 8])
+    # The lone point at 4 is no line: it must show as a marker all the same.
+    assert path.count("M") == 3
+    marked = [g for g in root.iter(f"{SVG}g") if g.get("id") == "absent-gaps"]
+    assert len(marked) == 3
+    assert "is not drawn for x = 2 … 3, 5, 9: it does not hold" in words_of(data, "svg")
+
+
+def test_zeros_on_logarithmic_axes_are_said_and_not_drawn():
+    x = np.array([0.0, 1, 10, 100, 1000])
+    result = curves(series("zeros", Role.LOWER, [0, 0, 1, 10, 100], x))
+    hidden = ("paper", "exact", "lower", "simulated")
+    data = figure_bytes(
+        result, view_of(result, hidden=hidden, x_log=True, y_log=True), RECIPE, "svg"
+    )
+    path = next(group(ElementTree.fromstring(data), "series-zeros").iter(f"{SVG}path")).get("d")
+    assert len(numbers(path)) <= 3
+    text = words_of(data, "svg")
+    assert "below a logarithmic axis" in text
+    assert "left of a logarithmic axis" in text
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [np.nan] * 3, [-1, -2, 0], [5, 5, 5], [1e-300, 1e300, 1]])
+@pytest.mark.parametrize("log", [False, True])
+def test_extreme_curves_are_drawn(y, log):
+    result = curves(series("odd", Role.BASELINE, y, [1, 2, 3], why_absent="never"))
+    view = view_of(result, hidden=("paper", "exact", "lower", "simulated"), x_log=log, y_log=log)
+    image = Image.open(
+        io.BytesIO(figure_bytes(result, view, RECIPE, "png", size_px=(500, 400), dpi=80))
+    )
+    assert image.size == (500, 400)
+
+
+def test_a_curve_that_holds_nowhere_is_named_with_the_reason():
+    result = curves(series("none", Role.UPPER, [np.nan] * 4, why_absent="ε₀ is too large"))
+    text = words_of(figure_bytes(result, view_of(result), RECIPE, "pdf"), "pdf")
+    assert "Curve none is not drawn anywhere: ε₀ is too large" in text
+
+
+@pytest.mark.parametrize("fmt", ["svg", "pdf"])
+def test_legend_names_every_visible_curve_with_its_role(fmt):
+    result = curves()
+    text = words_of(figure_bytes(result, view_of(result, hidden=("lower",)), RECIPE, fmt), fmt)
+    for label in ("Curve paper — upper bound", "Curve exact", "Curve simulated — estimate"):
+        assert label in text
+    assert "Curve lower" not in text
+    assert "Guarantee: Nobody learns more" in text
+    assert "✓ n is at least 2 (by 999,998)" in text
+    assert "✗ ε₀ is below log(n) (2 > 1.5)" in text
+    assert "assumed: The shuffler is honest" in text
+    assert "n = 1000000" in text
+
+
+def test_hiding_a_curve_recolours_no_other():
+    result = curves()
+
+    def colour(view):
+        root = ElementTree.fromstring(figure_bytes(result, view, RECIPE, "svg"))
+        style = next(group(root, "series-simulated").iter(f"{SVG}path")).get("style")
+        return re.search(r"stroke: (#\w+)", style).group(1)
+
+    assert colour(view_of(result)) == colour(view_of(result, hidden=("paper", "exact")))
+
+
+def test_no_stamp_where_none_is_due():
+    result = curves()
+    assert "not private" not in words_of(
+        figure_bytes(result, view_of(result), RECIPE, "svg"), "svg"
+    )
+
+
+def test_labels_with_signs_of_every_kind_are_drawn():
+    odd = series("odd", Role.UPPER, [1, 2, 3], label="50 % of $x_i$ & <b>\\frac 東京 🎉\n\x07")
+    result = curves(odd)
+    view = view_of(result, title="Costs $5 or $6, 東京")
+    for fmt in PICTURE_FORMATS:
+        data = figure_bytes(result, view, RECIPE, fmt)
+        if fmt == "svg":
+            assert "Costs $5 or $6" in words_of(data, "svg")
+            assert "$x_i$ & <b>" in words_of(data, "svg")

@@ -1,0 +1,146 @@
+import io
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from explorer.figures.colour_maps import colour_table
+from explorer.figures.export import (
+    PICTURE_FORMATS,
+    figure_bytes,
+)
+from explorer.figures.maps import colour_limits
+from explorer.geography.region import Region
+from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of
+from tests.figures.samples import RECIPE, REGION, STAMP, hot_map, maps
+from tests.geography.resources import basemap, cities
+
+
+def test_every_pane_carries_its_own_stamp():
+    result = maps()
+    view = view_of(result, surfaces=BOTH)
+    text = words_of(figure_bytes(result, view, RECIPE, "svg", size_px=(1600, 1000)), "svg")
+    assert f"curator only — {STAMP}" in text
+    assert f"demonstration noise — {STAMP}" in text
+    assert "True heatmap — curator only" in text
+
+
+@pytest.mark.parametrize("size", [(1600, 1000), (1200, 500), (700, 900)])
+def test_the_hot_cell_is_where_it_belongs(size):
+    """The lit cell's centre, in pixels, against the extent of the region's own pixels."""
+    result = maps(hot_map(2, 12, 16), hot_map(9, 4, 16))
+    view = view_of(result, surfaces=BOTH, linked_scale=False, show_basemap=False, show_cities=False)
+    data = figure_bytes(result, view, RECIPE, "png", size_px=size, dpi=100)
+    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    dark, bright = colour_table("viridis")[[0, 255]].astype(int)
+    found = panes(pixels, dark)
+    assert len(found) == 2
+    for columns, (row, column) in zip(found, [(2, 12), (9, 4)], strict=True):
+        part = pixels[:, columns].astype(int)
+        lit = np.argwhere((np.abs(part - bright) <= 3).all(2))
+        unlit = np.argwhere((np.abs(part - dark) <= 3).all(2))
+        bottom, right = unlit.max(0) + 1
+        left = unlit.min(0)[1]
+        cell = (right - left) / 16
+        shape = (REGION.east - REGION.west) / ((REGION.north - REGION.south) * REGION.aspect)
+        tall = cell / shape
+        centre = (lit.min(0) + lit.max(0) + 1) / 2
+        assert (centre[1] - left) / cell == pytest.approx(column + 0.5, abs=0.2)
+        assert (bottom - centre[0]) / tall == pytest.approx(row + 0.5, abs=0.2)
+        high, wide = lit.max(0) - lit.min(0) + 1
+        assert wide == pytest.approx(cell, abs=2)
+        assert high == pytest.approx(tall, abs=2)
+
+
+def test_ticks_of_the_map_tell_the_right_degrees():
+    result = maps()
+    data = figure_bytes(result, view_of(result), RECIPE, "svg")
+    root = ElementTree.fromstring(data)
+
+    def degrees(tick):
+        text = "".join(next(tick.iter(f"{SVG}text")).itertext()).strip()
+        number, side = text.split("° ")
+        return float(number) * {"N": 1, "E": 1, "S": -1, "W": -1}[side]
+
+    region = numbers(next(group(root, "region").iter(f"{SVG}path")).get("d"))
+    for axis, low, high in (("x", REGION.west, REGION.east), ("y", REGION.south, REGION.north)):
+        ticks = [group(root, f"{axis}tick_{k}") for k in (1, 2, 3)]
+        places = [float(next(t.iter(f"{SVG}use")).get(axis)) for t in ticks]
+        fit = np.polyfit(places, [degrees(t) for t in ticks], 1)
+        corners = np.polyval(fit, region[:, 0 if axis == "x" else 1])
+        assert corners.min() == pytest.approx(low, abs=1e-3)
+        assert corners.max() == pytest.approx(high, abs=1e-3)
+
+
+def test_colour_scales_never_leak_the_truth():
+    result = maps(hot_map(0, 0, 4, 0.9), hot_map(1, 1, 4, 0.2))
+    true, private = result.surfaces
+    assert colour_limits([true, private], linked=True) == pytest.approx([0.9, 0.9])
+    assert colour_limits([true, private], linked=False) == pytest.approx([0.9, 0.2])
+    assert colour_limits([private], linked=True) == pytest.approx([0.2])
+    assert colour_limits([private], linked=False) == pytest.approx([0.2])
+    empty = maps(np.zeros((4, 4), np.float32), np.zeros((4, 4), np.float32))
+    assert colour_limits(empty.surfaces, linked=True) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("fmt", PICTURE_FORMATS)
+def test_a_private_map_alone_depends_on_nothing_of_the_truth(fmt):
+    private = hot_map(5, 5, 16, 0.3)
+    one = maps(hot_map(0, 0, 16, 0.9), private)
+    other = maps(np.full((16, 16), 1 / 256, np.float32), private)
+    pictures = [
+        figure_bytes(r, view_of(r, surfaces=("private",)), RECIPE, fmt, size_px=(600, 500), dpi=80)
+        for r in (one, other)
+    ]
+    assert pictures[0] == pictures[1]
+    if fmt == "svg":
+        assert "Similarity" not in words_of(pictures[0], "svg")
+
+
+def test_metrics_stand_beside_the_true_map():
+    result = maps()
+    text = words_of(figure_bytes(result, view_of(result, surfaces=BOTH), RECIPE, "svg"), "svg")
+    assert "Similarity = 0.834" in text
+    assert "EMD in [0.1, 0.2] sides" in text
+
+
+def test_basemap_credits_and_scale_bar_are_drawn():
+    result = maps()
+    data = figure_bytes(result, view_of(result), RECIPE, "svg", basemap=basemap(), cities=cities())
+    root = ElementTree.fromstring(data)
+    assert len(numbers(next(group(root, "basemap").iter(f"{SVG}path")).get("d"))) > 50
+    assert group(root, "scale-bar") is not None
+    text = words_of(data, "svg")
+    assert "Natural Earth" in text
+    assert "GeoNames" in text
+    without = figure_bytes(
+        result,
+        view_of(result, show_basemap=False, show_cities=False),
+        RECIPE,
+        "svg",
+        basemap=basemap(),
+        cities=cities(),
+    )
+    assert b'id="basemap"' not in without
+    assert "GeoNames" not in words_of(without, "svg")
+
+
+@pytest.mark.parametrize(
+    "region",
+    [Region(-60, -100, 75, 80), Region(60.1, 20.1, 60.3, 20.2), Region(-90, 0, -60, 170)],
+)
+def test_regions_of_every_shape_fit(region):
+    result = maps(region=region)
+    for surfaces in (BOTH, ("private",)):
+        data = figure_bytes(
+            result, view_of(result, surfaces=surfaces), RECIPE, "png",
+            size_px=(900, 600), dpi=100, basemap=basemap(), cities=cities(),
+        )  # fmt: skip
+        assert Image.open(io.BytesIO(data)).size == (900, 600)
+
+
+def test_a_map_without_a_shown_surface_is_refused():
+    result = maps()
+    with pytest.raises(ValueError, match="this result has true, private"):
+        figure_bytes(result, view_of(result, surfaces=("nowhere",)), RECIPE, "png")
