@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,8 +38,9 @@ from explorer.studies.model import (
     Surface,
 )
 
-SHARPEST_EXACT = 512
-"""Largest Δ at which the exact earth mover's distance is asked for; beyond, an interval stands."""
+LARGEST_EXACT = 256
+"""Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the
+interval from as many blocks stands."""
 BLOCKS = 64
 """Blocks on a side in the sharper interval."""
 
@@ -183,24 +184,29 @@ class HeatmapStudy:
         if coarse:
             return
 
-        sides = min(width, height), max(width, height)
-        if q.shape[0] > BLOCKS:
-            sharper = context.heavy(block_interval, p, q, BLOCKS)
-            unit, km = unit & sharper, km & sharper.stretched(*sides)
-            watch.lap("emd interval")
+        for name, function, arguments, last in _refinements(1 << level):
+            note = "" if function is exact_distance or not last else said.INTERVAL_ONLY
+            unit &= context.heavy(function, p, q, *arguments)
+            watch.lap(name)
             metrics = _metric_readouts(agreement, unit, km)
             yield _with(first, plain, metrics, watch, Fidelity.COARSE, complete=False)
-        note = ""
-        if q.shape[0] <= SHARPEST_EXACT:
-            unit = context.heavy(exact_distance, p, q)
-            km = context.heavy(exact_distance, p, q, width, height)
-        else:
-            sharper = context.heavy(block_interval, p, q, 4 * BLOCKS)
-            unit, km = unit & sharper, km & sharper.stretched(*sides)
-            note = said.interval_only(SHARPEST_EXACT)
-        watch.lap("emd exact")
-        metrics = _metric_readouts(agreement, unit, km, note)
-        yield _with(first, plain, metrics, watch, Fidelity.FULL, complete=True)
+            km &= context.heavy(function, p, q, *arguments, width, height)
+            watch.lap(f"{name} km")
+            metrics = _metric_readouts(agreement, unit, km, note)
+            fidelity = Fidelity.FULL if last else Fidelity.COARSE
+            yield _with(first, plain, metrics, watch, fidelity, complete=last)
+
+
+def _refinements(side: int) -> list[tuple[str, Callable[..., Interval], tuple[int, ...], bool]]:
+    """Return how the distance is narrowed: name of the step, function, arguments, whether last."""
+    steps: list[tuple[str, Callable[..., Interval], tuple[int, ...]]] = []
+    if side > BLOCKS:
+        steps.append(("emd blocks", block_interval, (BLOCKS,)))
+    if side <= LARGEST_EXACT:
+        steps.append(("emd exact", exact_distance, ()))
+    else:
+        steps.append(("emd fine blocks", block_interval, (LARGEST_EXACT,)))
+    return [(*step, step is steps[-1]) for step in steps]
 
 
 def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:
@@ -224,16 +230,20 @@ def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:
 def _metric_readouts(
     agreement: Any = None, unit: Interval | None = None, km: Interval | None = None, note: str = ""
 ) -> tuple[Readout, ...]:
-    """Return the comparison with the truth, as far as it is known."""
+    """Return the comparison with the truth, as far as it is known.
+
+    A note says why a distance is not a number, or, without a comparison, why there is none.
+    """
+    why = note if agreement is None else ""
     similarity = pearson = kl = None
     if agreement is not None:
         similarity, kl = agreement.similarity, agreement.kl
         # A constant map has no correlation with anything.
         pearson = None if np.isnan(agreement.pearson) else agreement.pearson
     return (
-        Readout("similarity", "Similarity", similarity, curator_only=True, note=note),
-        Readout("pearson", "Pearson correlation", pearson, curator_only=True, note=note),
-        Readout("kl", "KL divergence", kl, curator_only=True, unit="nats", note=note),
+        Readout("similarity", "Similarity", similarity, curator_only=True, note=why),
+        Readout("pearson", "Pearson correlation", pearson, curator_only=True, note=why),
+        Readout("kl", "KL divergence", kl, curator_only=True, unit="nats", note=why),
         _distance_readout("emd", "Earth mover's distance", unit, "of the side", note),
         _distance_readout("emd_km", "Earth mover's distance", km, "km", note),
     )

@@ -24,6 +24,7 @@ ALL_COUNTS_NEGATIVE = (
 )
 ALL_CELLS_EMPTY = "No noisy cell is above 0; the uniform map stands in for the empty one."
 NO_TRUTH = "There is no check-in inside region and time range to compare with."
+INTERVAL_ONLY = "Above Δ = 256 the distance is left as a certified interval."
 METRICS_ON = "Metrics compare the two heatmaps after blurring, each with sum 1."
 
 
@@ -39,11 +40,6 @@ def pane_label(request: Request) -> str:
     """Return the title of the private pane."""
     name = {"pyramid": "pyramid", "laplace": "Laplace", "top": "Laplace, top cells"}
     return f"Private heatmap: {name[request['mechanism']]}, ε = {request['epsilon']:.3g}"
-
-
-def interval_only(largest: int) -> str:
-    """Return why a distance stays an interval."""
-    return f"Above Δ = {largest} the distance is left as a certified interval."
 
 
 def distance_role(exact: bool) -> Role | None:

@@ -1,7 +1,7 @@
-"""Earth mover's distances of two heatmaps, for a process that may compile and take its time.
+"""Earth mover's distances of two heatmaps, as intervals that shrink to a number.
 
-The solvers in `explorer.privacy.transport` are compiled on first use; this module names the two
-questions without importing them, so that the asking process needn't.
+`quick_intervals` takes a few milliseconds and needs no solver. The other two compile on their first
+call and take their time: run them in another process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from explorer.privacy import transport
 from explorer.privacy.heatmaps.metrics import normalise, quick_bounds
+
+EXACT_GAP = 1e-9
+"""Largest certified gap of a distance that is called exact, in half perimeters of the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,6 @@ class Interval:
         # Two certified intervals meet; rounding may leave a hair between their ends.
         return Interval(min(low, high), max(low, high))
 
-    def stretched(self, shortest: float, longest: float) -> Interval:
-        """Return an interval for the same maps under a metric with sides between these two."""
-        return Interval(self.low * shortest, self.high * longest)
-
 
 def quick_intervals(
     p: NDArray[Any], q: NDArray[Any], width: float, height: float
@@ -57,20 +57,24 @@ def quick_intervals(
     )
 
 
-def block_interval(p: NDArray[Any], q: NDArray[Any], blocks: int) -> Interval:
-    """Return an interval in the unit square from the transport of blocks × blocks sums."""
-    from explorer.privacy import transport
-
-    low, high = transport.block_interval(normalise(p, "p"), normalise(q, "q"), blocks)
-    return Interval(float(low), float(high))
+def block_interval(
+    p: NDArray[Any], q: NDArray[Any], blocks: int, width: float = 1.0, height: float = 1.0
+) -> Interval:
+    """Return an interval from the transport of at most blocks × blocks sums of cells."""
+    rows, columns = p.shape
+    found = transport.block_interval(
+        normalise(p, "p"), normalise(q, "q"), width / columns, height / rows, blocks
+    )
+    return Interval(found.lower, found.upper)
 
 
 def exact_distance(
     p: NDArray[Any], q: NDArray[Any], width: float = 1.0, height: float = 1.0
 ) -> Interval:
-    """Return the exact distance under |Δx|·width + |Δy|·height, with its certificate's ends."""
-    from explorer.privacy import transport
+    """Return the distance under |Δx|·width + |Δy|·height between its certified ends.
 
+    The ends are a rounding error apart; should they ever not be, the interval isn't called exact.
+    """
     rows, columns = p.shape
     found = transport.grid_emd(normalise(p, "p"), normalise(q, "q"), width / columns, height / rows)
-    return Interval(float(found.lower), float(found.upper), exact=True)
+    return Interval(found.lower, found.upper, exact=found.gap <= EXACT_GAP * (width + height))

@@ -253,4 +253,3 @@ def test_intervals_combine() -> None:
     assert wide & exact == exact == exact & wide
     assert exact.value == 0.25
     assert wide.value is None
-    assert narrow.stretched(2, 3) == Interval(0.4, 1.5)
