@@ -74,7 +74,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     axes.autoscale(False)
     for place, item in enumerate(series):
         _draw(axes, item, styles[item.key], place, x_log, y_log)
-    page.stamp(axes, result.stamp, width)
+    page.stamp(axes, result.stamp, width, page.top - bottom)
 
 
 def _draw(

@@ -10,9 +10,9 @@ import numpy as np
 
 from explorer.figures import words
 from explorer.figures.colour_maps import colour_table
-from explorer.figures.page import Page, drawable, wrap
+from explorer.figures.page import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
-from explorer.geography.basemap import Basemap
+from explorer.geography.basemap import Basemap, clip_lines
 from explorer.geography.cities import Cities
 from explorer.geography.region import KM_PER_DEGREE, Box, Region
 from explorer.geography.scale_bar import format_degrees, scale_bars
@@ -82,7 +82,7 @@ def draw_maps(
         _layers(page, axes, rectangle, surface.region, visible, view, basemap, cities)
         if place == 0:
             _scale_bar(page, axes, surface.region, visible)
-        page.stamp(axes, words.stamp_of(result, surface), rectangle[2])
+        page.stamp(axes, words.stamp_of(result, surface), *rectangle[2:])
         if not shared or place == len(shown) - 1:
             beyond = shared and any(s.values.max(initial=0) > limits[0] for s in shown)
             _colour_bar(page, image, rectangle, beyond)
@@ -92,6 +92,12 @@ def _around(region: Region) -> Box:
     south, west, north, east = region.box
     high, wide = MARGIN * (north - south), MARGIN * (east - west)
     return south - high, west - wide, north + high, east + wide
+
+
+def _overlap(one: Box, other: Box) -> Box:
+    """Return what two boxes share; turned inside out, and so empty, if they share nothing."""
+    south, west = max(one[0], other[0]), max(one[1], other[1])
+    return south, west, min(one[2], other[2]), min(one[3], other[3])
 
 
 def _bar_width(page: Page) -> float:
@@ -203,12 +209,14 @@ def _layers(
     south, west, north, east = region.box
     corner, size = (west, south), (east - west, north - south)
     if basemap is not None and view.show_basemap:
-        lon, lat = basemap.level_for(visible[3] - visible[1]).within(visible)
+        lines = basemap.level_for(visible[3] - visible[1]).within(visible)
+        # Cut to size and not clipped: some programs that show SVG files ignore clip paths.
+        lon, lat = clip_lines(*lines, visible)
         axes.plot(lon, lat, color=theme.map_line, linewidth=0.7, zorder=0.5, gid="basemap")
         # Above the heatmap the same lines are white with a dark halo, readable on every colour.
+        lon, lat = clip_lines(*lines, _overlap(region.box, visible))
         over = axes.plot(lon, lat, color="#ffffff", linewidth=0.6, alpha=0.85, zorder=2)[0]
         over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
-        over.set_clip_path(Rectangle(corner, *size, transform=axes.transData))
     axes.add_patch(
         Rectangle(
             corner, *size, fill=False, edgecolor=theme.map_region, linewidth=0.8, zorder=3,
@@ -295,8 +303,11 @@ def _colour_bar(
         colors=page.theme.frame, labelcolor=page.theme.text, labelsize=0.85 * page.label_size
     )
     unit = f" [{words.power_of_ten(power)}]" if power else ""
+    label = f"share of the total per cell{unit}"
+    if page.ems(height, 0.9 * page.label_size) < width_in_ems(label):
+        label = f"share{unit}"
     axes.set_ylabel(
-        f"share of the total per cell{unit}",
+        label,
         fontsize=0.9 * page.label_size,
         color=page.theme.text,
     )

@@ -188,21 +188,28 @@ class Page:
             spine.set_linewidth(0.7)
         return axes
 
-    def stamp(self, axes: Any, text: str, inches: float) -> None:
-        """Write a note inside axes that are so many inches wide, at their upper left corner."""
+    def stamp(self, axes: Any, text: str, width: float, height: float) -> None:
+        """Write a note inside axes of so many inches, at their upper left corner.
+
+        Letters shrink where the note would hide more than a third of what it stands on.
+        """
         if not text:
             return
         pad = 0.4
-        ems = self.ems(inches, self.small) - 2 * pad - 1.2
+        for shrink in (1.0, 0.85, 0.7, 0.6):
+            size = shrink * self.small
+            lines = wrap(drawable(text), max(self.ems(width, size) - 2 * pad - 1.8, 3.0))
+            if len(lines) * self.inches(size) < height / 3:
+                break
         axes.annotate(
-            "\n".join(wrap(drawable(text), max(ems, 3.0))),
+            "\n".join(lines),
             xy=(0, 1),
             xycoords="axes fraction",
-            xytext=(0.9 * self.small, -0.9 * self.small),
+            xytext=(0.9 * size, -0.9 * size),
             textcoords="offset points",
             ha="left",
             va="top",
-            fontsize=self.small,
+            fontsize=size,
             linespacing=1.15,
             color=self.theme.stamp_text,
             zorder=50,

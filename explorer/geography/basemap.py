@@ -86,6 +86,53 @@ class Level:
         )
 
 
+def clip_lines(
+    lon: Float32Array, lat: Float32Array, box: Box
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cut lines off where they leave a box, for drawings that must not rely on clipping.
+
+    Parameters
+    ----------
+    lon, lat : ndarray of float, shape (m,)
+        Lines with NaN breaks, as `Level.within` returns them.
+    box : tuple of float
+        South, west, north, east in degrees.
+
+    Returns
+    -------
+    lon, lat : ndarray of float
+        The parts inside, edges included; a NaN ends every part. Algorithm: Liang and Barsky,
+        *A new concept and method for line clipping*, 1984, for all segments at once.
+    """
+    south, west, north, east = box
+    points = np.stack([lon, lat], axis=1).astype(np.float64)
+    if len(points) < 2:
+        return np.empty(0), np.empty(0)
+    start, step = points[:-1], np.diff(points, axis=0)
+    low, high = np.array([west, south]), np.array([east, north])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near, far = (low - start) / step, (high - start) / step
+    # A segment along an axis never crosses that axis' sides: it is inside all along or nowhere.
+    still = step == 0
+    inside = (start >= low) & (start <= high)
+    enter = np.where(still, np.where(inside, -np.inf, np.inf), np.minimum(near, far)).max(axis=1)
+    leave = np.where(still, np.where(inside, np.inf, -np.inf), np.maximum(near, far)).min(axis=1)
+    enter, leave = np.maximum(enter, 0), np.minimum(leave, 1)
+    seen = np.flatnonzero(enter < leave)  # false for segments that touch a break
+    first = start[seen] + enter[seen, None] * step[seen]
+    last = start[seen] + leave[seen, None] * step[seen]
+    # Segments join up where one ends at its own end and the next begins at its own start.
+    joined = np.zeros(len(seen), bool)
+    joined[1:] = (np.diff(seen) == 1) & (leave[seen[:-1]] == 1) & (enter[seen[1:]] == 0)
+    parts: list[NDArray[np.float64]] = []
+    for k in range(len(seen)):
+        parts += [last[k]] if joined[k] else [np.full(2, np.nan), first[k], last[k]]
+    if not parts:
+        return np.empty(0), np.empty(0)
+    clipped = np.vstack([*parts[1:], np.full(2, np.nan)])
+    return clipped[:, 0], clipped[:, 1]
+
+
 @dataclass(frozen=True)
 class Basemap:
     """All levels of detail, coarsest first."""

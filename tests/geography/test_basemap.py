@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from explorer.geography.basemap import MAGIC, Level, read_basemap
+from explorer.geography.basemap import MAGIC, Level, clip_lines, read_basemap
 from tests.geography.resources import FOLDER, basemap, converter
 
 
@@ -129,6 +129,45 @@ def test_within_breaks_between_runs():
     lon, lat = level.within((-1, -1, 2, 0.5))
     np.testing.assert_array_equal(lon, np.array([0, 1, nan, 1, 0, nan], "f4"))
     np.testing.assert_array_equal(lat, np.array([0, 0, nan, 1, 1, nan], "f4"))
+
+
+def test_clipping_cuts_at_the_edges_and_keeps_lines_whole():
+    lon = np.array([-1, 0.5, 0.5, 3, np.nan, 0.2, 0.4, np.nan, 5, 6, np.nan], "f4")
+    lat = np.array([0.5, 0.5, 0.75, 0.75, np.nan, -1, 2, np.nan, 0, 1, np.nan], "f4")
+    x, y = clip_lines(lon, lat, (0, 0, 1, 1))
+    nan = np.nan
+    np.testing.assert_allclose(
+        x, [0, 0.5, 0.5, 1, nan, 0.2 + 0.2 / 3, 0.2 + 0.4 / 3, nan], atol=1e-7
+    )
+    np.testing.assert_allclose(y, [0.5, 0.5, 0.75, 0.75, nan, 0, 1, nan], atol=1e-7)
+
+
+@given(hnp.arrays(np.float64, (12, 2), elements=st.floats(-3, 3, width=16)), st.integers(1, 10))
+def test_clipped_lines_hold_exactly_the_points_inside(points, gap):
+    points[gap] = np.nan
+    lon, lat = points.T
+    x, y = clip_lines(lon, lat, (-1, -2, 1, 2))
+    assert np.nanmax(np.abs(np.append(x, 0))) <= 2 + 1e-9
+    assert np.nanmax(np.abs(np.append(y, 0))) <= 1 + 1e-9
+
+    def length(lon, lat, samples=400):
+        """Length inside the box, by walking every segment in small steps."""
+        t = (np.arange(samples) + 0.5) / samples
+        total = 0.0
+        for a, b in zip(np.c_[lon, lat][:-1], np.c_[lon, lat][1:], strict=True):
+            walk = a + t[:, None] * (b - a)
+            inside = (np.abs(walk[:, 0]) <= 2) & (np.abs(walk[:, 1]) <= 1)
+            total += np.hypot(*(b - a)) * inside.mean() if np.isfinite(a + b).all() else 0.0
+        return total
+
+    kept = np.hypot(np.diff(x), np.diff(y))
+    assert np.nansum(kept) == pytest.approx(length(lon, lat), abs=0.3)
+
+
+def test_clipping_nothing_gives_nothing():
+    for lines in (np.empty(0, "f4"), np.array([5.0], "f4"), np.array([5.0, 6.0, np.nan], "f4")):
+        x, y = clip_lines(lines, lines, (0, 0, 1, 1))
+        assert x.size == y.size == 0
 
 
 good = [np.array([[0, 0], [10, 10], [20, 0]]), np.array([[-5, 5], [5, 5]])]
