@@ -108,11 +108,10 @@ def best_two_levels(
         a, top = budgets(u, s)
         first = -log_second_moment(count, a)
         second = -log_second_moment(np.maximum(count - few, 1), np.maximum(top - a, 0.0))
-        with np.errstate(divide="ignore"):
-            rest = np.log(count - few)
-        result: FloatArray = np.logaddexp(
-            np.log(few) - first, np.where(few == count, -np.inf, rest - np.logaddexp(first, second))
-        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            others = np.log(count - few) - np.logaddexp(first, second)
+        others = np.where(few == count, -np.inf, others)
+        result: FloatArray = np.logaddexp(np.log(few) - first, others)
         return result
 
     u, s, value = minimise_square(log_error, shape)

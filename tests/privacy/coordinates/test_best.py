@@ -1,0 +1,243 @@
+"""Best budgets and designs: the published table, brute force, solvers against each other."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import explorer.privacy.coordinates as co
+
+LEVELS = np.repeat([0.2, 2.0], [2, 8])
+USERS = 1e4
+# q: paper's ζ, best ζ, exact constraint, hybrid; errors of 10,000 users at x = 0.
+TABLE = {
+    0.0: (0.319, 0.319, 0.319, 0.0416),
+    0.05: (1.366, 0.647, 0.568, 0.113),
+    0.1: (1.564, 0.901, 0.736, 0.184),
+    0.2: (2.091, 1.421, 1.045, 0.348),
+    0.5: (5.476, 1.504, 1.504, 1.032),
+    0.9: (120.5, 1.504, 1.504, 1.504),
+}
+
+
+def rounds_to(printed):
+    return pytest.approx(printed, abs=0.51 * 10.0 ** -(3 if printed < 100 else 1), rel=1e-9)
+
+
+@pytest.mark.parametrize("q", TABLE)
+def test_table_of_figure_3(q):
+    paper, zeta, exact, hybrid = TABLE[q]
+    budget = co.budget_vector(LEVELS, 2.0, q, (1 + q) / 2)
+    assert float(co.m_mean_mse(0.0, budget, USERS)) == rounds_to(paper)
+    assert float(co.best_zeta(LEVELS, 2.0, q).mse) / USERS == rounds_to(zeta)
+    assert float(co.best_two_levels(10, 2, 0.2, 2.0, q, "paper").mse) / USERS == rounds_to(zeta)
+    assert float(co.best_two_levels(10, 2, 0.2, 2.0, q).mse) / USERS == rounds_to(exact)
+    assert co.best_design(LEVELS, 2.0, q, "nested").mse / USERS == rounds_to(exact)
+    disjoint = co.best_two_levels_disjoint(10, 2, 0.2, 2.0, q)
+    assert float(disjoint.mse) / USERS == rounds_to(hybrid)
+    assert co.best_design(LEVELS, 2.0, q).mse / USERS == rounds_to(hybrid)
+
+
+def meets(levels, eps, q, design):
+    d = len(levels)
+    certified = co.design_bcdp(d, design.subsets, design.alphas, q)
+    demanded = co.effective_levels(levels, eps)
+    return (certified <= demanded * (1 + 1e-12)).all() and co.design_ldp(
+        design.subsets, design.alphas
+    ) <= eps * (1 + 1e-12)
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(st.one_of(st.floats(1e-9, 800), st.floats(0.05, 3)), min_size=1, max_size=6),
+    st.one_of(st.floats(1e-9, 800), st.floats(0.1, 4)),
+    st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300])),
+)
+def test_designs_meet_demands_and_never_lose_to_the_paper(levels, eps, q):
+    start = time.perf_counter()
+    nested, hybrid = (co.best_design(levels, eps, q, family) for family in ("nested", "hybrid"))
+    assert time.perf_counter() - start < 20
+    for design in (nested, hybrid):
+        assert meets(levels, eps, q, design)
+        stated = co.design_mse(len(levels), design.subsets, design.alphas)
+        assert design.mse == pytest.approx(float(stated), rel=1e-9)
+    zeta = co.best_zeta(levels, eps, q)
+    lowest = co.effective_levels(levels, eps).min()
+    baseline = float(len(levels) * co.m_ldp_second_moment(len(levels), lowest))
+    slack = 1 + 1e-9
+    assert float(zeta.mse) <= baseline * slack
+    assert nested.mse <= float(zeta.mse) * slack
+    assert hybrid.mse <= nested.mse * slack
+    certified = co.bcdp_from_cdp_and_ldp(zeta.c, q, zeta.c.max())
+    assert (certified <= co.effective_levels(levels, eps) * (1 + 1e-9)).all()
+    stated = float(co.m_mean_mse(0.0, zeta.c, 1, "optimal"))
+    assert float(zeta.mse) == pytest.approx(stated, rel=1e-7)
+
+
+def test_best_zeta_is_best_on_a_grid_and_reproduces_its_budget():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        levels, eps, q = rng.uniform(0.1, 3, 5), rng.uniform(0.5, 3), rng.uniform(0.01, 0.9)
+        found = co.best_zeta(levels, eps, q)
+        budget = co.budget_vector(levels, eps, q, found.zeta)
+        np.testing.assert_allclose(budget, found.c, rtol=1e-9)
+        grid = co.budget_vector(levels, eps, q, np.linspace(1e-3, 1, 2000))
+        assert float(found.mse) <= co.m_mean_mse(0.0, grid, 1, "optimal").min() * (1 + 1e-9)
+
+
+def test_two_levels_are_best_on_a_grid():
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        d = int(rng.integers(2, 30))
+        k, level = int(rng.integers(1, d)), rng.uniform(0.05, 2)
+        eps, q = level + rng.uniform(0, 3), rng.choice([0.0, 0.01, 0.2, 0.6])
+        found = co.best_two_levels(d, k, level, eps, q)
+        a, total = np.meshgrid(np.linspace(1e-3, level, 120), np.linspace(1e-3, eps, 240))
+        allowed = (co.best_certificate(a[..., None], q, total)[..., 0] <= level) & (a <= total)
+        w1 = 1 / co.m_ldp_second_moment(d, a)
+        w2 = 1 / co.m_ldp_second_moment(d - k, np.maximum(total - a, 0))
+        errors = np.where(allowed, k / w1 + (d - k) / (w1 + w2), np.inf)
+        assert float(found.mse) <= errors.min() * (1 + 1e-9)
+        certified = co.best_certificate([found.c_sensitive], q, found.c_rest)[0]
+        assert certified <= level * (1 + 1e-9)
+        c = np.repeat([found.c_sensitive, found.c_rest], [k, d - k])
+        stated = float(co.m_mean_mse(0.0, c, 1, "optimal"))
+        assert float(found.mse) == pytest.approx(stated, rel=1e-9)
+
+
+def test_less_than_allowed_can_be_best():
+    found = co.best_two_levels(100, 1, 1.0, 2.0, 0.0)
+    assert found.c_sensitive < 0.7
+    full = co.m_mean_mse(0.0, np.repeat([1.0, 2.0], [1, 99]), 1, "optimal")
+    assert found.mse < 0.98 * full
+
+
+@given(
+    st.integers(1, 10**6),
+    st.floats(0, 1),
+    st.one_of(st.floats(0, 800), st.floats(1e-9, 3)),
+    st.one_of(st.floats(0, 800), st.floats(1e-9, 3)),
+    st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300])),
+)
+def test_two_level_searches_hold_in_the_whole_domain(d, share, level, eps, q):
+    k = max(1, round(share * d))
+    low = min(level, eps)
+    nested = co.best_two_levels(d, k, level, eps, q)
+    paper = co.best_two_levels(d, k, level, eps, q, "paper")
+    disjoint = co.best_two_levels_disjoint(d, k, level, eps, q)
+    for found in (nested, paper, disjoint):
+        assert found.mse > 0
+    if low > 0:
+        baseline = float(d * co.m_ldp_second_moment(d, low))
+        assert nested.mse <= baseline * (1 + 1e-9)
+        assert paper.mse <= baseline * (1 + 1e-9)
+        assert disjoint.mse <= baseline * (1 + 1e-9)
+        assert nested.mse <= paper.mse * (1 + 1e-3)
+        certified = co.best_certificate([nested.c_sensitive], q, nested.c_rest)[0]
+        assert certified <= low * (1 + 1e-9)
+        assert nested.c_rest <= eps * (1 + 1e-12)
+        assert disjoint.alpha_sensitive <= low * (1 + 1e-12)
+    else:
+        assert np.isinf(nested.mse)
+
+
+def test_sweeps_are_the_single_answers():
+    q = np.array([0.0, 0.05, 0.3, 1.0])
+    for function in (co.best_two_levels, co.best_two_levels_disjoint):
+        swept = function(10, 2, 0.2, 2.0, q)
+        for i, one in enumerate(q):
+            assert swept.mse[i] == pytest.approx(float(function(10, 2, 0.2, 2.0, one).mse))
+    swept = co.best_zeta(LEVELS, 2.0, q)
+    assert swept.c.shape == (4, 10)
+    for i, one in enumerate(q):
+        assert swept.mse[i] == pytest.approx(float(co.best_zeta(LEVELS, 2.0, one).mse))
+
+
+@pytest.mark.parametrize("q", [0.0, 0.02, 0.3, 1.0])
+@pytest.mark.parametrize(
+    ("levels", "eps", "subsets"),
+    [
+        (LEVELS, 2.0, [(0,), (1,), tuple(range(2, 10))]),
+        ([0.3, 0.3, 0.8, 3.0, 3.0], 3.0, [(0,), (1,), (2,), (3, 4)]),
+        ([0.05, 5.0, 9.0], 12.0, [(0,), (1, 2)]),
+    ],
+)
+def test_convex_solver_agrees_with_the_local_one(levels, eps, subsets, q):
+    convex = co.best_disjoint_levels(levels, eps, q, subsets)
+    assert meets(levels, eps, q, convex)
+    stated = co.design_mse(len(levels), convex.subsets, convex.alphas)
+    assert convex.mse == pytest.approx(float(stated), rel=1e-12)
+    # No design of the family that the local search finds beats the global optimum of its layout …
+    local = co.best_design(levels, eps, q)
+    if set(local.subsets) == set(convex.subsets):
+        assert convex.mse <= local.mse * (1 + 1e-5)
+    # … and the local search, with more layouts to choose from, is not worse.
+    assert local.mse <= convex.mse * (1 + 1e-5)
+
+
+def test_convex_solver_takes_a_coupling_for_each_coordinate():
+    q = [0.0, 0.5]
+    found = co.best_disjoint_levels([0.5, 1.0], 2.0, q, [(0,), (1,)])
+    assert meets([0.5, 1.0], 2.0, np.array(q), found)
+    loose = co.best_disjoint_levels([0.5, 1.0], 2.0, 0.0, [(0,), (1,)])
+    assert loose.mse < found.mse
+
+
+def test_a_level_zero_leaves_nothing():
+    assert co.best_design([0.0, 1.0], 1.0, 0.1).mse == math.inf
+    assert np.isinf(co.best_zeta([0.0, 1.0], 1.0, [0.0, 0.1]).mse).all()
+    np.testing.assert_array_equal(co.best_zeta([0.0, 1.0], 1.0, [0.0, 0.1]).c, [[0, 1], [0, 0]])
+
+
+def test_many_distinct_levels_are_rounded_down():
+    levels = np.linspace(0.1, 3.0, 100)
+    start = time.perf_counter()
+    design = co.best_design(levels, 3.0, 0.05)
+    assert time.perf_counter() - start < 10
+    assert meets(levels, 3.0, 0.05, design)
+    huge = co.best_zeta(np.linspace(0.1, 3.0, 10**5), 3.0, 0.05)
+    certified = co.bcdp_from_cdp_and_ldp(huge.c, 0.05, huge.c.max())
+    assert (certified <= np.linspace(0.1, 3.0, 10**5) * (1 + 1e-9)).all()
+
+
+@given(
+    st.lists(st.one_of(st.floats(0, 800), st.floats(0, 3), st.just(0.0)), min_size=1, max_size=40),
+    st.integers(1, 8),
+)
+def test_rounding_is_safe_and_has_at_most_so_many_levels(c, groups):
+    rounded = co.best_nested_rounding(c, groups)
+    assert (rounded <= np.array(c)).all()
+    assert np.unique(rounded).size <= groups
+    assert (rounded >= 0).all()
+    order = np.argsort(c, kind="stable")
+    assert (np.diff(rounded[order]) >= 0).all()
+    if groups > 1:
+        assert ((rounded == 0) == (np.array(c) == 0)).all()
+    if min(c) > 0.1:
+        one = np.full(len(c), min(c))
+        errors = [float(co.m_mean_mse(0, b, 1, "optimal")) for b in (rounded, one)]
+        if np.unique(c).size <= groups:
+            assert errors[0] <= float(co.m_mean_mse(0, c, 1, "optimal")) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: co.best_two_levels(3, 4, 0.1, 1.0, 0.1), r"k must be in \[1, d\], got 4"),
+        (lambda: co.best_two_levels(3, 1, 0.1, 1.0, 0.1, "x"), "constraint must be one of"),
+        (lambda: co.best_two_levels_disjoint(3, 4, 0.1, 1.0, 0.1), r"k must be in \[1, 3\]"),
+        (lambda: co.best_design([0.1], 1.0, 1.5), r"q must be in \[0, 1\], got 1.5"),
+        (lambda: co.best_design([0.1], 1.0, 0.5, "x"), "family must be one of"),
+        (lambda: co.best_disjoint_levels([0.1, 1], 1.0, 0.5, [(0,)]), "disjoint and cover"),
+        (lambda: co.best_disjoint_levels([0.0], 1.0, 0.5, [(0,)]), r"must be in \[0.001"),
+        (lambda: co.best_nested_rounding([[1.0]], 2), "c must be a vector"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

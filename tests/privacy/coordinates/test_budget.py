@@ -1,0 +1,137 @@
+"""Budget vectors: Theorem 2 and the exact constraint."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import explorer.privacy.coordinates as co
+from explorer.privacy.coordinates.stable import log_mix, log_mix_high, log_mix_low, log_mix_total
+
+LEVEL = st.one_of(st.floats(0, 800), st.floats(0, 5), st.sampled_from([0.0, 1e-12, math.inf]))
+LEVELS = st.lists(LEVEL, min_size=1, max_size=8)
+EPS = st.one_of(st.floats(0, 800), st.floats(0, 5))
+Q = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300, 1e-12, 1 - 1e-12]))
+ZETA = st.floats(1e-9, 1)
+
+
+@given(Q, st.floats(0, 800), st.floats(0, 800))
+def test_mixing_agrees_with_sixty_digits(q, low, high):
+    with mpmath.workdps(60):
+        share = mpmath.mpf(q)
+        exact = mpmath.log((1 - share) * mpmath.exp(low) + share * mpmath.exp(high))
+    assert float(log_mix(q, low, high)) == pytest.approx(float(exact), rel=1e-13, abs=1e-40)
+
+
+@given(Q, st.floats(0, 800), st.floats(0, 800))
+def test_mixing_is_inverted(q, target, low):
+    if q > 0:
+        high = float(log_mix_high(q, target))
+        assert float(log_mix(q, 0.0, high)) == pytest.approx(target, rel=1e-9, abs=1e-300)
+        if low <= target:
+            top = float(log_mix_total(q, target, low))
+            assert float(log_mix(q, low, top)) == pytest.approx(target, rel=1e-9, abs=1e-300)
+    high = target + 1.0
+    low = float(log_mix_low(q, target, high))
+    if not math.isnan(low):
+        assert float(log_mix(q, low, high)) <= target * (1 + 1e-9) + 1e-12
+
+
+@given(LEVELS, EPS, Q, ZETA)
+def test_theorem2_keeps_every_promise(levels, eps, q, zeta):
+    c = co.budget_vector(levels, eps, q, zeta)
+    demanded = co.effective_levels(levels, eps)
+    assert np.isfinite(c).all()
+    assert (c >= 0).all()
+    assert (c <= demanded * (1 + 1e-12)).all()
+    certified = co.bcdp_from_cdp_and_ldp(c, q, c.max())
+    assert (certified <= demanded * (1 + 1e-9) + 1e-12).all()
+    # The order of budgets is that of demands, and the order of coordinates is immaterial.
+    order = np.argsort(demanded, kind="stable")
+    assert (np.diff(c[order]) >= 0).all()
+    np.testing.assert_array_equal(co.budget_vector(np.array(levels)[order], eps, q, zeta), c[order])
+
+
+@given(LEVELS, EPS, ZETA)
+def test_no_coupling_gives_the_demands_and_full_coupling_the_least(levels, eps, zeta):
+    demanded = co.effective_levels(levels, eps)
+    np.testing.assert_array_equal(co.budget_vector(levels, eps, 0.0, zeta), demanded)
+    expected = np.full(demanded.shape, demanded.min())
+    np.testing.assert_allclose(co.budget_vector(levels, eps, 1.0, 1.0), expected, rtol=1e-12)
+
+
+def test_printed_formula_where_it_is_sane():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        levels, eps = np.sort(rng.uniform(0.1, 3, 5)), rng.uniform(1, 3)
+        q, zeta = rng.uniform(0.05, 0.95), rng.uniform(0.1, 0.99)
+        tilde = np.minimum(levels, eps)
+        top = min(math.log((math.exp(zeta * tilde[0]) + q - 1) / q), tilde[-1])
+        printed = np.where(top <= tilde, top, tilde - math.log(1 + q * math.exp(top) - q))
+        np.testing.assert_allclose(co.budget_vector(levels, eps, q, zeta), printed, rtol=1e-10)
+
+
+@pytest.mark.parametrize("q", [0.05, 0.3, 0.5, 0.9])
+def test_at_the_least_useful_zeta_it_is_min_delta_ldp(q):
+    # Errata B2: rounding lands on the wrong side of a jump without the snap.
+    levels = [0.2, 0.2, 2.0]
+    zeta = co.best_possible_zeta(levels, 2.0, q)
+    np.testing.assert_allclose(co.budget_vector(levels, 2.0, q, zeta), 0.2, rtol=1e-11)
+
+
+def test_batches_broadcast():
+    q, zeta = np.linspace(0, 1, 5)[:, None], np.array([0.3, 1.0])
+    levels, eps = np.array([0.2, 1.0, 3.0]), 2.0
+    batch = co.budget_vector(levels, eps, q, zeta)
+    assert batch.shape == (5, 2, 3)
+    for i in range(5):
+        for j in range(2):
+            one = co.budget_vector(levels, eps, q[i, 0], zeta[j])
+            np.testing.assert_array_equal(batch[i, j], one)
+    assert co.budget_at_total(levels, 2.0, np.full(4, 0.1), np.linspace(0, 1, 4)).shape == (4, 3)
+
+
+@given(LEVELS, EPS, Q, st.floats(0, 1))
+def test_exact_constraint_is_met_and_tight(levels, eps, q, share):
+    most = float(co.largest_total(levels, eps, q))
+    demanded = co.effective_levels(levels, eps)
+    assert demanded.min() * (1 - 1e-12) <= most <= eps
+    total = share * most
+    c = co.budget_at_total(levels, eps, q, total)
+    assert (c <= total).all() if share < 1 else True
+    ok = ~np.isnan(c)
+    if share < 1 - 1e-9:
+        assert ok.all()
+    certified = co.best_certificate(np.where(ok, c, 0.0), q, total)
+    assert (certified[ok] <= demanded[ok] * (1 + 1e-9) + 1e-12).all()
+    tight = ok & (c < total) & (q < 0.999) & (c > 0)
+    if demanded.max() < 30:
+        np.testing.assert_allclose(certified[tight], demanded[tight], rtol=1e-6, atol=1e-12)
+
+
+@given(st.floats(0, 800), st.floats(1e-9, 800))
+def test_corollary_threshold(level, eps):
+    value = float(co.corollary1_threshold(level, eps))
+    with mpmath.workdps(40):
+        exact = mpmath.expm1(mpmath.mpf(level) / 2) / mpmath.expm1(mpmath.mpf(eps))
+    assert value == pytest.approx(float(exact), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([0.1, -1.0], 1.0, 0.1, 0.5), r"coordinate_levels must be in \[0, inf\], got -1"),
+        (([], 1.0, 0.1, 0.5), "at least one coordinate"),
+        (([0.1], math.inf, 0.1, 0.5), r"eps must be in \[0, inf\), got inf"),
+        (([0.1], 1.0, 1.1, 0.5), r"q must be in \[0, 1\], got 1.1"),
+        (([0.1], 1.0, 0.1, 0.0), r"zeta must be in \(0, 1\], got 0"),
+    ],
+)
+def test_refusals(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        co.budget_vector(*arguments)

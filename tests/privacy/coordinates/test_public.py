@@ -1,0 +1,153 @@
+"""Public data, Figure 3, claims, and what importing the package costs."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import explorer.privacy.coordinates as co
+from explorer.privacy.bounds import Role
+from explorer.privacy.coordinates import claims, figure3
+
+
+def test_coupling_of_public_data_brackets_the_truth():
+    # Risk of the lower bounds together: 1e-6.
+    rng = np.random.default_rng(31)
+    x = (figure3.sample_copies(40_000, 3, 0.3, rng) > 0).astype(int)
+    found = co.coupling_of_public_data(x, 1 - 1e-6)
+    np.testing.assert_allclose(found.plug_in, 0.3, atol=0.03)
+    assert (found.lower <= 0.3).all()
+    assert (found.lower > 0.2).all()
+    assert not found.saturated.any()
+
+
+def test_lower_bounds_of_public_data_fail_as_rarely_as_stated():
+    # 400 samples at confidence 0.8: more than 110 failures have probability below 3e-4.
+    rng, failures = np.random.default_rng(32), 0
+    for _ in range(400):
+        x = rng.integers(0, 2, (200, 3))
+        failures += bool((co.coupling_of_public_data(x, 0.8).lower > 0).any())
+    assert failures <= 110
+
+
+def test_pairs_and_many_features_mislead():
+    rng = np.random.default_rng(33)
+    bits = rng.integers(0, 2, (20_000, 2))
+    whole = np.column_stack([bits, bits[:, 0] ^ bits[:, 1]])
+    assert (co.coupling_of_public_data(whole).lower > 0.9).all()
+    assert (co.coupling_of_public_data(whole[:, [0, 2]]).plug_in < 0.05).all()
+    wide = co.coupling_of_public_data(rng.integers(0, 2, (500, 30)))
+    assert (wide.plug_in > 0.99).all()
+    assert wide.saturated.all()
+    assert (wide.lower < 0.1).all()
+
+
+def test_odd_public_data():
+    constant = co.coupling_of_public_data(np.zeros((10, 2), int))
+    np.testing.assert_array_equal(constant.plug_in, 0.0)
+    np.testing.assert_array_equal(constant.lower, 0.0)
+    assert (co.coupling_of_public_data([[0, 1], [1, 0]]).lower == 0).all()
+    with pytest.raises(ValueError, match="codes must have shape"):
+        co.coupling_of_public_data([[1], [2]])
+    with pytest.raises(ValueError, match="codes must be a whole number"):
+        co.coupling_of_public_data([[1.5, 1], [2, 2]])
+    with pytest.raises(ValueError, match=r"confidence must be in \(0, 1\)"):
+        co.coupling_of_public_data([[1, 1], [2, 2]], 1.0)
+
+
+def crossing(curve, baseline, low, high):
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if curve(middle) < baseline:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def test_where_the_papers_heuristic_starts_to_lose():
+    # Errata A2: 0.0859 without and 0.294 with projection, for data of ±1.
+    plain = np.full(10, 0.2)
+
+    def mse(q):
+        return float(co.m_mean_mse(1.0, figure3.paper_budget(q), 1e4))
+
+    def projected(q):
+        return float(co.projected_mse(0.0, 1.0, figure3.paper_budget(q), 1e4))
+
+    assert crossing(mse, float(co.m_mean_mse(1.0, plain, 1e4)), 0.02, 0.5) == pytest.approx(
+        0.0859, abs=2e-4
+    )
+    base = float(co.projected_mse(0.0, 1.0, plain, 1e4))
+    assert base == pytest.approx(1.476, abs=1e-3)
+    assert crossing(projected, base, 0.1, 0.6) == pytest.approx(0.294, abs=1e-3)
+    assert projected(1 - 1e-9) == pytest.approx(2.94, abs=0.01)
+
+
+def test_curves_of_figure_3_are_ordered():
+    curves = co.figure3_curves(np.linspace(0, 1, 21))
+    assert (curves.hybrid <= curves.exact_constraint * (1 + 1e-9)).all()
+    assert (curves.exact_constraint <= curves.best_zeta * (1 + 1e-9)).all()
+    assert (curves.best_zeta <= np.minimum(curves.paper, curves.baseline) * (1 + 1e-9)).all()
+    assert (np.diff(curves.exact_constraint) >= -1e-9).all()
+    assert (np.diff(curves.hybrid) >= -1e-9).all()
+    # They meet again only at q = 1.
+    assert curves.paper[-1] == pytest.approx(curves.baseline[-1])
+    assert (curves.paper[4:-1] > curves.baseline[4:-1]).all()
+
+
+@pytest.mark.parametrize("q", [0.05, 0.5])
+def test_simulated_errors_have_the_exact_mean(q):
+    # Four means within 5.5 standard errors: false alarm below 2e-7.
+    rng = np.random.default_rng(34)
+    trials = figure3.simulate(q, 300, rng, users=2000)
+    c = figure3.paper_budget(q)
+    for sample, exact in (
+        (trials.plain, co.m_mean_mse(1.0, c, 2000)),
+        (trials.projected, co.projected_mse(0.0, 1.0, c, 2000)),
+    ):
+        # The normal approximation of the projected error is good to a percent here.
+        error = abs(sample.mean() - float(exact)) - 0.01 * float(exact)
+        assert error < 5.5 * sample.std() / math.sqrt(sample.size)
+    silent = figure3.simulate(0.1, 2, rng, c=np.r_[0.0, np.ones(9)], users=50)
+    assert np.isinf(silent.plain).all()
+    assert np.isfinite(silent.projected).all()
+
+
+def test_prior_of_figure_3_is_sampled_exactly():
+    # χ² with 7 degrees of freedom: false alarm 1e-6.
+    from scipy import stats
+
+    x = figure3.sample_copies(100_000, 3, 0.4, np.random.default_rng(35))
+    codes = (x > 0) @ [4, 2, 1]
+    expected = co.copies_prior(3, 0.4) * 100_000
+    assert stats.chisquare(np.bincount(codes, minlength=8), expected).pvalue > 1e-6
+
+
+def test_claims_say_their_role_and_where_they_hold():
+    c = np.array([0.1, 1.0])
+    upper = claims.certified_levels(c, np.linspace(0, 1, 3)[:, None], 1.0)
+    assert upper.role is Role.UPPER
+    assert upper.value.shape == (3, 2)
+    assert (upper.value <= claims.paper_levels(c, np.linspace(0, 1, 3)[:, None], 1.0).value).all()
+    exact = claims.exact_mse(0.0, [[0.0, 1.0], [1.0, 1.0]], 1e4)
+    assert exact.valid.tolist() == [False, True]
+    assert np.isnan(exact.value[0])
+    assert "budget 0" in exact.reason
+    assert claims.projected_mse(0.0, 1.0, c, 1e4).role is Role.ESTIMATE
+    assert claims.theorem2_mse(c, 1e4).role is Role.ESTIMATE
+    corollary = claims.corollary1_mse(1e4, 10, 2, np.array([0.2, 1.5]), 2.0, 0.1)
+    assert corollary.valid.tolist() == [True, False]
+
+
+def test_importing_costs_neither_scipy_nor_cvxpy():
+    code = (
+        "import sys, explorer.privacy.coordinates;"
+        "print([m for m in ('scipy', 'cvxpy', 'PySide6', 'numba') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
