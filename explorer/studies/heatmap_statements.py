@@ -128,6 +128,12 @@ def notes(request: Request, points: Any, asked: int | None) -> tuple[str, ...]:
             f"{asked} users were asked for, but only {points.users_in_region} have a check-in "
             "inside region and time range: all of them are used."
         )
+    elif asked is not None and points.users_in_region > asked:
+        said.append(
+            f"{asked} of {points.users_in_region} users were sampled. The guarantee is about the "
+            "sampled ones; with a fixed number, one more user in the file stands in place of "
+            "another in the map, which is replace-one, at 2ε."
+        )
     if request["mechanism"] == "pyramid" and request["backend"] == "cvxpy":
         said.append(
             "The reference solver returns another of the many minimisers than the tree solver, "

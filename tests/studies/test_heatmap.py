@@ -257,6 +257,33 @@ def test_fewer_users_than_asked_is_said() -> None:
     assert not any("asked" in note for note in answers(request_for(users=60))[-1].notes)
 
 
+def test_a_sample_of_users_is_said() -> None:
+    notes = answers(request_for(users=50))[-1].notes
+    assert any(note.startswith("50 of 60 users were sampled") for note in notes)
+    assert not any("sampled" in note for note in answers(request_for(users=60))[-1].notes)
+
+
+def test_both_schedules() -> None:
+    theory = answers(request_for(variant="theory", w=20))[-1]
+    split = {r.key: r.value for r in theory.readouts if r.key.startswith("epsilon_level_")}
+    assert list(split) == [f"epsilon_level_{i}" for i in range(7)]
+    assert max(split, key=split.get) == "epsilon_level_2"
+    experiments = answers(request_for(w=20))[-1]
+    assert "epsilon_level_1" not in {r.key for r in experiments.readouts}
+
+
+def test_large_maps_end_with_an_interval() -> None:
+    context = FakeContext(FakeData(20))
+    last = answers(request_for(resolution=512, fidelity=Fidelity.FULL), context)[-1]
+    assert last.complete
+    assert last.fidelity is Fidelity.FULL
+    found = last.readout("emd")
+    assert found.value is None
+    assert found.high - found.low < 0.03
+    assert "certified interval" in found.note
+    assert "exact_distance" not in context.ran
+
+
 def test_guarantee_moves_with_epsilon() -> None:
     one = answers(request_for(epsilon=1.0))[-1].guarantee
     two = answers(request_for(epsilon=2.0))[-1].guarantee
