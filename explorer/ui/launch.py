@@ -42,18 +42,16 @@ class Launch(QObject):
         super().__init__()
         self.options = options
         self.app.setApplicationName("Privacy Explorer")
-        qInstallMessageHandler(_qt_said)
         themes.prepare(self.app)
         self.exit_code = 0
         self._first_data = True
         alone = options.screenshot is not None
         self.keeper = SessionKeeper(None if alone else StateFile(state_folder()))
-        self.session = Session(self.keeper.load())
+        self.session = self._first_session()
         choice = options.theme
         if choice == "system" and not alone:
             choice = _known_theme(self.keeper.values.get("theme"))
         self.theme = themes.Theme(choice)
-        self._apply_options()
         self.window = MainWindow(self.session, Host(), self.theme, self.keeper)
         self.window.resize(*options.size)
         self.hook = ExceptionHook()
@@ -61,6 +59,7 @@ class Launch(QObject):
 
     def run(self) -> int:
         """Show the window and wait for its end; returns the exit code."""
+        before = qInstallMessageHandler(_qt_said)
         self.hook.install()
         try:
             self.show()
@@ -70,6 +69,7 @@ class Launch(QObject):
         finally:
             self.hook.remove()
             self.window.close()
+            qInstallMessageHandler(before)
         return self.exit_code
 
     def show(self) -> None:
@@ -81,13 +81,16 @@ class Launch(QObject):
         self.window.show()
         QTimer.singleShot(0, self._open_first)
 
-    def _apply_options(self) -> None:
+    def _first_session(self) -> Session:
+        """Return what was remembered with what the options say on top; nothing to undo yet."""
+        session = Session(self.keeper.load())
         if self.options.study is not None:
-            self.session.set_study(self.options.study)
+            session.set_study(self.options.study)
         if self.options.values:
-            self.session.set_values(dict(self.options.values))
+            session.set_values(dict(self.options.values))
         if self.options.seed is not None:
-            self.session.set_seed(self.options.seed)
+            session.set_seed(self.options.seed)
+        return Session(session.state)
 
     def _open_first(self) -> None:
         for controller in self.window.answers.values():

@@ -91,6 +91,7 @@ class MainWindow(QMainWindow):
     def _build_middle(self) -> None:
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setAccessibleName("Workspaces")
+        self.tabs.tabBar().setDrawBase(False)
         for key, workspace in self.workspaces.items():
             self.tabs.addTab(workspace, TITLES[key])
         middle = QWidget()
@@ -111,6 +112,7 @@ class MainWindow(QMainWindow):
         self._data_page.setWidget(self.data_panel)
         self.sides = QTabWidget(documentMode=True)
         self.sides.setObjectName("sides")
+        self.sides.tabBar().setDrawBase(False)
         self.sides.addTab(self.parameters, "Parameters")
         self.sides.addTab(self._data_page, "Data")
         left = QWidget()
@@ -119,7 +121,8 @@ class MainWindow(QMainWindow):
         column.setSpacing(4)
         column.addWidget(self.questions)
         column.addWidget(self.sides, 1)
-        self.guarantee.setMinimumWidth(224)
+        left.setMinimumWidth(236)
+        self.guarantee.setMinimumWidth(216)
         area = Qt.DockWidgetArea
         self.docks = {
             "question": self._dock("Question", left, area.LeftDockWidgetArea),
@@ -142,6 +145,7 @@ class MainWindow(QMainWindow):
         self.badge = QLabel(objectName="badge")
         self.badge.hide()
         bar = self.statusBar()
+        bar.setContentsMargins(10, 0, 6, 0)
         bar.addWidget(self.answer_state)
         bar.addWidget(ActivityBar(self.activity))
         bar.addWidget(self.data_state, 1)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
@@ -15,6 +16,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import Shiboken
 
 from tests.ui.tiny_study import TinyStudy
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from explorer.ui.main_window import MainWindow
 
 THREAD_GRACE_S = 3.0
 """How long a thread that was told to end may take to do so."""
@@ -121,3 +127,47 @@ def tiny_study() -> Iterator[TinyStudy]:
     register(study)
     yield study
     unregister(study.id)
+
+
+@pytest.fixture
+def open_window(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., MainWindow]]:
+    """Open the real window with a session folder of its own; closed after the test.
+
+    Takes the fields of `WindowOptions`; opening twice in a test restores the session, as
+    starting the program twice does.
+    """
+    from explorer.ui.app import WindowOptions
+    from explorer.ui.launch import Launch
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    opened: list[Launch] = []
+
+    def open_one(**options: Any) -> MainWindow:
+        launch = Launch(WindowOptions(**{"theme": "light", **options}), ["test"])
+        opened.append(launch)
+        launch.show()
+        qtbot.waitExposed(launch.window)
+        return launch.window
+
+    yield open_one
+    while opened:
+        window = opened.pop().window
+        window.close()
+        window.deleteLater()
+
+
+@pytest.fixture
+def settled(qtbot: QtBot) -> Callable[..., Any]:
+    """Wait until a window has answered in full, and return the answer."""
+
+    def wait(window: MainWindow, timeout: int = 30_000) -> Any:
+        def done() -> bool:
+            result = window.current_result
+            return not window.busy and result is not None and result.complete
+
+        qtbot.waitUntil(done, timeout=timeout)
+        return window.current_result
+
+    return wait

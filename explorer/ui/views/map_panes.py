@@ -85,8 +85,8 @@ class MapPanes(QWidget):
             ),
         }
         self.bars = {
-            "true": ColourBar("Colour scale"),
-            "private": ColourBar("Colour scale of the private map"),
+            "true": ColourBar("Colour scale", self),
+            "private": ColourBar("Colour scale of the private map", self),
         }
         self.readout = QLabel()
         self.readout.setAccessibleName("Position and values under the pointer")

@@ -1,0 +1,275 @@
+"""The Bounds workspace with a study no widget has heard of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtWidgets import QWidget
+
+from explorer.figures.style import series_styles
+from explorer.figures.view_state import ViewState
+from explorer.privacy.bounds import Reference, Role
+from explorer.studies.model import Scale, Series, Sweep
+from explorer.ui.views.curves import MAX_POINTS, absent_stretches, thin
+
+
+@pytest.fixture
+def tiny(open_window, settled, tiny_study, qtbot):
+    window = open_window(study="tiny")
+    settled(window)
+    return window
+
+
+def curve(window, key):
+    return window.workspaces["bounds"].plot._curves[key]
+
+
+def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
+    bounds = tiny.workspaces["bounds"]
+    assert tiny.tabs.currentWidget() is bounds
+    assert tiny.windowTitle().startswith("Randomized response")
+    assert "Randomized response" in [a.text() for a in tiny.menus._studies.actions()]
+    line = curve(tiny, "truth")
+    result = bounds.current_result
+    assert np.allclose(10**line.x, result.series[0].x)
+    assert np.array_equal(line.y, result.series[0].y)
+    assert bounds.plot.bottom.labelText == "ε  privacy"
+    assert bounds.plot.left.labelText == "p  probability of a true answer"
+    assert tiny.guarantee.sentence.text() == "Everyone tells the truth with probability 0.731."
+    assert tiny.guarantee.condition_texts() == [
+        "✓ ε ≤ 2 ε = 1".replace("✓", tiny.guarantee._rows[0][0].text()),
+        tiny.guarantee._rows[1][0].text() + " people answer independently assumed",
+    ]
+    assert "✓" in tiny.guarantee._rows[0][0].text()
+    assert bounds.readouts.text_of("chance") == "= 0.7311"
+    assert not tiny.badge.isVisible()
+    assert tiny.answer_state.text().startswith("exact · ")
+
+
+def test_curves_and_legend_take_the_table_of_figures(tiny) -> None:
+    bounds = tiny.workspaces["bounds"]
+    styles = series_styles(bounds.current_result.series, "light")
+    for key, style in styles.items():
+        pen = curve(tiny, key).line.opts["pen"]
+        assert pen.color().name() == style.colour
+        assert bounds.legend.row(key).swatch.style_shown == style
+    assert bounds.legend.row("linear").role.text() == "≤ upper bound"
+    assert bounds.legend.here.text() == "at ε = 1"
+    assert bounds.legend.row("linear").value.text() == "0.75"
+    assert "Warner" in bounds.legend.row("truth").label.toolTip()
+
+
+def test_a_curve_leaves_the_plot_where_it_does_not_hold(tiny, qtbot) -> None:
+    bounds = tiny.workspaces["bounds"]
+    linear = curve(tiny, "linear")
+    gone = 10**linear.x > 2
+    assert np.array_equal(np.isnan(linear.y), gone)
+    assert len(linear.ends.data) == 1  # a hollow mark where it ends
+    assert "above ε = 2" in bounds.legend.row("linear").label.toolTip()
+    (stretch,) = absent_stretches(bounds.current_result.series[1])
+    assert stretch[0] <= 2 <= stretch[1] * 1.1
+    assert stretch[1] == 10
+    assert "leaves 1" in bounds.plot.lanes.reason_at(0.9, 3)
+    assert bounds.plot.lanes.reason_at(-1.0, 3) == ""
+    tiny.session.set_value("eps", 5.0)
+    qtbot.waitUntil(lambda: bounds.legend.row("linear").value.text() == "not valid")
+
+
+def test_items_stay_while_the_slider_moves(tiny, settled, qtbot) -> None:
+    tiny.session.set_quantity("error")
+    settled(tiny)
+    items = {id(i) for i in tiny.workspaces["bounds"].plot.view.addedItems}
+    line = curve(tiny, "error")
+    before = line.y.copy()
+    tiny.session.set_value("n", 100_000)
+    qtbot.waitUntil(lambda: not np.array_equal(line.y, before))
+    assert {id(i) for i in tiny.workspaces["bounds"].plot.view.addedItems} == items
+
+
+def test_axes_are_chosen_typed_and_undone(tiny, settled, qtbot) -> None:
+    bounds, session = tiny.workspaces["bounds"], tiny.session
+    bounds.y_bar.quantity.activated.emit(1)
+    assert session.request().quantity == "error"
+    assert bounds.plot.left.labelText.startswith("p")  # until there is an answer
+    settled(tiny)
+    assert bounds.plot.left.labelText.startswith("err")
+    assert bounds.plot.y_log
+    box = bounds.x_bar.parameter
+    assert [box.itemData(i) for i in range(box.count())] == ["n", "eps", "beta"]
+    box.activated.emit(0)
+    settled(tiny)
+    assert session.request().sweep == Sweep("n", 1, 1_000_000, 100, Scale.LOG)
+    bounds.x_bar.low.setFocus()
+    bounds.x_bar.low.selectAll()
+    qtbot.keyClicks(bounds.x_bar.low, "10")
+    qtbot.keyClick(bounds.x_bar.low, Qt.Key.Key_Return)
+    assert session.request().sweep.low == 10
+    bounds.x_bar.log.click()
+    assert session.request().sweep.scale is Scale.LINEAR
+    settled(tiny)
+    assert not bounds.plot.x_log
+    for _ in range(4):
+        session.undo()
+    assert session.request().quantity == "truth"
+    settled(tiny)
+    assert bounds.plot.left.labelText.startswith("p")
+    assert not session.undo_text
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "why"),
+    [("low", "20", "must grow"), ("low", "0", "runs from"), ("high", "11", "runs from")],
+)
+def test_an_impossible_range_is_refused(tiny, qtbot, field, text, why) -> None:
+    box = getattr(tiny.workspaces["bounds"].x_bar, field)
+    if why == "must grow":
+        tiny.session.set_sweep(Sweep("eps", 0.01, 5, 100, Scale.LOG))
+        text = "7"
+    before = tiny.session.request()
+    box.setFocus()
+    box.selectAll()
+    qtbot.keyClicks(box, text)
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert why in box.toolTip()
+    assert tiny.session.request() == before
+
+
+def test_the_line_is_the_slider(tiny, qtbot) -> None:
+    plot = tiny.workspaces["bounds"].plot
+    assert plot.value_line.value() == 0.0  # log₁₀ of ε = 1
+    tiny.session.set_value("eps", 0.1)
+    assert plot.value_line.value() == -1.0
+    for at in (-0.5, 0.2, 0.5):
+        plot.value_line.setPos(at)
+        plot.value_line.sigDragged.emit(plot.value_line)
+    plot.value_line.sigPositionChangeFinished.emit(plot.value_line)
+    assert tiny.session.request()["eps"] == pytest.approx(10**0.5, rel=1e-3)
+    tiny.session.undo()
+    assert tiny.session.request()["eps"] == 0.1
+
+
+def test_dragging_the_line_with_the_mouse(tiny, qtbot) -> None:
+    plot = tiny.workspaces["bounds"].plot
+    area = plot.view.sceneBoundingRect()
+
+    def pixel(x: float) -> QPoint:
+        scene = plot.view.mapViewToScene(QPointF(x, 0.5))
+        return plot.mapFromScene(QPointF(scene.x(), area.center().y()))
+
+    qtbot.mouseMove(plot.viewport(), pixel(0.0))
+    qtbot.mousePress(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(0.0))
+    for x in (-0.2, -0.5, -1.0):
+        qtbot.mouseMove(plot.viewport(), pixel(x))
+        qtbot.wait(20)
+    qtbot.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(-1.0))
+    assert tiny.session.request()["eps"] == pytest.approx(0.1, rel=0.05)
+    tiny.session.undo()
+    assert tiny.session.request()["eps"] == 1.0
+
+
+def test_the_crosshair_reads_every_curve(tiny, qtbot) -> None:
+    plot = tiny.workspaces["bounds"].plot
+    at = plot.mapFromScene(plot.view.mapViewToScene(QPointF(0.0, 0.7)))
+    qtbot.mouseMove(plot.viewport(), at)
+    qtbot.waitUntil(plot.crosshair.table.isVisible)
+    text = plot.crosshair.table.text()
+    assert "ε = " in text
+    assert "randomized response" in text
+    assert "0.7" in text
+    right = plot.mapFromScene(plot.view.mapViewToScene(QPointF(0.9, 0.7)))
+    qtbot.mouseMove(plot.viewport(), right)
+    qtbot.waitUntil(lambda: "not valid here" in plot.crosshair.table.text())
+    plot.crosshair.hide()
+
+
+def test_hiding_a_curve_hides_its_marks_and_is_kept_for_the_picture(tiny, qtbot) -> None:
+    bounds = tiny.workspaces["bounds"]
+    bounds.legend.row("linear").check.click()
+    linear = curve(tiny, "linear")
+    assert not linear.line.isVisible()
+    assert not linear.ends.isVisible()
+    assert bounds.view_state().hidden == ("linear",)
+    tiny.session.set_quantity("error")
+    assert bounds.view_state().hidden in ((), ("linear",))
+    tiny.session.set_quantity("truth")
+    qtbot.waitUntil(lambda: not tiny.busy)
+    assert not curve(tiny, "linear").line.isVisible()
+    bounds.legend.row("linear").check.click()
+    assert curve(tiny, "linear").line.isVisible()
+
+
+def test_zooming_stays_until_reset(tiny, settled, qtbot) -> None:
+    bounds = tiny.workspaces["bounds"]
+    whole = bounds.plot.data_ranges()
+    assert bounds.view_state().x_range is None
+    bounds.plot.setFocus()
+    qtbot.keyClick(bounds.plot, Qt.Key.Key_Plus)
+    qtbot.keyClick(bounds.plot, Qt.Key.Key_Left)
+    zoomed = bounds.plot.data_ranges()
+    assert zoomed != whole
+    tiny.session.set_value("eps", 3.0)
+    settled(tiny)
+    assert bounds.plot.data_ranges() == zoomed
+    assert bounds.view_state().x_range == pytest.approx(zoomed[0])
+    bounds.y_bar.reset.click()
+    assert bounds.plot.data_ranges() == whole
+
+
+def test_a_view_state_comes_back(tiny, settled) -> None:
+    bounds = tiny.workspaces["bounds"]
+    view = ViewState(x_log=True, y_log=True, hidden=("linear",), x_range=(0.1, 1.0))
+    bounds.apply_view_state(view)
+    back = bounds.view_state()
+    assert back.hidden == ("linear",)
+    assert back.y_log
+    assert back.x_range == pytest.approx((0.1, 1.0))
+    assert bounds.y_bar.log.isChecked()
+
+
+def test_coarse_answers_say_so_until_the_exact_one(tiny, qtbot) -> None:
+    tiny.session.set_value("slow", True)
+    qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("coarse"))
+    assert len(curve(tiny, "truth").x) == 10
+    qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("exact"))
+    assert len(curve(tiny, "truth").x) == 100
+
+
+def test_a_failed_answer_keeps_the_last_picture_and_says_so(tiny, settled, qtbot, monkeypatch):
+    bounds = tiny.workspaces["bounds"]
+    kept = curve(tiny, "truth").y.copy()
+
+    def fail(*_: object) -> object:
+        raise ValueError("eps: the moon is in the way")
+        yield
+
+    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+    tiny.session.set_value("eps", 0.5)
+    qtbot.waitUntil(tiny.banner.isVisible)
+    assert tiny.banner.text.text() == "Eps: the moon is in the way."
+    assert bounds.stale.isVisible()
+    assert np.array_equal(curve(tiny, "truth").y, kept)
+    monkeypatch.undo()
+    tiny.session.set_value("eps", 0.6)
+    settled(tiny)
+    assert not bounds.stale.isVisible()
+    assert not tiny.banner.isVisible()
+
+
+def test_long_curves_are_thinned_and_keep_their_ends() -> None:
+    x = np.arange(50_000.0)
+    series = Series("a", "a", Role.EXACT, x, x, Reference("a", "b"))
+    places = thin(series)
+    assert len(places) <= MAX_POINTS
+    assert (places[0], places[-1]) == (0, 49_999)
+
+
+@pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
+def test_nothing_of_the_workspace_is_cut_off(tiny, qtbot, size) -> None:
+    tiny.resize(*size)
+    qtbot.wait(10)
+    bounds = tiny.workspaces["bounds"]
+    for bar in (bounds.x_bar, bounds.y_bar):
+        for child in bar.findChildren(QWidget):
+            if child.isVisible() and child.parent() is bar:
+                assert bar.rect().contains(child.geometry())

@@ -1,0 +1,59 @@
+"""Ticks: within the axis, distinct, and never more labels than there is room for."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.ui.views.value_axis import linear_ticks, log_ticks, nice_range
+
+ROOM = st.floats(2, 30)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), ROOM)
+def test_linear_ticks(low: float, span: float, room: float) -> None:
+    high = low + span
+    major, minor = linear_ticks(low, high, room)
+    assert 1 <= len(major) + len(minor)
+    assert len(major) <= room + 1
+    slack = 1e-6 * max(abs(low), abs(high), span)
+    assert all(low - slack <= x <= high + slack for x in major + minor)
+    assert len(set(major + minor)) == len(major) + len(minor)
+
+
+@given(st.floats(-40, 10), st.floats(0.01, 50), ROOM)
+def test_log_ticks(low: float, span: float, room: float) -> None:
+    high = low + span
+    major, minor = log_ticks(low, high, room)
+    assert len(major) <= max(room + 1, 3)
+    assert all(low - 1e-6 <= x <= high + 1e-6 for x in major + minor)
+    assert sorted(set(major)) == sorted(major)
+    assert not set(major) & set(minor)
+    if span > 1:
+        assert all(abs(x - round(x)) < 1e-9 or span < 2.2 for x in major)
+
+
+@given(st.floats(-30, 30), st.floats(0, 12))
+def test_nice_log_ranges_hold_the_data_and_little_more(low: float, span: float) -> None:
+    a, b = nice_range(low, low + span, log=True)
+    assert a <= low + 1e-9
+    assert low + span <= b + 1e-9
+    assert a < b
+    assert b - a <= span + 2
+
+
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
+def test_nice_linear_ranges_hold_the_data(low: float, span: float) -> None:
+    a, b = nice_range(low, low + span, log=False)
+    slack = 1e-6 * (b - a)
+    assert a <= low + slack
+    assert low + span <= b + slack
+    assert a < b
+
+
+def test_a_little_more_data_leaves_the_axis_alone() -> None:
+    assert nice_range(0.1, 7.3, log=False) == nice_range(0.1, 7.4, log=False) == (0.0, 7.5)
+    assert nice_range(-7.3, 2.1, log=True) == nice_range(-7.2, 2.4, log=True) == (-8, 3)
+    assert math.isclose(nice_range(0.0, 0.29, log=True)[1], math.log10(2))
