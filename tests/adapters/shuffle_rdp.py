@@ -53,6 +53,11 @@ def _convergence(p, L, D, d, eps0, k, T):
     }
 
 
+def _composed_delta(eps, eps0, k, n, T, direction):
+    loss = shuffle_rdp.randomised_response_loss(eps0, k, n)
+    return shuffle_rdp.Composition(loss if direction == "QP" else loss.reversed()).delta(eps, T)
+
+
 ADAPTERS = {
     "thm1_rdp": _thm1,
     "upsilon": shuffle_rdp.upsilon,
@@ -71,6 +76,13 @@ ADAPTERS = {
     "fmt_pipeline": _pipeline,
     "exact_delta_2rr": lambda eps, eps0, k, n, direction: shuffle_rdp.randomised_response_delta(
         eps, eps0, k, n, direction
+    ),
+    "exact_delta_2rr_T": _composed_delta,
+    "compose_eps_2rr": lambda eps0, k, n, T, delta, direction: (
+        shuffle_rdp.randomised_response_epsilon(eps0, k, n, T, delta, direction).value
+    ),
+    "compose_eps_clone_upper": lambda eps0, k, n, T, delta: (
+        shuffle_rdp.clone_epsilon(eps0, k, n, T, delta).value
     ),
     "convergence_bound": _convergence,
 }

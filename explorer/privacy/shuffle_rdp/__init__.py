@@ -15,6 +15,15 @@ from explorer.privacy.shuffle_rdp.lower import (
     lower_rdp_table,
     randomised_response_delta,
 )
+from explorer.privacy.shuffle_rdp.numerical import (
+    TOO_FEW_ROUNDS,
+    Composition,
+    RoundLoss,
+    clone_epsilon,
+    clone_loss,
+    randomised_response_epsilon,
+    randomised_response_loss,
+)
 from explorer.privacy.shuffle_rdp.upper import (
     capped_rdp_table,
     effective_clones,
@@ -26,9 +35,14 @@ from explorer.privacy.shuffle_rdp.upper import (
 )
 
 __all__ = [
+    "TOO_FEW_ROUNDS",
+    "Composition",
     "Direction",
+    "RoundLoss",
     "Shuffling",
     "capped_rdp_table",
+    "clone_epsilon",
+    "clone_loss",
     "convergence_bound",
     "effective_clones",
     "gradient_second_moment",
@@ -39,6 +53,8 @@ __all__ = [
     "pipeline_holds",
     "pure_epsilon",
     "randomised_response_delta",
+    "randomised_response_epsilon",
+    "randomised_response_loss",
     "renyi_cap_table",
     "round_delta",
     "upper_epsilon",
