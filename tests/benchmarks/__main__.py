@@ -14,6 +14,7 @@ from tests.benchmarks.table import Row, render
 def main() -> int:
     """Print the table; exit 1 if a limit is missed."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the program itself does
     names = [m.name for m in pkgutil.iter_modules(package.__path__) if m.name.startswith("bench_")]
     wanted = sys.argv[1:] or [name.removeprefix("bench_") for name in names]
     rows: list[Row] = []
