@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,9 @@ from explorer.checkins.model import (
     Reason,
 )
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
+
+QUERY_MEGABYTES = 1000
+"""Above this, questions spill to disk; the arrays they are answered with come on top."""
 
 _FEW_USERS = 2000
 """Up to so many sampled users are picked by the database; more are picked from all rows."""
@@ -117,7 +122,8 @@ class CheckinData:
         self.has_weights: bool = stored["has_weights"]
         self.report = _report(stored["report"])
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
-        self._con = connect()
+        self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")
+        self._con = connect(self._spill, QUERY_MEGABYTES)
         rows_file, duplicates_file = quote(entry.file(ROWS)), quote(entry.file(DUPLICATES))
         try:
             self._con.execute(f"CREATE TABLE duplicates AS FROM read_parquet({duplicates_file})")
@@ -314,6 +320,7 @@ class CheckinData:
             self._closed = True
         self._con.interrupt()
         self._con.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
         self._entry.close()
 
     def __enter__(self) -> CheckinData:

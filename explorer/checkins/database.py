@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,17 +11,21 @@ from typing import Any
 from explorer.checkins.errors import LoadCancelled
 
 POLL_SECONDS = 0.01
-MEMORY_LIMIT = "200MB"
+MAX_THREADS = 4
+MEMORY_BASE, MEMORY_PER_THREAD = 60, 40
+"""Megabytes. Less, and the CSV reader works on one buffer at a time; more is not faster."""
 
 
-def connect(scratch: Path | None = None, threads: int = 2) -> Any:
-    """Open an in-memory database that spills into a folder (or not at all)."""
+def connect(scratch: Path | None = None, megabytes: int | None = None) -> Any:
+    """Open an in-memory database that spills into a folder (or not at all) above a limit."""
     import duckdb
 
+    threads = min(os.cpu_count() or 2, MAX_THREADS)
+    megabytes = megabytes or MEMORY_BASE + MEMORY_PER_THREAD * threads
     con = duckdb.connect(
         config={
             "threads": threads,
-            "memory_limit": MEMORY_LIMIT,
+            "memory_limit": f"{megabytes}MB",
             "preserve_insertion_order": True,
             "temp_directory": str(scratch) if scratch is not None else "",
             "autoinstall_known_extensions": False,

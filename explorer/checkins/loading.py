@@ -37,10 +37,10 @@ from explorer.checkins.model import (
     OnProgress,
     Preview,
     Progress,
-    Reason,
 )
 from explorer.checkins.parquet import parquet_examples, read_parquet
 from explorer.checkins.rows import (
+    DUPLICATES,
     ROWS,
     count,
     find_duplicates,
@@ -218,7 +218,7 @@ def _load(
     work = Work(size, progress, cancelled, dialect)
     entry = cache.new_entry(cache_dir)
     try:
-        con = connect(entry.folder / "spill", threads=min(os.cpu_count() or 2, 8))
+        con = connect(entry.folder / "spill")
         try:
 
             def judge(failing: float) -> None:
@@ -292,7 +292,7 @@ def _fill(
         examples = parquet_examples(con, folder, path)
     else:
         examples = text_examples(con, folder, scan, source, source != path, dialect)
-    kept = count(con, folder / ROWS, "code = 0") - aside.get(Reason.DUPLICATE, 0)
+    kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
     header = int(scan.header > 0)
     # a record over several lines is one row; its further lines stay with it
     accounted = header + len(scan.blank) + len(scan.joined) + sum(aside.values()) + kept

@@ -25,7 +25,13 @@ from explorer.checkins.statements import TEXT_ID, text_source, typed_rows
 Tick = Callable[[float], None]
 
 HEAD_ROWS = 10_000
-_SAME = "user_id, time, lat, lon, place"
+_SAME = "same, user_id, time, lat, lon"
+MANY = 200_000
+"""Entries of a joined table that surely fit into memory."""
+
+_PASS_ROWS = 5_000_000
+"""Rows among which duplicates are sought at a time, so that memory does not grow with the file."""
+
 PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
 """Quick to write rather than small: looking for dictionaries costs more than it saves."""
 
@@ -174,21 +180,39 @@ def judge_rows(con: Any, rows: str) -> tuple[float, bool]:
 def find_duplicates(con: Any, folder: Path, tick: Tick) -> None:
     """Write ``duplicates.parquet``: the numbers n of rows that repeat an earlier kept row."""
     raw = f"read_parquet({quote(folder / ROWS)}, file_row_number=true)"
-    run(
-        con,
-        f"CREATE TEMP TABLE repeated AS SELECT h FROM (SELECT hash({_SAME}) AS h FROM {raw} "
-        "WHERE code = 0) GROUP BY h HAVING count(*) > 1",
-        tick,
-    )
-    run(
-        con,
-        "COPY (SELECT n FROM (SELECT file_row_number AS n, "
-        f"row_number() OVER (PARTITION BY {_SAME} ORDER BY file_row_number) AS k "
-        f"FROM {raw} WHERE code = 0 AND hash({_SAME}) IN (SELECT h FROM repeated)) "
-        f"WHERE k > 1 ORDER BY n) TO {quote(folder / DUPLICATES)} {PARQUET}",
-        tick,
-    )
-    con.execute("DROP TABLE repeated")
+    passes = -(-count(con, folder / ROWS) // _PASS_ROWS)
+    con.execute("CREATE TEMP TABLE found (n BIGINT)")
+    for i in range(passes):
+
+        def share(done: float, i: int = i) -> None:
+            tick((i + done) / passes)
+
+        part = f"code = 0 AND same % {passes} = {i}" if passes > 1 else "code = 0"
+        run(
+            con,
+            f"CREATE TEMP TABLE repeated AS SELECT same FROM {raw} WHERE {part} "
+            "GROUP BY same HAVING count(*) > 1",
+            share,
+        )
+        if con.execute("SELECT count(*) FROM repeated").fetchone()[0]:
+            run(
+                con,
+                "INSERT INTO found SELECT n FROM (SELECT file_row_number AS n, "
+                f"row_number() OVER (PARTITION BY {_SAME} ORDER BY file_row_number) AS k "
+                f"FROM {raw} WHERE {part} AND same IN (FROM repeated)) WHERE k > 1",
+                share,
+            )
+        con.execute("DROP TABLE repeated")
+    con.execute(f"COPY (FROM found ORDER BY n) TO {quote(folder / DUPLICATES)} {PARQUET}")
+    total = con.execute("SELECT count(*) FROM found").fetchone()[0]
+    if total > MANY:  # too many to look up in every question: mark the rows themselves
+        code = f"CASE WHEN n IS NULL THEN code ELSE {Reason.DUPLICATE.code} END::UTINYINT"
+        _rewrite(
+            con, folder, f"r.* EXCLUDE (file_row_number) REPLACE ({code} AS code)",
+            "found ON file_row_number = n", total, tick,
+        )  # fmt: skip
+        no_duplicates(con, folder)
+    con.execute("DROP TABLE found")
 
 
 def no_duplicates(con: Any, folder: Path) -> None:
@@ -220,14 +244,25 @@ def number_users(con: Any, folder: Path, tick: Tick) -> None:
         tick,
     )
     con.execute(f"COPY (SELECT key AS user_id FROM numbers ORDER BY key) TO {users} {PARQUET}")
-    numbered = folder / "numbered.parquet"
+    _rewrite(
+        con, folder, "r.* EXCLUDE (file_row_number) REPLACE (key AS user_id)",
+        "numbers USING (user_id)", count(con, folder / USERS), tick,
+    )  # fmt: skip
+    con.execute("DROP TABLE numbers")
+
+
+def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: Tick) -> None:
+    """Write the rows anew, joined to a table of some size, in the order they have."""
+    new = folder / "new.parquet"
+    # a join too large for memory loses the order
+    order = "ORDER BY file_row_number" if size > MANY else ""
     run(
         con,
-        f"COPY (SELECT r.* REPLACE (key AS user_id) FROM read_parquet({quote(raw)}) r "
-        f"LEFT JOIN numbers USING (user_id)) TO {quote(numbered)} {PARQUET}",
+        f"COPY (SELECT {select} FROM read_parquet({quote(folder / ROWS)}, file_row_number=true) r "
+        f"LEFT JOIN {joined} {order}) TO {quote(new)} {PARQUET}",
         tick,
     )
-    numbered.replace(raw)
+    new.replace(folder / ROWS)
 
 
 def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, int]:

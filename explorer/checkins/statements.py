@@ -55,11 +55,12 @@ def number_expression(column: str) -> str:
 
 
 def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool = False) -> str:
-    """Return a query of ``user_id, time, lat, lon, place, weight, code`` in file order.
+    """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
-    ``place`` is a 64-bit hash of the location id: it only has to tell apart rows that agree in
-    everything else. The tests that good rows pass come first and are cheap; what exactly is wrong
-    is asked of the others alone.
+    ``same`` is a 64-bit hash of user, time, latitude, longitude and location: duplicates agree in
+    it, and rows that agree in all but the location differ in it (but for a chance of 2⁻⁶⁴). The
+    tests that good rows pass come first and are cheap; what exactly is wrong is asked of the
+    others alone.
 
     Parameters
     ----------
@@ -111,7 +112,8 @@ def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool 
     instant = "NULL::TIMESTAMPTZ" if time is None else time_expression(time, mapping.time_format)
     mass = "1.0::DOUBLE" if weight is None else number_expression(weight)
     return (
-        f"SELECT u AS user_id, t AS time, y AS lat, x AS lon, hash({place}) AS place, "
+        f"SELECT u AS user_id, t AS time, y AS lat, x AS lon, "
+        f"hash(u, t, y, x, {place}) AS same, "
         f"w AS weight, ({code})::UTINYINT AS code "
         f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {number_expression(lat)} AS y, "
         f"{number_expression(lon)} AS x, {mass} AS w FROM {source})"
