@@ -117,6 +117,9 @@ class MapPane(pg.GraphicsView):
             item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
             self._view.addItem(item, ignoreBounds=True)
         self.setAntialiasing(False)
+        # Left to itself each scene asks for its own repaint, and linked panes are then painted
+        # in two rounds; every change below asks its viewport instead.
+        self.setViewportUpdateMode(self.ViewportUpdateMode.NoViewportUpdate)
         # Files dropped on the map are for the window.
         self.setAcceptDrops(False)
         self.viewport().setAcceptDrops(False)
@@ -139,6 +142,7 @@ class MapPane(pg.GraphicsView):
     def set_colours(self, table: np.ndarray) -> None:
         """Set the colour map: uint8, shape (256, 3)."""
         self._image.setLookupTable(table)
+        self.viewport().update()
 
     def set_surface(self, values: np.ndarray, region: Region, top: float) -> None:
         """Show a heatmap over its region, coloured from 0 to `top`."""
@@ -150,11 +154,13 @@ class MapPane(pg.GraphicsView):
         if not self._image.isVisible():
             self._image.setVisible(True)
             self._look()
+        self.viewport().update()
 
     def set_top(self, top: float) -> None:
         """Change where the colour scale ends."""
         if self._image.image is not None:
             self._image.setLevels((0.0, top))
+            self.viewport().update()
 
     def set_stamp(self, text: str) -> None:
         """Write on the picture what must stand on it."""
@@ -165,9 +171,11 @@ class MapPane(pg.GraphicsView):
     def clear_surface(self) -> None:
         """Show no heatmap."""
         self._image.setVisible(False)
+        self._look()
 
     def set_dots(self, pixels: np.ndarray | None, box: Box | None) -> None:
         """Show check-ins as dots: uint8 RGBA of shape (rows, columns, 4), row 0 south."""
+        self.viewport().update()
         if pixels is None or box is None:
             self._dots.setVisible(False)
             return
@@ -190,6 +198,7 @@ class MapPane(pg.GraphicsView):
     def set_lines_visible(self, visible: bool) -> None:
         """Show or hide coasts and borders."""
         self._lines.setVisible(visible)
+        self.viewport().update()
 
     def set_cities_visible(self, visible: bool) -> None:
         """Show or hide city names."""

@@ -1,0 +1,276 @@
+"""How the map follows a slider, and whether the window stays alive, in the real window.
+
+Protocol: from the slider's ``valueChanged`` to the end of the `UpdateRequest` that painted both
+panes from that value or a newer one; 300 values at 60 a second, window of 1280 × 800, bundled
+sample in its city view, basemap visible. Event-loop gap: longest interval between two ticks of a
+precise 2 ms timer, from 0.5 s after the window was shown.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from tests.benchmarks.table import Row, at_most
+
+VALUES = 300
+RATE = 60.0
+TIMEOUT_S = 120.0
+
+
+class Clock:
+    """Longest interval between two ticks of a 2 ms timer."""
+
+    def __init__(self) -> None:
+        from PySide6.QtCore import Qt, QTimer
+
+        self.gaps: list[float] = []
+        self._last = time.perf_counter()
+        self._timer = QTimer()
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(2)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.gaps.append(1e3 * (now - self._last))
+        self._last = now
+
+    def restart(self) -> None:
+        """Forget what was measured."""
+        self.gaps.clear()
+        self._last = time.perf_counter()
+
+    @property
+    def longest(self) -> float:
+        """Milliseconds."""
+        return max(self.gaps, default=0.0)
+
+    def stop(self) -> None:
+        self._timer.stop()
+
+
+def wait(done: Callable[[], bool], seconds: float = TIMEOUT_S) -> None:
+    """Turn the event loop until something holds."""
+    from PySide6.QtCore import QEventLoop, QTimer
+
+    loop = QEventLoop()
+    poll = QTimer()
+    end = time.perf_counter() + seconds
+    poll.timeout.connect(lambda: loop.quit() if done() or time.perf_counter() > end else None)
+    poll.start(5)
+    loop.exec()
+    poll.stop()
+    if not done():
+        raise TimeoutError("the window did not get there in time")
+
+
+def pause(seconds: float) -> None:
+    """Turn the event loop for a while."""
+    end = time.perf_counter() + seconds
+    wait(lambda: time.perf_counter() >= end, seconds + 5)
+
+
+@contextmanager
+def window():
+    """Give the real window with the sample loaded and its answer complete."""
+    from PySide6.QtWidgets import QApplication
+
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    with tempfile.TemporaryDirectory() as folder:
+        # The cache folder stays the user's: code compiled by an earlier run is found there.
+        os.environ["XDG_STATE_HOME"] = folder
+        app = QApplication.instance() or QApplication([])
+        from explorer.engine.host import Host
+        from explorer.engine.session import Session, SessionState
+        from explorer.ui import theme as themes
+        from explorer.ui.main_window import MainWindow
+
+        themes.prepare(app)
+        shown = MainWindow(Session(SessionState("heatmap")), Host(), themes.Theme("light"))
+        shown.resize(1280, 800)
+        shown.show()
+        try:
+            shown.data.use_cache = False
+            shown.data.open_sample()
+            settle(shown)
+            yield shown
+        finally:
+            shown.close()
+            shown.deleteLater()
+            app.processEvents()
+
+
+def settle(shown) -> None:
+    """Wait until what is on the screen is the complete answer to what is asked."""
+    workspace, controller = shown.workspaces["map"], shown.answers["map"]
+
+    def done() -> bool:
+        result = workspace.current_result
+        return (
+            result is not None
+            and result.complete
+            and result.request == controller.request
+            and not controller.busy
+            and not shown.data.busy
+        )
+
+    wait(done)
+    pause(0.3)
+
+
+class Repaints:
+    """Times at which an UpdateRequest of the window ended that had painted both panes."""
+
+    def __init__(self, shown) -> None:
+        from PySide6.QtCore import QEvent, QObject
+
+        self.ends: list[tuple[float, float]] = []
+        self._panes = shown.workspaces["map"].panes
+        self._painted: dict[str, float] = {}
+        self._shown = shown
+        outer = self
+
+        class Watch(QObject):
+            busy = False
+
+            def eventFilter(self, watched, event) -> bool:  # noqa: N802
+                if watched is shown and event.type() == QEvent.Type.UpdateRequest and not self.busy:
+                    # The event is carried out here, so that its end is known.
+                    self.busy = True
+                    outer._painted = {}
+                    watched.event(event)
+                    self.busy = False
+                    outer.note()
+                    return True
+                if event.type() == QEvent.Type.Paint:
+                    for key, pane in outer._panes.panes.items():
+                        if watched is pane.viewport():
+                            outer._painted[key] = outer.value_of(key)
+                return False
+
+        self._watch = Watch()
+        shown.installEventFilter(self._watch)
+        for pane in self._panes.panes.values():
+            pane.viewport().installEventFilter(self._watch)
+
+    def value_of(self, _key: str) -> float:
+        """Return the ε of the picture being painted."""
+        return self._shown.workspaces["map"].current_result.request["epsilon"]
+
+    def note(self) -> None:
+        if len(self._painted) == len(self._panes.panes):
+            self.ends.append((time.perf_counter(), min(self._painted.values())))
+
+    def remove(self) -> None:
+        self._shown.removeEventFilter(self._watch)
+        for pane in self._panes.panes.values():
+            pane.viewport().removeEventFilter(self._watch)
+
+
+def drag(shown, clock: Clock) -> tuple[list[float], float, int]:
+    """Drag ε upwards over 300 values; return latencies and the longest gap in ms, and frames."""
+    from PySide6.QtCore import QEvent, Qt, QTimer
+
+    slider = epsilon_slider(shown)
+    places = np.linspace(slider.width() * 0.3, slider.width() * 0.8, VALUES)
+    press(slider, QEvent.Type.MouseButtonPress, places[0] - 1)
+    settle(shown)
+    watch = Repaints(shown)
+    sent: list[tuple[float, float]] = []
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    begin = time.perf_counter() + 0.05
+
+    def tick() -> None:
+        while len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
+            now = time.perf_counter()
+            press(slider, QEvent.Type.MouseMove, places[len(sent)])
+            sent.append((now, shown.session.request("heatmap")["epsilon"]))
+
+    timer.timeout.connect(tick)
+    clock.restart()
+    timer.start(1)
+    wait(lambda: len(sent) == VALUES and bool(watch.ends) and watch.ends[-1][1] >= sent[-1][1])
+    gap = clock.longest
+    timer.stop()
+    watch.remove()
+    press(slider, QEvent.Type.MouseButtonRelease, places[-1])
+    latencies, place = [], 0
+    for moment, value in sent:
+        # Values grow, so the first repaint late enough with at least this value is the one.
+        while watch.ends[place][0] < moment or watch.ends[place][1] < value:
+            place += 1
+        latencies.append(1e3 * (watch.ends[place][0] - moment))
+    return latencies, gap, len(watch.ends)
+
+
+def press(slider, kind, x: float) -> None:
+    """Send a mouse event to a slider, between two pixels too."""
+    from PySide6.QtCore import QPointF, Qt
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QApplication
+
+    at = QPointF(x, slider.height() / 2)
+    left = Qt.MouseButton.LeftButton
+    event = QMouseEvent(
+        kind, at, slider.mapToGlobal(at), left, left, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(slider, event)
+
+
+def epsilon_slider(shown):
+    """Return the slider of ε in the parameters panel."""
+    return shown.parameters.row("epsilon").slider
+
+
+def run() -> list[Row]:
+    """Measure slider latency at two resolutions and gaps while dragging, solving, loading."""
+    rows: list[Row] = []
+    with window() as shown:
+        pause(0.5)
+        clock = Clock()
+        for resolution, median, p95 in (("256", 16.0, 33.0), ("1024", None, 66.0)):
+            shown.session.set_value("resolution", resolution, "heatmap")
+            settle(shown)
+            times, gap, frames = drag(shown, clock)
+            note = f"{frames} frames for {VALUES} values"
+            name = f"slider to both panes repainted, Δ={resolution}"
+            if median is None:
+                rows.append(Row(f"{name}: median", float(np.median(times)), None, "ms", None, note))
+            else:
+                rows.append(at_most(f"{name}: median", float(np.median(times)), median, "ms", note))
+            rows.append(at_most(f"{name}: p95", float(np.percentile(times, 95)), p95, "ms"))
+            rows.append(at_most(f"longest gap while dragging, Δ={resolution}", gap, 33.0, "ms"))
+        shown.session.set_value("resolution", "256", "heatmap")
+        settle(shown)
+        clock.restart()
+        shown.session.set_value("w", 24, "heatmap")
+        settle(shown)
+        rows.append(at_most("longest gap while solving exactly, Δ=256", clock.longest, 50.0, "ms"))
+        clock.restart()
+        shown.session.set_value("backend", "cvxpy", "heatmap")
+        settle(shown)
+        rows.append(at_most("longest gap while cvxpy solves", clock.longest, 50.0, "ms"))
+        rows.append(_loading(shown, clock))
+        clock.stop()
+    return rows
+
+
+def _loading(shown, clock: Clock) -> Row:
+    from datasets.generate_checkins import main as generate
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "million.txt.gz"
+        generate(["--rows", "1000000", "--seed", "1", str(path)])
+        clock.restart()
+        shown.data.open(path)
+        settle(shown)
+        return at_most("longest gap while loading 1 M rows (.gz)", clock.longest, 50.0, "ms")
