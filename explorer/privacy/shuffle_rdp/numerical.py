@@ -23,6 +23,7 @@ from explorer.privacy.shuffle_rdp.lower import Direction, RandomisedResponsePair
 
 _ENUMERATED = 100_000
 _NODES_MAX = 384
+_EPS0_MAX = 100.0
 _LOSSLESS = 1e-12
 _TRUSTED = 5e-4
 """Largest relative error of δ accepted; ε then errs by a few hundredths of it."""
@@ -69,7 +70,16 @@ class RoundLoss:
             1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040))))
         )  # fmt: skip
         curved = np.where(small, series, np.expm1(w) - w)
-        return (curved + a * _log_bend(self.excess)) @ self.mass
+        return (curved + a * self._bend()) @ self.mass
+
+    def _bend(self) -> FloatArray:
+        """Return ln(1+x) − x."""
+        small = np.abs(self.excess) < 0.02
+        x = np.where(small, self.excess, 0.0)
+        series = -x * x * (
+            1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x * (1 / 7 - x / 8)))))
+        )  # fmt: skip
+        return np.asarray(np.where(small, series, self.log_ratio - self.excess))
 
     def tilted_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the loss under P tilted by e^{c·loss}, for each c."""
@@ -78,16 +88,6 @@ class RoundLoss:
         mean = weight @ self.log_ratio
         variance = weight @ self.log_ratio**2 - mean**2
         return mean, np.maximum(variance, 1e-30)
-
-
-def _log_bend(x: FloatArray) -> FloatArray:
-    """Return ln(1+x) − x."""
-    small = np.abs(x) < 0.02
-    xs = np.where(small, x, 0.0)
-    series = -xs * xs * (
-        1 / 2 - xs * (1 / 3 - xs * (1 / 4 - xs * (1 / 5 - xs * (1 / 6 - xs * (1 / 7 - xs / 8)))))
-    )  # fmt: skip
-    return np.asarray(np.where(small, series, np.log1p(np.where(small, 0.0, x)) - x))
 
 
 def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
@@ -131,7 +131,11 @@ def clone_loss(
     fewer = np.maximum(fewer, 0.0)
     # Of U and N − U only the case of more U is listed; the other mirrors it.
     W = N - 2 * fewer
-    log_m = log_half_pmf(fewer, N) + log_weight + (math.log(stride) - math.log(k) - log_pc)
+    log_m = (
+        log_half_pmf(np.asarray(fewer, float), N)
+        + log_weight
+        + (math.log(stride) - math.log(k) - log_pc)
+    )
     # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
     few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
     mass = (few * np.exp(log_m))[inside]
@@ -342,8 +346,8 @@ def randomised_response_epsilon(
     """Return ε at δ of T rounds of randomised response: the *2RR lower bound*.
 
     No accountant that is sound for all ε₀-LDP randomisers can report less; a particular
-    randomiser may leak less. Arguments broadcast, domains as in `upper_epsilon`; entries where
-    the integral can't be trusted are not valid.
+    randomiser may leak less. Arguments broadcast; ε₀ in [0, 100], the other domains as in
+    `upper_epsilon`; entries where the integral can't be trusted are not valid.
     """
     which = Direction(direction)
 
@@ -368,7 +372,7 @@ def clone_epsilon(
     """Return ε at δ of T rounds of subsampled clones: the *numerical upper bound*.
 
     It holds for every ε₀-LDP randomiser (`Clones.STRONGER`: one common, non-adaptive one).
-    Arguments broadcast, domains as in `upper_epsilon`.
+    Arguments broadcast; ε₀ in [0, 100], the other domains as in `upper_epsilon`.
     """
     which = Clones(variant)
 
@@ -388,7 +392,8 @@ def _composed(
     role: Role,
     reference: Reference,
 ) -> Bound:
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e = domain.reals("eps0", eps0, 0.0, _EPS0_MAX)
+    sampled, clients = domain.population(k, n)
     arrays = np.broadcast_arrays(e, sampled, clients, domain.rounds(T), domain.delta(delta))
     flat = np.stack([a.ravel() for a in arrays])
     value = np.zeros(flat.shape[1])
