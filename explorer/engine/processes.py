@@ -73,7 +73,7 @@ class HeavyWorker:
             self._closed = True
             executor, self._executor = self._executor, None
         if executor is not None:
-            executor.shutdown(wait=True, kill_workers=True)
+            _end(executor)
 
     def _submit(
         self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
@@ -85,7 +85,7 @@ class HeavyWorker:
                 self._stale = [item for item in self._stale if not item[0].done()]
                 overdue = any(time.monotonic() - since > STALE_GRACE_S for _, since in self._stale)
                 if overdue and self._executor is not None:
-                    self._executor.shutdown(wait=True, kill_workers=True)
+                    _end(self._executor)
                     self._executor, self._stale = None, []
                 if not self._stale:
                     future: Future[Any] = self._start().submit(function, *args)
@@ -131,3 +131,16 @@ def _wait(future: Future[Any], seconds: float) -> None:
     from concurrent.futures import wait
 
     wait([future], timeout=seconds)
+
+
+def _end(executor: Any) -> None:
+    """Kill an executor's process and let its threads end.
+
+    The thread that was writing a large argument into the dead process' pipe would wait for ever,
+    because this process holds the other end open too.
+    """
+    queue = executor._call_queue
+    executor.shutdown(wait=True, kill_workers=True)
+    reader = getattr(queue, "_reader", None)
+    if reader is not None:
+        reader.close()

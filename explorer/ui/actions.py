@@ -74,7 +74,7 @@ class Menus:
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
         self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
         menu.addSeparator()
-        self._add(menu, "close", "C&lose", window.close, keys.Quit)
+        self._add(menu, "close", "C&lose", window.close, "Ctrl+Q")
         window.keeper.recent_changed.connect(self._update_recent)
         self._update_recent()
 
@@ -83,7 +83,7 @@ class Menus:
         menu = window.menuBar().addMenu("&Edit")
         self._add(menu, "undo", "&Undo", window.session.undo, keys.Undo)
         redo = self._add(menu, "redo", "&Redo", window.session.redo)
-        redo.setShortcuts([QKeySequence(keys.Redo), QKeySequence("Ctrl+Y")])
+        redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
         window.session.history_changed.connect(self.update)

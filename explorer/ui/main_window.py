@@ -168,6 +168,7 @@ class MainWindow(QMainWindow):
         self.data.loaded.connect(self._loaded)
         self.data.failed.connect(lambda error: self.tell(explain(error, "data")))
         self.files.problem.connect(self.tell)
+        self.keeper.save_failed.connect(lambda error: self.tell(explain(error, "session")))
         self.files.followed.connect(self._followed)
         self.session.changed.connect(self._state_changed)
         self.tabs.currentChanged.connect(self._tab_chosen)

@@ -57,6 +57,7 @@ class BoundsWorkspace(QWidget):
         self._theme = theme
         self._looks: dict[tuple[str, str], _Look] = {}
         self._drags = 0
+        self._coming: tuple[tuple, ViewState] | None = None
         self.current_result: Result | None = None
         self._build()
         controller.result_ready.connect(self._show)
@@ -146,9 +147,13 @@ class BoundsWorkspace(QWidget):
             return
         look.y_log, look.hidden = view.y_log, frozenset(view.hidden)
         self._state_changed(self._session.state, None)
-        if self.current_result is not None:
-            self._draw(self.current_result)
-        self.plot.set_data_ranges(view.x_range, view.y_range)
+        wanted = _subject(self._front()[1])
+        shown = self.current_result
+        if shown is not None and _subject(shown.request) == wanted:
+            self._draw(shown)
+            self.plot.set_data_ranges(view.x_range, view.y_range)
+        else:
+            self._coming = (wanted, view)
 
     # From the session
 
@@ -211,13 +216,17 @@ class BoundsWorkspace(QWidget):
             p = parameter(study, sweep.key)
             x_words, x_log = axis_words(p.symbol, p.name, p.unit), sweep.scale is Scale.LOG
         before = self.current_result
-        if before is None or _subject(before) != _subject(result):
+        if before is None or _subject(before.request) != _subject(result.request):
             self.plot.set_data_ranges(None, None)
         self.current_result = result
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
         self.plot.hidden = look.hidden
         self.plot.show_result(result)
+        if self._coming is not None and self._coming[0] == _subject(result.request):
+            view = self._coming[1]
+            self._coming = None
+            self.plot.set_data_ranges(view.x_range, view.y_range)
         self._place_line(study, self._session.state.request_of(study.id))
         self._tell(result)
         drawn = {s.key for s in result.series}
@@ -288,6 +297,6 @@ class BoundsWorkspace(QWidget):
             self._tables.setSpacing(28 if wide else 10)
 
 
-def _subject(result: Result) -> tuple[str, str, object]:
+def _subject(request: Request) -> tuple[str, str, object]:
     """Return what makes a view of one answer fit another: study, quantity, x axis."""
-    return (result.request.study, result.request.quantity, result.request.sweep)
+    return (request.study, request.quantity, request.sweep)

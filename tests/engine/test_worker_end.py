@@ -1,0 +1,35 @@
+"""Ending the worker process in the middle of handing it something large leaves no thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from explorer.engine.processes import HeavyWorker
+from explorer.studies.model import Cancelled
+
+
+def _slow(_array: np.ndarray) -> None:
+    time.sleep(30)
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.3])
+def test_a_large_argument_in_the_pipe_does_not_keep_a_thread(seconds: float) -> None:
+    before = set(threading.enumerate())
+    worker = HeavyWorker()
+    end = time.monotonic() + seconds
+
+    def check() -> None:
+        if time.monotonic() > end:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        worker.call(_slow, (np.zeros(1_000_000),), check)
+    worker.close()
+    limit = time.monotonic() + 5
+    while set(threading.enumerate()) - before and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert set(threading.enumerate()) - before == set()

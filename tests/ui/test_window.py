@@ -1,0 +1,193 @@
+"""The real window on the sample: studies, tabs, undo, theme, layout, closing while it works."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from explorer.studies.registry import study_ids
+from explorer.ui import theme as themes
+
+
+@pytest.fixture
+def shuffle(open_window, settled):
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    return window
+
+
+def test_opens_with_the_sample(shuffle) -> None:
+    assert shuffle.data.current is not None
+    assert shuffle.data.current.synthetic
+    assert "Synthetic" in shuffle.data_state.text()
+    assert shuffle.answer_state.text().startswith("exact")
+
+
+def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> None:
+    plot = shuffle.workspaces["bounds"].plot
+    said, curve = shuffle.guarantee.sentence.text(), plot._curves["theorem1"].y.copy()
+    slider = shuffle.parameters.row("eps0").slider
+    middle = slider.height() // 2
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, middle))
+    qtbot.mouseMove(slider, QPoint(slider.width() // 3, middle))
+    qtbot.waitUntil(lambda: not (plot._curves["theorem1"].y == curve).all())
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 3, middle))
+    qtbot.waitUntil(lambda: shuffle.guarantee.sentence.text() != said)
+    assert shuffle.session.undo_text == "change eps0"
+    assert shuffle.menus.actions["undo"].text() == "&Undo change eps0"
+    shuffle.menus.actions["undo"].trigger()
+    assert not shuffle.menus.actions["undo"].isEnabled()
+    qtbot.waitUntil(lambda: shuffle.guarantee.sentence.text() == said)
+    shuffle.menus.actions["redo"].trigger()
+    qtbot.waitUntil(lambda: shuffle.guarantee.sentence.text() != said)
+
+
+def test_tabs_questions_and_menu_choose_the_study_together(shuffle, settled, qtbot) -> None:
+    shuffle.tabs.setCurrentIndex(0)
+    assert shuffle.session.state.study == "heatmap"
+    assert shuffle.questions.currentRow() == study_ids().index("heatmap")
+    assert shuffle.sides.isTabVisible(1)
+    qtbot.waitUntil(lambda: shuffle.current_result is not None, timeout=30_000)
+    qtbot.waitUntil(shuffle.badge.isVisible)
+    assert shuffle.badge.text()
+    shuffle.questions.setCurrentRow(study_ids().index("shuffle-rdp"))
+    assert shuffle.tabs.currentIndex() == 1
+    assert not shuffle.sides.isTabVisible(1)
+    assert not shuffle.badge.isVisible()
+    assert "shuffle" in shuffle.windowTitle().lower()
+    shuffle.menus._studies.actions()[0].trigger()
+    assert shuffle.tabs.currentIndex() == 0
+    for _ in range(3):
+        shuffle.session.undo()
+    assert shuffle.session.state.study == "shuffle-rdp"
+    assert shuffle.tabs.currentIndex() == 1
+
+
+def test_only_the_front_workspace_offers_its_actions(shuffle) -> None:
+    for key, workspace in shuffle.workspaces.items():
+        for action in workspace.view_actions():
+            assert action.isVisible() == (key == "bounds") or action.isSeparator()
+
+
+def test_reset_parameters_is_one_step(shuffle) -> None:
+    session = shuffle.session
+    session.set_value("eps0", 3.0)
+    session.set_value("k", 77)
+    shuffle.menus.actions["reset"].trigger()
+    assert (session.request()["eps0"], session.request()["k"]) == (2.0, 1000)
+    session.undo()
+    assert (session.request()["eps0"], session.request()["k"]) == (3.0, 77)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_theme_reaches_everything(shuffle, name) -> None:
+    shuffle.menus.actions[f"theme-{name}"].trigger()
+    chrome = themes.DARK if name == "dark" else themes.LIGHT
+    assert QApplication.palette().window().color().name() == chrome.panel
+    plot = shuffle.workspaces["bounds"].plot
+    assert plot.backgroundBrush().color().name() == shuffle.theme.plot.axes
+    pens = [curve.line.opts["pen"].color().name() for curve in plot._curves.values()]
+    assert set(pens) <= set(shuffle.theme.plot.curves)
+    assert shuffle.workspaces["bounds"].view_state().theme == name
+    shuffle.menus.actions["theme-light"].trigger()
+
+
+def _contrast(a: str, b: str) -> float:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("c", [themes.LIGHT, themes.DARK], ids=["light", "dark"])
+def test_writing_stands_out_from_its_ground(c) -> None:
+    """WCAG 2.1 AA asks for 4.5 for text of ordinary size."""
+    pairs = [(c.text, g) for g in (c.window, c.panel, c.field, c.accent_soft, c.warn_back)]
+    pairs += [(c.muted, g) for g in (c.window, c.panel, c.field)]
+    pairs += [(c.good, c.panel), (c.bad, c.panel), (c.bad, c.field), (c.warn, c.warn_back)]
+    pairs += [(c.on_accent, c.accent), (c.accent, c.accent_soft)]
+    assert {pair: _contrast(*pair) for pair in pairs if _contrast(*pair) < 4.5} == {}
+
+
+def test_docks_hide_and_come_back(shuffle) -> None:
+    shuffle.docks["guarantee"].close()
+    assert not shuffle.docks["guarantee"].isVisible()
+    shuffle.menus.actions["layout"].trigger()
+    assert shuffle.docks["guarantee"].isVisible()
+
+
+def test_every_menu_entry_does_something_or_is_off(shuffle) -> None:
+    for menu_action in shuffle.menuBar().actions():
+        for action in menu_action.menu().actions():
+            assert action.text() or action.isSeparator()
+    texts = [a.text() for m in shuffle.menuBar().actions() for a in m.menu().actions() if a.text()]
+    assert len(texts) == len(set(texts))
+    keys = [
+        key.toString()
+        for m in shuffle.menuBar().actions()
+        for a in m.menu().actions()
+        for key in a.shortcuts()
+        if a.shortcutContext() is Qt.ShortcutContext.WindowShortcut
+    ]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("key", ["keys", "about"])
+def test_dialogs_open_and_close(shuffle, qtbot, key) -> None:
+    shuffle.menus.actions[key].trigger()
+    (dialog,) = [
+        w for w in QApplication.topLevelWidgets() if w.isVisible() and w.isWindow() and w.parent()
+    ]
+    assert dialog.windowTitle()
+    dialog.close()
+
+
+def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> None:
+    path = tmp_path / "few.txt"
+    rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
+    path.write_text("\n".join(rows) + "\n")
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(400, 300), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    with qtbot.waitSignal(shuffle.data.loaded, timeout=20_000):
+        shuffle.dropEvent(event)
+    assert shuffle.data.current.basename == "few.txt"
+    assert shuffle.keeper.recent[0] == str(path)
+    assert "few.txt" in [a.text() for a in shuffle.menus.recent.actions()]
+
+
+def test_a_file_that_is_not_there_is_told_in_a_sentence(shuffle, qtbot, tmp_path) -> None:
+    shuffle.files.open_any(tmp_path / "nothing.csv")
+    assert shuffle.banner.isVisible()
+    assert "nothing.csv" in shuffle.banner.text.text()
+    shuffle.banner.shut.click()
+    assert not shuffle.banner.isVisible()
+
+
+@pytest.mark.parametrize("after_ms", [0, 30, 120, 400])
+def test_closing_during_work_leaves_nothing(open_window, qtbot, after_ms) -> None:
+    window = open_window(study="heatmap")
+    qtbot.wait(after_ms)
+    window.session.set_study("shuffle-rdp")
+    window.session.set_value("eps0", 1.5)
+    began = time.monotonic()
+    window.close()
+    assert time.monotonic() - began < 5
+    names = {t.name for t in threading.enumerate()}
+    assert not {n for n in names if n.startswith(("answers", "opening", "export"))}
+
+
+def test_closing_twice_is_harmless(shuffle) -> None:
+    shuffle.close()
+    shuffle.close()
