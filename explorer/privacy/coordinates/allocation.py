@@ -101,11 +101,11 @@ def grouped_log_mse(c: FloatArray, counts: checks.IntArray) -> FloatArray:
     ----------
     c : ndarray of shape (…, groups)
         Non-decreasing budgets.
-    counts : ndarray of int, shape (groups,)
+    counts : ndarray of int, shape (groups,) or (…, groups)
         Coordinates in each group.
     """
     alpha = np.diff(c, axis=-1, prepend=0.0)
-    sizes = np.cumsum(counts[::-1])[::-1]
+    sizes = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
     totals = np.logaddexp.accumulate(-log_second_moment(sizes, np.maximum(alpha, 0.0)), axis=-1)
     result: FloatArray = np.logaddexp.reduce(np.log(counts) - totals, axis=-1)
     return result
@@ -145,7 +145,7 @@ def best_nested_rounding(c: ArrayLike, groups: int) -> FloatArray:
         rows = [np.flatnonzero(np.arange(values.size) != j) for j in range(1, values.size)]
         tried = np.stack([values[row] for row in rows])
         sizes = np.stack([np.add.reduceat(counts, row) for row in rows])
-        errors = np.array([float(grouped_log_mse(c, n)) for c, n in zip(tried, sizes, strict=True)])
+        errors = grouped_log_mse(tried, sizes)
         best = int(np.argmin(errors))
         if values.size <= most and errors[best] >= grouped_log_mse(values, counts):
             break

@@ -34,24 +34,66 @@ _MOST_LEVELS = 6
 _USELESS = 80.0
 
 
+# ("suffix", g): one channel of groups g and later; ("group", g): one channel of group g;
+# ("singles", g): a channel for every coordinate of group g.
+Kind = tuple[str, int]
+
+
 @dataclass(frozen=True)
 class BestDesign:
     """A design that meets its constraint, and its exact error.
 
     Attributes
     ----------
-    subsets : tuple of tuple of int
-        Coordinates of each channel, 0-based.
-    alphas : ndarray of shape (channels,)
-        Their levels, > 0.
+    groups : tuple of ndarray of int
+        Coordinates that are treated alike, 0-based.
+    kinds : tuple of (str, int)
+        Classes of channels: ("suffix", g), ("group", g) or ("singles", g).
+    levels : ndarray
+        Level of each channel of a class, > 0.
     mse : float
         Exact error of one user's report at x = 0; divide by n. Infinite if a coordinate can have
         no report.
     """
 
-    subsets: tuple[tuple[int, ...], ...]
-    alphas: FloatArray
+    groups: tuple[checks.IntArray, ...]
+    kinds: tuple[Kind, ...]
+    levels: FloatArray
     mse: float
+
+    @property
+    def subsets(self) -> tuple[tuple[int, ...], ...]:
+        """Coordinates of each channel, as `design_mse` and the samplers take them."""
+        result: list[tuple[int, ...]] = []
+        for kind, g in self.kinds:
+            if kind == "singles":
+                result += [(i,) for i in self.groups[g].tolist()]
+            else:
+                chosen = self.groups[g:] if kind == "suffix" else self.groups[g : g + 1]
+                result.append(tuple(np.sort(np.concatenate(chosen)).tolist()))
+        return tuple(result)
+
+    @property
+    def alphas(self) -> FloatArray:
+        """Level of each channel of `subsets`."""
+        return np.repeat(self.levels, [self._copies(kind) for kind in self.kinds])
+
+    @property
+    def c(self) -> FloatArray:
+        """CDP levels c_i of all coordinates, without listing the channels."""
+        result = np.zeros(sum(group.size for group in self.groups))
+        for (kind, g), level in zip(self.kinds, self.levels, strict=True):
+            for group in self.groups[g:] if kind == "suffix" else self.groups[g : g + 1]:
+                result[group] += level
+        return result
+
+    @property
+    def total(self) -> float:
+        """LDP level L."""
+        return float(sum(self._copies(k) * a for k, a in zip(self.kinds, self.levels, strict=True)))
+
+    def _copies(self, kind: Kind) -> int:
+        return self.groups[kind[1]].size if kind[0] == "singles" else 1
 
 
 @dataclass(frozen=True)
@@ -136,43 +178,41 @@ def best_design(
         raise ValueError(f"coordinate_levels must be a vector, got shape {demanded.shape}")
     checks.real("q", q, 0.0, 1.0)
     values, place, counts = rounded_levels(demanded, _MOST_LEVELS)
-    everything = tuple(range(demanded.size))
+    groups = _grouped(place, values.size)
     if values[0] == 0.0:
-        return BestDesign((), np.zeros(0), math.inf)
-    baseline = BestDesign(
-        (everything,), values[:1].copy(), _mse([everything], values[:1], demanded.size)
-    )
-    members = [tuple(np.flatnonzero(place == g).tolist()) for g in range(values.size)]
-    theorem2 = best_zeta(values[place], float(eps), q).c
-    found = [baseline]
-    for kinds, start in _structures(values, counts, float(eps), family, theorem2, members):
-        problem, subsets = _problem(kinds, values, counts, float(eps), float(q), members)
-        found.append(_solve(problem, subsets, start, demanded.size))
+        return BestDesign(groups, (), np.zeros(0), math.inf)
+    with np.errstate(over="ignore"):
+        error = float(demanded.size * np.exp(log_second_moment(demanded.size, values[0])))
+    found = [BestDesign(groups, (("suffix", 0),), values[:1].copy(), error)]
+    theorem2 = best_zeta(demanded, float(eps), q)
+    if np.isfinite(theorem2.mse):
+        found.append(_nested(theorem2.c, float(theorem2.mse)))
+    chain = best_zeta(values, float(eps), q).c
+    for kinds, start in _structures(values, counts, family, chain):
+        problem = _problem(kinds, values, counts, float(eps), float(q))
+        found.append(_solve(problem, groups, kinds, start))
     return min(found, key=lambda design: design.mse)
 
 
-def _mse(subsets: Sequence[Subset], alphas: FloatArray, d: int) -> float:
-    """Return the worst-case error without the d × channels matrix where it is not needed."""
-    if len(subsets) == 1 and len(subsets[0]) == d:
-        with np.errstate(over="ignore"):
-            return float(d * np.exp(log_second_moment(d, alphas[0])))
-    return float(design_mse(d, subsets, alphas))
+def _grouped(place: checks.IntArray, groups: int) -> tuple[checks.IntArray, ...]:
+    return tuple(np.flatnonzero(place == g).astype(np.int64) for g in range(groups))
 
 
-Kind = tuple[str, int]  # ("suffix", g): classes g and later; ("group", g); ("singles", g)
+def _nested(c: FloatArray, mse: float) -> BestDesign:
+    """Return M_mean with budgets c > 0 as a design."""
+    values, place = np.unique(c, return_inverse=True)
+    kinds = tuple(("suffix", g) for g in range(values.size))
+    return BestDesign(_grouped(place, values.size), kinds, np.diff(values, prepend=0.0), mse)
 
 
 def _structures(
-    values: FloatArray,
-    counts: checks.IntArray,
-    eps: float,
-    family: str,
-    theorem2: FloatArray,
-    members: list[tuple[int, ...]],
+    values: FloatArray, counts: checks.IntArray, family: str, chain: FloatArray
 ) -> list[tuple[list[Kind], FloatArray]]:
-    """Return sets of channel classes worth trying, each with levels to start from."""
+    """Return sets of channel classes worth trying, each with levels to start from.
+
+    `chain` is Theorem 2's budget of each group.
+    """
     groups = values.size
-    chain = theorem2[[group[0] for group in members]]
     steps = np.maximum(np.diff(chain, prepend=0.0), 1e-3 * values[0])
     even = np.maximum(np.diff(values, prepend=0.0), 1e-3 * values[0])
     nested: list[Kind] = [("suffix", g) for g in range(groups)]
@@ -196,38 +236,34 @@ def _structures(
 
 
 def _problem(
-    kinds: list[Kind],
-    values: FloatArray,
-    counts: checks.IntArray,
-    eps: float,
-    q: float,
-    members: list[tuple[int, ...]],
-) -> tuple[_Classes, list[list[tuple[int, ...]]]]:
-    """Return the problem of these channel classes, and the subsets of each class."""
+    kinds: list[Kind], values: FloatArray, counts: checks.IntArray, eps: float, q: float
+) -> _Classes:
+    """Return the problem of finding the levels of these channel classes."""
     seen = np.zeros((values.size, len(kinds)))
     sizes, copies = np.ones(len(kinds), np.int64), np.ones(len(kinds), np.int64)
-    subsets: list[list[tuple[int, ...]]] = []
     for j, (kind, g) in enumerate(kinds):
         if kind == "singles":
             seen[g, j], copies[j] = 1.0, counts[g]
-            subsets.append([(i,) for i in members[g]])
         else:
             stop = values.size if kind == "suffix" else g + 1
             seen[g:stop, j], sizes[j] = 1.0, counts[g:stop].sum()
-            subsets.append([tuple(sorted(i for group in members[g:stop] for i in group))])
-    return _Classes(values, counts, eps, q, seen, sizes, copies), subsets
+    return _Classes(values, counts, eps, q, seen, sizes, copies)
 
 
 def _solve(
-    problem: _Classes, subsets: list[list[tuple[int, ...]]], start: FloatArray, d: int
+    problem: _Classes,
+    groups: tuple[checks.IntArray, ...],
+    kinds: list[Kind],
+    start: FloatArray,
 ) -> BestDesign:
+    """Run SLSQP from a start, and return its answer or the start, whichever is better."""
     from scipy.optimize import minimize
 
     z0 = problem.feasible(np.log(np.minimum(start, _USELESS)))
-    lowest = math.log(problem.levels[0]) - 30.0
+    lowest = min(math.log(problem.levels[0]) - 30.0, float(z0.min()))
     answer = minimize(
         problem.log_error,
-        np.maximum(z0, lowest),
+        z0,
         jac=True,
         method="SLSQP",
         bounds=[(lowest, math.log(_USELESS))] * z0.size,
@@ -238,14 +274,9 @@ def _solve(
     if np.isfinite(answer.x).all():
         candidates.append(problem.feasible(answer.x))
     z = min(candidates, key=lambda point: problem.log_error(point)[0])
-    alpha = np.exp(z)
     with np.errstate(over="ignore"):
         error = float(np.exp(problem.log_error(z)[0]))
-    return BestDesign(
-        tuple(subset for group in subsets for subset in group),
-        np.repeat(alpha, problem.copies),
-        error,
-    )
+    return BestDesign(groups, tuple(kinds), np.exp(z), error)
 
 
 def best_disjoint_levels(
@@ -301,7 +332,8 @@ def best_disjoint_levels(
         answer = np.full(len(subsets), float(demanded.min()) / len(subsets))
     levels = _shrink(demanded, float(eps), couplings, subsets, np.minimum(answer, _USELESS))
     return BestDesign(
-        tuple(tuple(subset) for subset in subsets),
+        tuple(np.array(subset, np.int64) for subset in subsets),
+        tuple(("group", j) for j in range(len(subsets))),
         levels,
         float(design_mse(demanded.size, subsets, levels)),
     )

@@ -19,6 +19,9 @@ from numpy.typing import ArrayLike
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.coordinates import checks
 
+# A smaller level would need a sphere of infinite radius; designs skip such a channel.
+SMALLEST_LEVEL = 1e-300
+
 _TABLE_END = 300
 _GAMMA_RATIOS = np.array(
     [0.0] + [math.gamma((m + 1) / 2) / math.gamma(m / 2) for m in range(1, _TABLE_END)]
@@ -192,7 +195,7 @@ def m_ldp_from_draws(
     v : array_like of shape (m,) or (n, m)
         Inputs; norms above r are treated as r.
     r, alpha : float
-        Radius of the input ball, > 0; privacy level, > 0.
+        Radius of the input ball, > 0; privacy level, ≥ 1e-300.
     g : array_like, same shape as v
         Standard normals, no row all zero.
     u : array_like of shape () or (n,)
@@ -203,7 +206,7 @@ def m_ldp_from_draws(
         raise ValueError(f"g must have the shape of v, got {g.shape} and {v.shape}")
     checks.real("v", v, -math.inf, math.inf, open_low=True, open_high=True)
     checks.real("u", u, 0.0, 1.0, open_high=True)
-    checks.real("alpha", alpha, 0.0, math.inf, open_low=True)
+    checks.real("alpha", alpha, SMALLEST_LEVEL, math.inf)
     rows, directions = np.atleast_2d(v), np.atleast_2d(g)
     lengths = np.linalg.norm(directions, axis=1)
     if not (lengths > 0.0).all():
@@ -223,7 +226,7 @@ def m_ldp(v: ArrayLike, alpha: float, r: float, rng: np.random.Generator) -> Flo
     v : array_like of shape (n, m) or (m,)
         Inputs; norms above r are treated as r.
     alpha : float
-        Privacy level, > 0. (At 0 there is nothing to report.)
+        Privacy level, ≥ 1e-300. (At 0 there is nothing to report.)
     r : float
         Radius of the input ball, > 0.
     rng : numpy.random.Generator

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.certificates import best_certificate
-from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.channel import SMALLEST_LEVEL, log_second_moment
 
 Subset = Sequence[int]
 
@@ -37,24 +37,25 @@ def incidence(d: int, subsets: Sequence[Subset]) -> FloatArray:
     return matrix
 
 
-def _levels(subsets: Sequence[Subset], alphas: ArrayLike) -> FloatArray:
+def active_levels(subsets: Sequence[Subset], alphas: ArrayLike) -> FloatArray:
+    """Return the levels of a design's channels, those too small to report anything being 0."""
     levels = checks.real("alphas", alphas, 0.0, math.inf, open_high=True)
     if levels.ndim == 0 or levels.shape[-1] != len(subsets):
         raise ValueError(
             f"alphas must have one level a subset, {len(subsets)}, got shape {levels.shape}"
         )
-    return levels
+    return np.where(levels < SMALLEST_LEVEL, 0.0, levels)
 
 
 def design_cdp(d: int, subsets: Sequence[Subset], alphas: ArrayLike) -> FloatArray:
     """Return c_i, the sum of the levels of the channels that contain i, shape (…, d)."""
-    result: FloatArray = _levels(subsets, alphas) @ incidence(d, subsets).T
+    result: FloatArray = active_levels(subsets, alphas) @ incidence(d, subsets).T
     return result
 
 
 def design_ldp(subsets: Sequence[Subset], alphas: ArrayLike) -> FloatArray:
     """Return L, the sum of the levels of all channels, shape (…)."""
-    result: FloatArray = _levels(subsets, alphas).sum(axis=-1)
+    result: FloatArray = active_levels(subsets, alphas).sum(axis=-1)
     return result
 
 
@@ -82,7 +83,7 @@ def design_mse(
     ndarray of shape (…)
         Σ_i (Σ_j a_ij²·V_j − x_i²·Σ_j a_ij²); infinite if a coordinate is in no active channel.
     """
-    levels = _levels(subsets, alphas)
+    levels = active_levels(subsets, alphas)
     x2 = checks.real("x2", x2, 0.0, 1.0)
     seen = incidence(d, subsets)
     weights = np.exp(-log_second_moment(seen.sum(axis=0).astype(np.int64), levels))

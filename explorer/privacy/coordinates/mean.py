@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.coordinates import checks
-from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.channel import SMALLEST_LEVEL, log_second_moment
 
 RULES = ("paper", "optimal")
 
@@ -42,7 +42,7 @@ def increments(c: ArrayLike) -> tuple[checks.IntArray, FloatArray, checks.IntArr
     -------
     order : ndarray of int, shape (…, d)
     alpha : ndarray, shape (…, d)
-        c_k − c_{k−1} with c_0 = 0; exactly 0 in a tie.
+        c_k − c_{k−1} with c_0 = 0; exactly 0 in a tie, and where it is below 1e-300.
     m : ndarray of int, shape (d,)
         d − k + 1.
     """
@@ -50,7 +50,9 @@ def increments(c: ArrayLike) -> tuple[checks.IntArray, FloatArray, checks.IntArr
     order = np.argsort(c, axis=-1, kind="stable")
     ordered = np.take_along_axis(c, order, axis=-1)
     before = np.concatenate([np.zeros_like(ordered[..., :1]), ordered[..., :-1]], axis=-1)
-    return order.astype(np.int64), ordered - before, np.arange(c.shape[-1], 0, -1, dtype=np.int64)
+    alpha = ordered - before
+    alpha[alpha < SMALLEST_LEVEL] = 0.0
+    return order.astype(np.int64), alpha, np.arange(c.shape[-1], 0, -1, dtype=np.int64)
 
 
 def log_weights(alpha: FloatArray, m: checks.IntArray, rule: str) -> FloatArray:

@@ -21,7 +21,7 @@ from explorer.privacy.coordinates.channel import (
     m_ldp_radius,
     normals,
 )
-from explorer.privacy.coordinates.designs import Subset, incidence
+from explorer.privacy.coordinates.designs import Subset, active_levels, incidence
 from explorer.privacy.coordinates.mean import increments, m_mean_combination
 
 _BLOCK = 4096
@@ -77,7 +77,7 @@ def m_mean_channels(c: ArrayLike, rule: str = "paper") -> list[Channel]:
 
 def design_channels(d: int, subsets: Sequence[Subset], alphas: ArrayLike) -> list[Channel]:
     """Return the active channels of a parallel design, combined with weights 1/V."""
-    levels = checks.real("alphas", alphas, 0.0, np.inf, open_high=True)
+    levels = active_levels(subsets, alphas)
     if levels.shape != (len(subsets),):
         raise ValueError(f"alphas must have shape ({len(subsets)},), got {levels.shape}")
     seen = incidence(d, subsets)

@@ -224,7 +224,9 @@ def test_sampler_gives_numbers_in_the_whole_domain(c, n, seed, rule):
     rng = np.random.default_rng(seed)
     x = rng.choice([-1.0, 0.0, 1.0, 0.3], (n, len(c)))
     reports = co.m_mean(x, c, rng, rule)
-    assert np.array_equal(np.isnan(reports), np.tile(np.array(c) == 0.0, (n, 1)))
+    # Budgets too small for a sphere of finite radius count as none.
+    silent = np.array(c) < 1e-300
+    assert np.array_equal(np.isnan(reports), np.tile(silent, (n, 1)))
 
 
 def test_records_must_be_in_the_cube():
