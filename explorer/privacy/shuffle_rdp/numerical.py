@@ -83,11 +83,18 @@ class RoundLoss:
 
     def tilted_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the loss under P tilted by e^{c·loss}, for each c."""
-        weight = self.mass * np.exp(np.outer(1 + c, self.log_ratio - self.log_ratio.max()))
-        weight /= weight.sum(axis=1, keepdims=True)
+        weight = _tilted(self.mass, self.log_ratio, c[:, None])
         mean = weight @ self.log_ratio
         variance = weight @ self.log_ratio**2 - mean**2
         return mean, np.maximum(variance, 1e-30)
+
+
+def _tilted(mass: FloatArray, log_ratio: FloatArray, c: Any) -> FloatArray:
+    """Return P's masses tilted by e^{c·loss}, normalised along the last axis."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(mass) + (1 + c) * log_ratio
+    weight = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
 
 
 def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
@@ -239,8 +246,7 @@ class Composition:
         atoms with tilted masses w keep |K/K(c)|^T above (Σw²)^{T/2} on average for ever.
         """
         c, ratio = float(self._tilts[index]), self._sorted
-        weight = self._sorted_mass * np.exp((1 + c) * (ratio - ratio.max()))
-        weight = weight / weight.sum()
+        weight = _tilted(self._sorted_mass, ratio, c)
         persistent = 0.5 * T * math.log(float(np.sum(weight**2)))
         gap = float(weight[1:] @ np.diff(ratio)) / max(float(weight[1:].sum()), 1e-300)
         spread = math.sqrt(float(self._curvature(T)[index]) / (T * float(self._variance[index])))
@@ -257,12 +263,13 @@ class Composition:
         return T == 1 or (T <= 64 and math.comb(T + size - 1, T) <= _ENUMERATED)
 
     def _sums(self, T: int) -> tuple[FloatArray, FloatArray]:
-        """Return all sums of T losses with their masses, equal ones (in any order) merged."""
+        """Return all sums of T losses with P's masses, equal ones (in any order) merged."""
+        one = self.loss.mass * np.exp(self.loss.log_ratio)
         total, mass = np.zeros(1), np.ones(1)
         same = 1e-13 * T * float(np.max(np.abs(self.loss.log_ratio)))
         for _ in range(T):
             total = (total[:, None] + self.loss.log_ratio).ravel()
-            mass = (mass[:, None] * self.loss.mass).ravel()
+            mass = (mass[:, None] * one).ravel()
             order = np.argsort(total)
             total, mass = total[order], mass[order]
             starts = np.flatnonzero(np.concatenate([[True], np.diff(total) > same]))
@@ -272,18 +279,18 @@ class Composition:
     def _enumerated(self, epsilon: float, T: int) -> float:
         total, mass = self._sums(T)
         above = total > epsilon
-        return float(np.sum(mass[above] * (np.exp(total[above]) - math.exp(epsilon))))
+        return float(np.sum(mass[above] * -np.expm1(epsilon - total[above])))
 
     def _enumerated_epsilon(self, delta: float, T: int) -> float:
-        total, mass = self._sums(T)
-        order = np.argsort(-total)
-        total, mass = total[order], mass[order]
-        ratio = np.exp(total)
-        first, second = np.cumsum(mass * ratio), np.cumsum(mass)
-        # δ(ln ratio_i) rises along the atoms: find the segment of e^ε on which it passes δ.
-        at = int(np.searchsorted(first - ratio * second, delta, side="right")) - 1
-        y = (float(first[at]) - delta) / float(second[at])
-        return math.log(y) if y > 1 else 0.0
+        total, mass = (a[::-1] for a in self._sums(T))
+        with np.errstate(divide="ignore"):
+            # At the i-th loss from above, δ = Σ mass − e^ε Σ mass·e^{−loss} over those so far.
+            first = np.cumsum(mass)
+            second = np.exp(np.logaddexp.accumulate(np.log(mass) - total) + total)
+        at = int(np.searchsorted(np.maximum.accumulate(first - second), delta, side="right")) - 1
+        if at < 0 or first[at] <= delta:
+            return 0.0
+        return max(0.0, float(total[at]) + math.log((first[at] - delta) / second[at]))
 
 
 @dataclass(frozen=True)
