@@ -26,9 +26,10 @@ from explorer.cli.common import (
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.checkins.presets import Preset
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
-    from explorer.studies.model import Parameter, Result
+    from explorer.studies.model import Parameter, Result, Selection
 
 SCHEMA = "privacy-explorer-heatmap/1"
 METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
@@ -75,6 +76,12 @@ def _option(p: Parameter) -> click.Option:
     metavar="LATMIN,LONMIN,LATMAX,LONMAX",
     help="Box of degrees. Default: the sample's, or the extent of the check-ins.",
 )
+@click.option(
+    "--preset",
+    "preset_key",
+    metavar="gowalla|brightkite",
+    help="The heatmap paper's region and months; prints the counts it reports beside ours.",
+)
 @click.option("--start", metavar="UTC", help="Use check-ins from this instant on (ISO 8601).")
 @click.option("--end", metavar="UTC", help="Use check-ins before this instant (ISO 8601).")
 @click.option("--users", type=click.IntRange(min=1), help="Sample so many users; default all.")
@@ -114,6 +121,7 @@ def _option(p: Parameter) -> click.Option:
 def heatmap_command(
     file: Path,
     region: Region | None,
+    preset_key: str | None,
     start: str | None,
     end: str | None,
     users: int | None,
@@ -136,11 +144,17 @@ def heatmap_command(
     FILE is SNAP text, CSV, TSV (each plain or .gz) or Parquet; the word sample stands for the
     bundled synthetic one.
     """
+    from explorer.checkins.presets import preset
     from explorer.figures.view_state import ViewState
+    from explorer.geography.region import Region
     from explorer.studies.model import Selection, default_request
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
+    paper = None if preset_key is None else preset(preset_key)
+    if paper is not None:
+        region = region or Region(*paper.box)
+        start, end = start or paper.start, end or paper.end
     check_output(output, (*PICTURE_FORMATS, *TABLE_FORMATS))
     check_output(set_aside, (".csv",))
     with ExitStack() as stack:
@@ -157,6 +171,8 @@ def heatmap_command(
         shown = {"both": ("true", "private"), "private": ("private",), "true": ("true",)}[panes]
         view = ViewState.for_result(result, theme=theme, surfaces=shown)
         summary = heatmap_summary(result, data, view)
+        if paper is not None:
+            summary["paper"] = _beside_the_paper(data, selection, paper)
         if output is not None:
             export(result, view, data.basename, output, pixels, dpi)
     if as_json:
@@ -199,6 +215,15 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
     }
 
 
+def _beside_the_paper(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
+    """Return what the paper counted after its filter, beside what we count, sampling aside."""
+    whole = data.points(selection.region.box, selection.start, selection.end)
+    return {
+        what: {"here": ours, "paper": theirs}
+        for what, ours, theirs in paper.compare(whole.rows, whole.users_in_region)
+    } | {"source": paper.reference}
+
+
 def _count(value: float | None) -> int:
     return int(value or 0)
 
@@ -223,6 +248,9 @@ def _text(summary: dict[str, Any], output: Path | None) -> str:
             f"against the truth (curator only): similarity {metrics['similarity']:.4g}, "
             f"earth mover's distance {shown}"
         )
+    for what, counts in summary.get("paper", {}).items():
+        if what != "source":
+            lines.append(f"{what}: {counts['here']:,}; the paper reports {counts['paper']:,}")
     lines += summary["notes"]
     if output is not None:
         lines.append(f"written: {output}")

@@ -152,3 +152,17 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith("10,")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_papers_filter_shows_its_counts_beside_ours(
+    real_checkins: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """January 2010 of the New York part: 8,166 rows of 722 users (counted independently)."""
+    file = real_checkins / "gowalla-new-york.txt.gz"
+    assert run(["heatmap", str(file), "--preset", "gowalla", "--json", *SMALL]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["paper"]["check-ins"] == {"here": 8_166, "paper": 196_071}
+    assert printed["paper"]["users"] == {"here": 722, "paper": 10_196}
+    assert printed["rows"]["set_aside"] == {"duplicate": 6}
+    assert run(["fetch", "elsewhere"]) == 1
+    assert "gowalla, brightkite" in capsys.readouterr().err
