@@ -65,13 +65,12 @@ class Work:
         cancelled: IsCancelled | None,
         dialect: Dialect,
     ) -> None:
-        copying = dialect.compressed or dialect.encoding in ("utf-16", "latin-1")
         self._size = size
         self._progress = progress
         self._cancelled = cancelled
         self._start = time.perf_counter()
         self._last = 0.0
-        self._stages = [s for s in _SHARES if copying or s != "Preparing"]
+        self._stages = [s for s in _SHARES if dialect.needs_copy or s != "Preparing"]
         self._total = sum(_SHARES[s] for s in self._stages)
         self.rows = 0
         self.bytes_done = 0

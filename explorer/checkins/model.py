@@ -132,6 +132,8 @@ class Dialect:
         Whether double quotes enclose fields. Never in SNAP text.
     compressed : bool
         Whether the file is a gzip archive.
+    line_end : str
+        A newline (with or without a carriage return before it), or a lone carriage return.
     """
 
     format: Format
@@ -140,6 +142,12 @@ class Dialect:
     has_header: bool = False
     quoted: bool = False
     compressed: bool = False
+    line_end: str = "\n"
+
+    @property
+    def needs_copy(self) -> bool:
+        """Whether the reader can't be given the file as it is."""
+        return self.compressed or self.encoding in ("utf-16", "latin-1") or self.line_end != "\n"
 
 
 @dataclass(frozen=True, slots=True)

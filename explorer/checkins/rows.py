@@ -86,7 +86,9 @@ def read_text(
 
     def look() -> bool:
         header = dialect.has_header and source == path
-        failing, integers = judge_head(con, source, delimiter, header, mapping, width, folder)
+        failing, integers = judge_head(
+            con, source, delimiter, header, mapping, width, folder, dialect.quoted
+        )
         judge(failing)
         return integers
 
@@ -102,9 +104,10 @@ def read_text(
 
         scan = scan_lines(path, dialect, copy, seen, fingerprint)
 
-    if not dialect.compressed and dialect.encoding in ("utf-8", "utf-8-sig"):
-        integers = look()
+    integers = False
+    if not dialect.needs_copy:
         try:
+            integers = look()
             run(con, statement(integers), reading, meanwhile=lambda: pass_over(None, None))
         except CopyNeeded:
             scan = None
@@ -146,8 +149,15 @@ def judge_head(
     mapping: Mapping,
     width: int,
     folder: Path,
+    quoted: bool,
 ) -> tuple[float, bool]:
-    """Return which share of the first 10,000 rows fails, and whether the ids are integers."""
+    """Return which share of the first 10,000 rows fails, and whether the ids are integers.
+
+    Raises
+    ------
+    CopyNeeded
+        If there are quotes, which the reader does not understand.
+    """
     head = folder / "head.txt"
     with source.open("rb") as file, head.open("wb") as copy:
         left = 8 << 20
@@ -155,6 +165,8 @@ def judge_head(
             line = file.readline(left)
             left -= len(line)
             copy.write(line)
+            if quoted and delimiter != FIELD_SEPARATOR and b'"' in line:
+                raise CopyNeeded
             if not line or left <= 0:
                 break
     table = text_source(head, delimiter, header, width)

@@ -326,7 +326,7 @@ def scan_lines(
     )
     mark = len(codecs.BOM_UTF8) if copy is None and dialect.encoding == "utf-8-sig" else 0
     scanner = LineScanner(dialect, scan, copy, mark)
-    for block in blocks(decoded_chunks(raw, dialect.encoding)):
+    for block in blocks(decoded_chunks(raw, dialect)):
         if scan.notes and isinstance(block, bytes) and not block.endswith(b"\n"):
             whole, newline, rest = block.rpartition(b"\n")
             scanner.feed(whole + newline)

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.checkins.columns import fitting_share, guess_mapping, looks_like_header
@@ -84,7 +85,6 @@ def sniff(path: str | os.PathLike[str]) -> Preview:
         from explorer.checkins.parquet import sniff_parquet
 
         return sniff_parquet(path, size)
-    problems: list[str] = []
     compressed = head.startswith(_GZIP)
     complete = len(head) == size
     if compressed:
@@ -94,29 +94,27 @@ def sniff(path: str | os.PathLike[str]) -> Preview:
             f"{path.name} is an archive with nothing (readable) in it; fetch it again."
         )
     encoding = guess_encoding(head)
-    if encoding == "utf-8" and (b"\0" in head[:4096] and head.count(b"\0") > len(head) // 100):
-        raise CheckinError(
-            f"{path.name} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
-        )
     text = decode_head(head, encoding)
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not complete and len(lines) > 1:
-        lines.pop()  # cut where the look ended
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    every = text.split(line_end)
+    if not complete and len(every) > 1:
+        every.pop()  # cut where the look ended
+    lines = [line.removesuffix("\r") for line in every if line.strip()]
     if not lines:
         raise CheckinError(f"{path.name} holds blank lines only; choose a file with check-ins.")
     if _looks_binary(lines):
         raise CheckinError(
             f"{path.name} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
         )
-    return _preview(path.name, size, lines, encoding, compressed, problems)
+    dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
+    return _preview(path.name, size, lines, dialect)
 
 
-def _preview(
-    name: str, size: int, lines: list[str], encoding: str, compressed: bool, problems: list[str]
-) -> Preview:
+def _preview(name: str, size: int, lines: list[str], known: Dialect) -> Preview:
+    problems: list[str] = []
     sample = lines[:_JUDGED_ROWS]
     delimiter = guess_delimiter(sample)
-    quoted = delimiter != "\t" and any('"' in line for line in lines)
+    quoted = delimiter != "\t"
     rows = [
         (split_quoted(line, delimiter) if quoted else None) or line.split(delimiter)
         for line in sample
@@ -147,9 +145,9 @@ def _preview(
         problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
     if not body:
         problems.append("There is a header, but no row below it.")
-    if encoding == "latin-1":
+    if known.encoding == "latin-1":
         problems.append("The text is not UTF-8; it is read as Latin-1.")
-    dialect = Dialect(form, delimiter, encoding, header, quoted, compressed)
+    dialect = replace(known, format=form, delimiter=delimiter, has_header=header, quoted=quoted)
     shown = tuple(tuple(row) for row in body[:PREVIEW_ROWS])
     return Preview(name, size, dialect, columns, shown, mapping, confidence, tuple(problems))
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from explorer.checkins.model import Dialect
+
 CHUNK = 1 << 18
 """Bytes at a time: stays in the processor's cache, and no other thread waits long for ours."""
 
@@ -65,8 +67,14 @@ def raw_chunks(
             notes.append("The archive ends too early; everything before the break was read.")
 
 
-def decoded_chunks(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+def decoded_chunks(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]:
     """Yield UTF-8 without a byte-order mark; bytes that claim to be UTF-8 pass unchecked."""
+    if dialect.line_end == "\r":
+        return (text.replace(b"\r", b"\n") for text in _utf8(chunks, dialect.encoding))
+    return _utf8(chunks, dialect.encoding)
+
+
+def _utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     if encoding in ("utf-16", "latin-1"):
         decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
         for chunk in chunks:
