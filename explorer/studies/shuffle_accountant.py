@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,98 +17,35 @@ from explorer.studies.model import (
     Condition,
     Context,
     Fidelity,
-    Kind,
     Parameter,
     Quantity,
     Readout,
     Request,
     Result,
-    Scale,
     Series,
+    Sweep,
     default_sweep,
     parameter,
+    quantity,
 )
 from explorer.studies.shuffle_curves import (
     SHARE,
     EpsilonCurves,
     Points,
     RenyiCurves,
+    composed_curves,
     epsilon_curves,
     renyi_curves,
     spread,
     thinned,
 )
+from explorer.studies.shuffle_parameters import PARAMETERS, QUANTITIES
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
+_COMPOSED_POINTS = 32
 _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps over which all points share one round."""
-
-PARAMETERS = (
-    Parameter(
-        "eps0", "ε₀", "local privacy",
-        "Privacy of every single message before it is shuffled. Smaller is more private.",
-        Kind.REAL, 2.0, 0.01, 10.0, Scale.LOG, more_private="low", latex=r"\varepsilon_0",
-    ),
-    Parameter(
-        "n", "n", "clients", "How many clients there are. More is more private.",
-        Kind.INTEGER, 1_000_000, 1, 1_000_000_000, Scale.LOG, unit="clients",
-        more_private="high",
-    ),
-    Parameter(
-        "k", "k", "clients sampled",
-        "How many clients are sampled in a round and shuffled together. Fewer hide better in the "
-        "sample, more hide better in the shuffle.",
-        Kind.INTEGER, 1_000, 1, 1_000_000_000, Scale.LOG, unit="clients",
-    ),
-    Parameter(
-        "T", "T", "rounds", "How many rounds are run. Fewer is more private.",
-        Kind.INTEGER, 100_000, 1, 100_000_000, Scale.LOG, unit="rounds", more_private="low",
-        quantities=("eps",),
-    ),
-    Parameter(
-        "delta", "δ", "failure probability",
-        "With what probability the guarantee may fail. Smaller is more private.",
-        Kind.REAL, 1e-8, 1e-30, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-        quantities=("eps",),
-    ),
-    Parameter(
-        "lam", "λ", "Rényi order", "Order of the Rényi divergence.",
-        Kind.INTEGER, 8, 2, 4096, Scale.LOG, latex=r"\lambda", quantities=("rdp",),
-    ),
-    Parameter(
-        "lam_max", "λ_max", "largest order searched",
-        "The conversion to ε takes the best order from 2 to here. Any choice is sound; a small "
-        "one can be loose.",
-        Kind.INTEGER, 512, 2, 4096, Scale.LOG, latex=r"\lambda_{\max}", quantities=("eps",),
-    ),
-    Parameter(
-        "clones", "", "clones analysis",
-        "Which analysis of the clones the numerical comparator uses.",
-        Kind.CHOICE, Clones.PUBLISHED.value,
-        choices=(
-            (Clones.PUBLISHED.value, "2021, every randomiser"),
-            (Clones.STRONGER.value, "2023, one common randomiser"),
-        ),
-        quantities=("eps",),
-    ),
-    Parameter(
-        "gamma", "γ", "sampling rate",
-        "k/n. As an axis: k = round(γn) clients are sampled.",
-        Kind.REAL, 1e-3, 1e-9, 1.0, Scale.LOG, latex=r"\gamma", axis_only=True,
-    ),
-)  # fmt: skip
-
-QUANTITIES = (
-    Quantity(
-        "eps", "ε", "privacy after T rounds", ("T", "k", "n", "eps0", "delta", "gamma"),
-        scale=Scale.LOG, latex=r"\varepsilon",
-    ),
-    Quantity(
-        "rdp", "ε(λ)", "Rényi DP of one round", ("lam", "eps0", "k", "n", "gamma"),
-        scale=Scale.LOG, latex=r"\varepsilon(\lambda)",
-    ),
-)  # fmt: skip
 
 
 class ShuffleAccountant:
@@ -126,7 +64,9 @@ class ShuffleAccountant:
     needs_data: ClassVar[bool] = False
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the curves; fewer points without the numerical comparator first if all take long.
+        """Yield coarse curves first if all take long, then all, then the exact compositions.
+
+        Coarse means fewer points and no numerical comparator.
 
         The slider's own values ride along as one more point, so that the numbers beside the plot
         are those of the plot.
@@ -138,7 +78,7 @@ class ShuffleAccountant:
         """
         # A sweep whose points share one round is fast once that round is kept.
         kept: set[object] = context.memo(("shuffle-rdp", "rounds seen"), set)
-        sweep = request.sweep or default_sweep(self, "T" if request.quantity == "eps" else "lam")
+        sweep, _ = self._sweep(request)
         one_round = sweep.key in _ONE_ROUND
         heavy = [request[key] for key in ("eps0", "k", "n", "lam_max", "lam", "clones")]
         token = (request.quantity, sweep.key, *heavy) if sweep.key == "lam" else tuple(heavy[:4])
@@ -150,23 +90,18 @@ class ShuffleAccountant:
             yield self._answer(request, context, Fidelity.COARSE, done)
             if done:
                 return
-        yield self._answer(request, context, Fidelity.FULL, True)
+        last = request.quantity != "eps"
+        full = self._answer(request, context, Fidelity.FULL, last)
         kept.add(token)
+        yield full
+        if not last:
+            yield self._composed(request, context, full)
 
     def _answer(
         self, request: Request, context: Context, fidelity: Fidelity, complete: bool
     ) -> Result:
         started = time.perf_counter()
-        sweep = request.sweep or default_sweep(self, "T" if request.quantity == "eps" else "lam")
-        allowed = next(q.sweeps for q in self.quantities if q.key == request.quantity)
-        if sweep.key not in allowed:
-            raise ValueError(
-                f"sweep: {request.quantity} can be swept over {', '.join(allowed)}, "
-                f"not over {sweep.key!r}"
-            )
-        if request["gamma"] != parameter(self, "gamma").default:
-            raise ValueError("gamma: γ is k/n and can only be an axis; set k and n")
-        xs = parameter(self, sweep.key).grid(sweep.low, sweep.high, sweep.points, sweep.scale)
+        sweep, xs = self._sweep(request)
         coarse = fidelity is Fidelity.COARSE
         if coarse and sweep.key not in _ONE_ROUND:
             xs = xs[list(thinned(xs.size, _COARSE_POINTS))]
@@ -185,6 +120,57 @@ class ShuffleAccountant:
             complete=complete,
             timings_ms={"curves": (time.perf_counter() - started) * 1e3},
             **answer,
+        )
+
+    def _sweep(self, request: Request) -> tuple[Sweep, FloatArray]:
+        """Return what is on the x axis, checked, and its points."""
+        allowed = quantity(self, request.quantity).sweeps
+        sweep = request.sweep or default_sweep(self, allowed[0])
+        if sweep.key not in allowed:
+            raise ValueError(
+                f"sweep: {request.quantity} can be swept over {', '.join(allowed)}, "
+                f"not over {sweep.key!r}"
+            )
+        if request["gamma"] != parameter(self, "gamma").default:
+            raise ValueError("gamma: γ is k/n and can only be an axis; set k and n")
+        return sweep, parameter(self, sweep.key).grid(
+            sweep.low, sweep.high, sweep.points, sweep.scale
+        )
+
+    def _composed(self, request: Request, context: Context, full: Result) -> Result:
+        """Return the full answer with the numerically exact compositions added."""
+        started = time.perf_counter()
+        sweep, xs = self._sweep(request)
+        points = _points(request, sweep.key, xs)
+        some = np.flatnonzero(points.holds[:-1])
+        chosen = some[list(thinned(some.size, _COMPOSED_POINTS))] if some.size else some
+        here = points.holds[-1:]
+        inside = points.at(np.concatenate([chosen, np.flatnonzero(here) + xs.size]))
+        variant = Clones(request["clones"])
+        found = composed_curves(inside, variant, context)
+        series, readouts = [], []
+        for key, values in (("numerical_upper", found.upper), ("lower_2rr", found.lower)):
+            label, role, reference = said.curve_names(key, variant)
+            ys = values[: chosen.size]
+            why = said.NOT_COMPOSED if np.isnan(ys).any() else ""
+            series.append(
+                Series(
+                    key, label, role, xs[chosen], ys, reference,
+                    why_absent=why, note=said.ABOUT[key],
+                )
+            )  # fmt: skip
+            if here[0]:
+                value = float(values[-1])
+                known = bool(np.isfinite(value))
+                note = "" if known else said.NOT_COMPOSED
+                readouts.append(Readout(key, label, value if known else None, role, note=note))
+        return replace(
+            full,
+            series=full.series + tuple(series),
+            readouts=full.readouts + tuple(readouts),
+            complete=True,
+            timings_ms=dict(full.timings_ms)
+            | {"composition": (time.perf_counter() - started) * 1e3},
         )
 
     def _epsilon(
@@ -211,8 +197,9 @@ class ShuffleAccountant:
             _curve("cap", xs, holds, found.cap, absent),
         ]
         if not coarse:
-            series.insert(
-                2, _curve("clones_numerical", xs, holds, found.numerical, absent, variant=variant)
+            # Last, so that the others keep their places, and with them their colours.
+            series.append(
+                _curve("clones_numerical", xs, holds, found.numerical, absent, variant=variant)
             )
         if not holds[-1]:
             return self._nothing(request) | {"series": tuple(series)}

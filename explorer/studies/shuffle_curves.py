@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from explorer.studies.model import Context
 SHARE = 0.5
 """Share of δ that the comparator gives to its rounds."""
 _PIECE = 8
+_CELLS = 500
+"""Losses a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _DECADES = 4
 
 
@@ -106,13 +109,13 @@ def _tables(
             ("shuffle-rdp", name, float(e), float(k), float(n), lam_max),
             lambda: compute(e, k, n, lam_max),
         )
-        return np.asarray(table[np.newaxis])
+        return table.reshape(1, -1)
     out = np.empty((len(rows), lam_max - 1))
     for start in range(0, len(rows), _PIECE):
         context.check()
         e, k, n = rows[start : start + _PIECE].T
         out[start : start + _PIECE] = compute(e, k, n, lam_max)
-    return out[which]
+    return np.asarray(out[which])
 
 
 def epsilon_curves(
@@ -184,6 +187,41 @@ def clone_curve(
         lambda: CloneCurve(local, sampled, variant, low, high),
     )
     return made
+
+
+@dataclass(frozen=True)
+class ComposedCurves:
+    """ε at δ by numerically exact composition, one entry a point, NaN where it can't be had."""
+
+    upper: FloatArray
+    lower: FloatArray
+
+
+def composed_curves(points: Points, variant: Clones, context: Context) -> ComposedCurves:
+    """Compose clones from above and randomised response from below."""
+    rows, which = points.rows()
+    upper, lower = np.full(points.size, np.nan), np.full(points.size, np.nan)
+
+    def compose(e: float, k: float, n: float) -> tuple[rdp.Composition, ...]:
+        response = rdp.randomised_response_loss(e, k, n)
+        return tuple(
+            rdp.Composition(loss)
+            for loss in (rdp.clone_loss(e, k, n, variant, _CELLS), response, response.reversed())
+        )
+
+    for i, row in enumerate(rows):
+        e, k, n = (float(v) for v in row)
+        context.check()
+        if len(rows) == 1:
+            key = ("shuffle-rdp", "composed", e, k, n, variant.value)
+            routes = context.memo(key, partial(compose, e, k, n))
+        else:
+            routes = compose(e, k, n)
+        for j in np.flatnonzero(which == i):
+            context.check()
+            found = [r.epsilon(float(points.delta[j]), int(points.rounds[j])) for r in routes]
+            upper[j], lower[j] = found[0], np.maximum(*found[1:])
+    return ComposedCurves(upper, lower)
 
 
 def renyi_curves(points: Points, context: Context) -> RenyiCurves:

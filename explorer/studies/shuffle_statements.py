@@ -6,6 +6,7 @@ import math
 
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Reference, Role
+from explorer.privacy.shuffle_rdp import TOO_FEW_ROUNDS
 from explorer.studies.model import Condition, Guarantee
 
 _GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
@@ -59,6 +60,12 @@ def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role
             Role.UPPER,
             UNAMPLIFIED,
         ),
+        "numerical_upper": (
+            f"numerical upper bound (clones {variant.value})",
+            Role.UPPER,
+            COMPOSED_UPPER,
+        ),
+        "lower_2rr": ("2RR lower bound", Role.LOWER, COMPOSED_LOWER),
         "cap": ("T·ε_s, holds in any case", Role.UPPER, CAP),
         "theorem2": ("Theorem 2 (lower bound on RDP)", Role.LOWER, THEOREM_2),
         "renyi_cap": ("Rényi cap, holds in any case", Role.UPPER, RENYI_CAP),
@@ -70,14 +77,27 @@ ABOUT = {
         "no accountant that adds RDP at these orders and converts with Lemma 1 can report less; "
         "not a lower bound on ε"
     ),
+    "numerical_upper": "numerically exact composition; not proof against rounding",
+    "lower_2rr": (
+        "on what any accountant sound for all ε₀-LDP randomisers can report; a particular "
+        "randomiser may leak less"
+    ),
     "theorem2": "the larger of both directions",
     "clones_numerical": "δ₀ = δ/(2Tγ) a round, δ/2 slack; numerically exact, a few 1e-4 upwards",
     "clones_closed": "δ₀ = δ/(2Tγ) a round, δ/2 slack",
 }
 
 
+COMPOSED_UPPER = Reference(
+    "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
+    "subsampled clones, composed exactly",
+    "numerical, not proof against rounding",
+)
+COMPOSED_LOWER = Reference(_GIRGIS, "the pair of Theorem 2, composed exactly", "both directions")
+
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 NONE_SAMPLED = "γn rounds to no client at all"
+NOT_COMPOSED = TOO_FEW_ROUNDS
 CLOSED_FAILS = (
     "the closed form needs ε₀ ≤ ln(k/(16 ln(2/δ₀))) with δ₀ = δ/(2Tγ), condition (8); outside it "
     "nothing but (ε₀, 0) is known from it: see “no shuffle amplification”"
