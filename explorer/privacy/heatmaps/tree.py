@@ -87,20 +87,21 @@ def _with_target(merged: Pieces, target: float, weight: float) -> Pieces:
     """
     if target <= 0:
         return [(slope + weight, length) for slope, length in merged]
-    result = []
     left = target
-    for slope, length in merged:
-        if left <= 0:
-            result.append((slope + weight, length))
-        elif length <= left:
-            result.append((slope - weight, length))
-            left -= length
-        else:
-            result.append((slope - weight, left))
-            result.append((slope + weight, length - left))
-            left = 0.0
-    if left > 0:
-        result.append((-1.0, left))
+    before = 0
+    for _, length in merged:
+        if length >= left:
+            break
+        left -= length
+        before += 1
+    else:
+        return [*[(slope - weight, length) for slope, length in merged], (-1.0, left)]
+    edge, length = merged[before]
+    result = [(slope - weight, length) for slope, length in merged[:before]]
+    result.append((edge - weight, left))
+    if length > left:
+        result.append((edge + weight, length - left))
+    result += [(slope + weight, length) for slope, length in merged[before + 1 :]]
     return result
 
 
