@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,74 +13,25 @@ import numpy as np
 
 from explorer.checkins.cache import Entry
 from explorer.checkins.database import connect, quote
+from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import (
     Box,
     Cell,
     Dialect,
-    Example,
-    FloatArray,
+    Format,
     Histogram,
     IndexArray,
-    LoadReport,
-    Mapping,
     PointSet,
-    Reason,
 )
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
+from explorer.checkins.set_aside import export
+from explorer.checkins.stored import file_state, read_report
 
 QUERY_MEGABYTES = 1000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""
 
 _FEW_USERS = 2000
 """Up to so many sampled users are picked by the database; more are picked from all rows."""
-
-
-def describe(
-    report: LoadReport, sha256: str, mapping: Mapping, dialect: Dialect, path: Path, size: int
-) -> dict[str, Any]:
-    """Return what an entry of the cache remembers beside its rows."""
-    return {
-        "fingerprint": sha256,
-        "basename": path.name,
-        "size": size,
-        "has_times": mapping.time is not None,
-        "has_weights": mapping.weight is not None,
-        "encoding": dialect.encoding,
-        "format": dialect.format.value,
-        "delimiter": dialect.delimiter,
-        "compressed": dialect.compressed,
-        "report": {
-            "physical_lines": report.physical_lines,
-            "header": report.header,
-            "blank": report.blank,
-            "kept": report.kept,
-            "continued": report.continued,
-            "seconds": report.seconds,
-            "notes": report.notes,
-            "set_aside": {reason.value: n for reason, n in report.set_aside.items()},
-            "examples": {
-                reason.value: [[e.line, e.text] for e in found]
-                for reason, found in report.examples.items()
-            },
-        },
-    }
-
-
-def _report(stored: dict[str, Any]) -> LoadReport:
-    return LoadReport(
-        physical_lines=stored["physical_lines"],
-        header=stored["header"],
-        blank=stored["blank"],
-        kept=stored["kept"],
-        set_aside={Reason(r): n for r, n in stored["set_aside"].items()},
-        examples={
-            Reason(r): tuple(Example(line, text) for line, text in found)
-            for r, found in stored["examples"].items()
-        },
-        notes=tuple(stored["notes"]),
-        continued=stored["continued"],
-        seconds=stored["seconds"],
-    )
 
 
 class CheckinData:
@@ -111,7 +63,6 @@ class CheckinData:
         stored = entry.read_report()
         self._entry = entry
         self._lock = threading.Lock()
-        self._open = 0
         self._closed = False
         self._settings = stored
         self.path = path
@@ -120,7 +71,7 @@ class CheckinData:
         self.size: int = stored["size"]
         self.has_times: bool = stored["has_times"]
         self.has_weights: bool = stored["has_weights"]
-        self.report = _report(stored["report"])
+        self.report = read_report(stored["report"])
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
         self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")
         self._con = connect(self._spill, QUERY_MEGABYTES)
@@ -312,6 +263,39 @@ class CheckinData:
             tuple(f"{h:02d}" for h in range(24)),
         )
 
+    def export_set_aside(
+        self, target: str | os.PathLike[str], cancelled: Callable[[], bool] | None = None
+    ) -> int:
+        """Write every row set aside as CSV: line number, reason, what is wrong, the line's text.
+
+        The file is read again for the texts, and the target replaced only once all is written.
+
+        Returns
+        -------
+        int
+            Rows written.
+
+        Raises
+        ------
+        CheckinError
+            If the check-in file has gone or changed, or the target can't be written.
+        LoadCancelled
+            If `cancelled` said so.
+        """
+        try:
+            changed = file_state(self.path) != self._settings["state"]
+        except OSError:
+            changed = True
+        if changed:
+            raise CheckinError(
+                f"{self.basename} has been changed or moved since it was opened; open it again "
+                "to export what was set aside."
+            )
+        stored = self._settings["dialect"]
+        dialect = Dialect(**{**stored, "format": Format(stored["format"])})
+        with self._con.cursor() as cursor:
+            return export(cursor, self._entry.folder, self.path, dialect, Path(target), cancelled)
+
     def close(self) -> None:
         """Let go of database, cache and temporary files; twice does nothing."""
         with self._lock:
@@ -333,7 +317,7 @@ class CheckinData:
         self, box: Box, start: str | None, end: str | None
     ) -> tuple[str, list[float | str]]:
         south, west, north, east = box
-        if not (south < north and west < east):
+        if not (south <= north and west <= east):
             raise ValueError(f"box: {box} is empty; give south, west, north, east")
         parts = ["lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?"]
         values: list[float | str] = [south, north, west, east]
@@ -374,9 +358,8 @@ def _cell(box: Box, columns: int, rows: int) -> str:
     if columns < 1 or rows < 1:
         raise ValueError(f"columns, rows: {columns} × {rows} cells; give at least 1 × 1")
     south, west, north, east = (float(side) for side in box)
+    if not (south < north and west < east):
+        raise ValueError(f"box: {box} has no area to divide into cells")
     row = f"least(floor((lat - ({south!r})) / {north - south!r} * {rows}), {rows - 1})"
     column = f"least(floor((lon - ({west!r})) / {east - west!r} * {columns}), {columns - 1})"
     return f"({row} * {columns} + {column})::INTEGER"
-
-
-__all__ = ["CheckinData", "FloatArray"]

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
-from explorer.checkins.data import CheckinData, describe
+from explorer.checkins.data import CheckinData
 from explorer.checkins.database import check, connect
 from explorer.checkins.errors import CheckinError, MappingNeeded
 from explorer.checkins.model import (
@@ -51,6 +51,7 @@ from explorer.checkins.rows import (
     text_examples,
 )
 from explorer.checkins.sniffing import check_readable, sniff
+from explorer.checkins.stored import describe
 
 _SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Storing": 0.03}
 
