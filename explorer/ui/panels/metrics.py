@@ -9,6 +9,7 @@ from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.studies.model import Readout, Result
+from explorer.ui.widgets.still_label import StillLabel
 
 CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
 
@@ -81,16 +82,12 @@ class MetricCell(QFrame):
         super().__init__(parent)
         self.about = metric  # not "metric": Qt calls a method of that name
         self.trailing = True
-        self.value = QLabel("–")
-        self.title = QLabel(metric.title)
+        self.title = StillLabel(metric.title)
+        self.value = StillLabel("–")
         font = QFont(self.value.font())
         font.setPointSizeF(font.pointSizeF() * 1.15)
         font.setWeight(QFont.Weight.DemiBold)
         self.value.setFont(font)
-        for label in (self.title, self.value):
-            # Numbers change sixty times a second: the layout must not be asked each time.
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            label.setTextFormat(Qt.TextFormat.PlainText)
         box = QVBoxLayout(self)
         box.setContentsMargins(6, 2, 6, 2)
         box.setSpacing(0)

@@ -119,6 +119,7 @@ class MapPane(pg.GraphicsView):
         self.setAntialiasing(False)
         # Left to itself each scene asks for its own repaint, and linked panes are then painted
         # in two rounds; every change below asks its viewport instead.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setViewportUpdateMode(self.ViewportUpdateMode.NoViewportUpdate)
         # Files dropped on the map are for the window.
         self.setAcceptDrops(False)

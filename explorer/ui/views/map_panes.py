@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
@@ -17,6 +17,7 @@ from explorer.ui.views.map_colour_bar import ColourBar, format_share
 from explorer.ui.views.map_dots import dot_pixels
 from explorer.ui.views.map_pane import MapPane
 from explorer.ui.views.map_style import LIGHT, style_for
+from explorer.ui.widgets.still_label import StillLabel
 
 KEYS = ("true", "private")
 
@@ -26,12 +27,10 @@ class PaneHeader(QWidget):
 
     def __init__(self, title: str, badge: str, tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = QLabel(title)
+        self.title = StillLabel(title)
         font = QFont(self.title.font())
         font.setWeight(QFont.Weight.DemiBold)
         self.title.setFont(font)
-        # The title moves with the sliders; the layout must not be asked each time.
-        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.badge = QLabel(badge)
         self.badge.setObjectName("badge")
         self.badge.setToolTip(tip)
@@ -88,10 +87,8 @@ class MapPanes(QWidget):
             "true": ColourBar("Colour scale", self),
             "private": ColourBar("Colour scale of the private map", self),
         }
-        self.readout = QLabel()
-        self.readout.setAccessibleName("Position and values under the pointer")
-        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.readout.setTextFormat(Qt.TextFormat.PlainText)
+        self.readout = StillLabel()
+        self.readout.setAccessibleDescription("Position and values under the pointer")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(4, 2, 4, 2)
         self._grid.setHorizontalSpacing(6)
@@ -189,9 +186,7 @@ class MapPanes(QWidget):
         surface = self._surfaces[key]
         self.panes[key].set_surface(surface.values, surface.region, self.top(key))
         self.panes[key].set_stamp(surface.stamp)
-        if self.headers[key].title.text() != surface.label:
-            self.headers[key].title.setText(surface.label)
-            self.headers[key].title.setToolTip(surface.label)
+        self.headers[key].title.setText(surface.label)
 
     def _scale_bars(self) -> None:
         if not self._surfaces:

@@ -1,0 +1,52 @@
+"""A line of text that changes often without making the window lay itself out again."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+
+class StillLabel(QWidget):
+    """Like a label, but its size never depends on its text: too long a text is elided.
+
+    A `QLabel` whose text changes asks its layout anew, and a whole workspace is then laid out and
+    painted sixty times a second while a slider is dragged.
+    """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = text
+        self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def text(self) -> str:
+        """Return what is written, unabridged."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Write something else."""
+        if text != self._text:
+            self._text = text
+            self.setAccessibleName(text)
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a line; the width is the layout's."""
+        metrics = self.fontMetrics()
+        return QSize(metrics.averageCharWidth() * 12, metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the smallest useful size."""
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Write the text, or as much of it as fits."""
+        painter = QPainter(self)
+        group = self.palette().currentColorGroup()
+        painter.setPen(self.palette().color(group, self.foregroundRole()))
+        metrics = self.fontMetrics()
+        shown = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(
+            self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown
+        )
