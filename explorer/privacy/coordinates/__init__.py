@@ -14,11 +14,7 @@ from explorer.privacy.coordinates.allocation import (
     best_nested_rounding,
     best_zeta,
 )
-from explorer.privacy.coordinates.best_design import (
-    BestDesign,
-    best_design,
-    best_disjoint_levels,
-)
+from explorer.privacy.coordinates.best_design import BestDesign, best_design
 from explorer.privacy.coordinates.budget import (
     best_possible_zeta,
     budget_at_total,
@@ -48,6 +44,7 @@ from explorer.privacy.coordinates.channel import (
     m_ldp_second_moment,
     m_ldp_variance,
 )
+from explorer.privacy.coordinates.convex_design import best_disjoint_levels
 from explorer.privacy.coordinates.corners import corner_log_likelihoods, m_mean_corner_levels
 from explorer.privacy.coordinates.designs import (
     design_bcdp,

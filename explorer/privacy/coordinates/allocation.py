@@ -31,14 +31,18 @@ class ZetaAllocation:
     ----------
     zeta : ndarray of shape (…)
     c : ndarray of shape (…, d)
-        `budget_vector` at that ζ (of levels rounded down to 64 distinct ones, if there are more).
+        `budget_vector` at that ζ, unless truncated.
     mse : ndarray of shape (…)
         Exact error of one user's report at x = 0; divide by n.
+    truncated : bool
+        Demands were rounded down to 64 levels to keep the search short: the guarantee holds, the
+        error may be larger than it could be.
     """
 
     zeta: FloatArray
     c: FloatArray
     mse: FloatArray
+    truncated: bool = False
 
 
 def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAllocation:
@@ -56,6 +60,7 @@ def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAll
     q : array_like of shape (…)
         Couplings in [0, 1].
     """
+    checks.real("eps", eps, 0.0, math.inf, open_high=True)
     levels = effective_levels(coordinate_levels, eps)
     if levels.ndim != 1:
         raise ValueError(f"coordinate_levels must be a vector, got shape {levels.shape}")
@@ -90,7 +95,10 @@ def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAll
     with np.errstate(over="ignore"):
         mse = np.exp(np.minimum(value, step_value))
     return ZetaAllocation(
-        np.where(q == 0.0, 1.0, zeta), budget(top[..., None])[..., 0, :][..., place], mse
+        np.where(q == 0.0, 1.0, zeta),
+        budget(top[..., None])[..., 0, :][..., place],
+        mse,
+        bool((distinct[place] < levels).any()),
     )
 
 

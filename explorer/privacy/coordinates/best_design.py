@@ -4,8 +4,7 @@ Coordinates with the same demand are treated alike, so a design is described by 
 that see whole classes, or one channel for every coordinate of a class. The error is minimised over
 the channels' levels under the exact constraint log((1−q)e^{c_i} + q·e^L) ≤ δ̃_i and L ≤ ε.
 
-For disjoint channels this is a convex problem, and `best_disjoint_levels` solves it to global
-optimality with cvxpy. In general it is not: `best_design` runs SLSQP from several structures
+In general this is not a convex problem: `best_design` runs SLSQP from several structures
 (everything in one channel, nested, disjoint, hybrid) and keeps the best, so that its answer is
 never worse than min δ-LDP or Theorem 2 with the best ζ; that no better one exists is not certified.
 """
@@ -13,9 +12,7 @@ never worse than min δ-LDP or Theorem 2 with the best ζ; that no better one ex
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,13 +22,12 @@ from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.allocation import best_zeta, rounded_levels
 from explorer.privacy.coordinates.budget import effective_levels
 from explorer.privacy.coordinates.channel import log_second_moment
-from explorer.privacy.coordinates.designs import Subset, design_bcdp, design_ldp, design_mse
 from explorer.privacy.coordinates.stable import log_mix
 
 FAMILIES = ("nested", "hybrid")
 _MOST_LEVELS = 6
 # coth(α/2) is 1 to the last digit from here on.
-_USELESS = 80.0
+USELESS = 80.0
 
 
 # ("suffix", g): one channel of groups g and later; ("group", g): one channel of group g;
@@ -54,12 +50,16 @@ class BestDesign:
     mse : float
         Exact error of one user's report at x = 0; divide by n. Infinite if a coordinate can have
         no report.
+    truncated : bool
+        Demands were rounded down to fewer levels to keep the search short: the guarantee holds, the
+        error may be larger than it could be.
     """
 
     groups: tuple[checks.IntArray, ...]
     kinds: tuple[Kind, ...]
     levels: FloatArray
     mse: float
+    truncated: bool = False
 
     @property
     def subsets(self) -> tuple[tuple[int, ...], ...]:
@@ -97,13 +97,13 @@ class BestDesign:
 
 
 @dataclass(frozen=True)
-class _Classes:
+class Classes:
     """Classes of coordinates (index g) and of channels (index j)."""
 
     levels: FloatArray  # (G,) demanded
     counts: checks.IntArray  # (G,) coordinates
     eps: float
-    q: float
+    q: float | FloatArray
     seen: FloatArray  # (G, J) 1 where a coordinate of class g is in a channel of class j
     sizes: checks.IntArray  # (J,) coordinates in one channel
     copies: checks.IntArray  # (J,) channels
@@ -190,8 +190,9 @@ def best_design(
     chain = best_zeta(values, float(eps), q).c
     for kinds, start in _structures(values, counts, family, chain):
         problem = _problem(kinds, values, counts, float(eps), float(q))
-        found.append(_solve(problem, groups, kinds, start))
-    return min(found, key=lambda design: design.mse)
+        found.append(solve_locally(problem, groups, kinds, start))
+    best = min(found, key=lambda design: design.mse)
+    return replace(best, truncated=bool((values[place] < demanded).any()))
 
 
 def _grouped(place: checks.IntArray, groups: int) -> tuple[checks.IntArray, ...]:
@@ -237,7 +238,7 @@ def _structures(
 
 def _problem(
     kinds: list[Kind], values: FloatArray, counts: checks.IntArray, eps: float, q: float
-) -> _Classes:
+) -> Classes:
     """Return the problem of finding the levels of these channel classes."""
     seen = np.zeros((values.size, len(kinds)))
     sizes, copies = np.ones(len(kinds), np.int64), np.ones(len(kinds), np.int64)
@@ -247,11 +248,11 @@ def _problem(
         else:
             stop = values.size if kind == "suffix" else g + 1
             seen[g:stop, j], sizes[j] = 1.0, counts[g:stop].sum()
-    return _Classes(values, counts, eps, q, seen, sizes, copies)
+    return Classes(values, counts, eps, q, seen, sizes, copies)
 
 
-def _solve(
-    problem: _Classes,
+def solve_locally(
+    problem: Classes,
     groups: tuple[checks.IntArray, ...],
     kinds: list[Kind],
     start: FloatArray,
@@ -259,14 +260,14 @@ def _solve(
     """Run SLSQP from a start, and return its answer or the start, whichever is better."""
     from scipy.optimize import minimize
 
-    z0 = problem.feasible(np.log(np.minimum(start, _USELESS)))
+    z0 = problem.feasible(np.log(np.minimum(start, USELESS)))
     lowest = min(math.log(problem.levels[0]) - 30.0, float(z0.min()))
     answer = minimize(
         problem.log_error,
         z0,
         jac=True,
         method="SLSQP",
-        bounds=[(lowest, math.log(_USELESS))] * z0.size,
+        bounds=[(lowest, math.log(USELESS))] * z0.size,
         constraints={"type": "ineq", "fun": problem.slack, "jac": problem.slack_gradient},
         options={"maxiter": 200, "ftol": 1e-12},
     )
@@ -277,86 +278,3 @@ def _solve(
     with np.errstate(over="ignore"):
         error = float(np.exp(problem.log_error(z)[0]))
     return BestDesign(groups, tuple(kinds), np.exp(z), error)
-
-
-def best_disjoint_levels(
-    coordinate_levels: ArrayLike, eps: float, q: ArrayLike, subsets: Sequence[Subset]
-) -> BestDesign:
-    """Return the best levels for given disjoint channels, by convex optimisation with cvxpy.
-
-    With t = 1/(e^α − 1), coth(α/2) = 1 + 2t, and the relation α ≥ −log(1 − 1/(1+t)) is convex, as
-    is the certificate; so the optimum is global.
-
-    Parameters
-    ----------
-    coordinate_levels : array_like of shape (d,)
-        Demanded levels δ_i; min(δ_i, ε) must be at least 1e-3 (`best_design` has no such limit).
-    eps : float
-        Total level, at least 1e-3.
-    q : array_like of shape () or (d,)
-        Couplings in [0, 1].
-    subsets : sequence of sequences of int
-        Disjoint and together all coordinates.
-    """
-    import cvxpy
-
-    cp: Any = cvxpy
-
-    demanded = effective_levels(coordinate_levels, eps)
-    checks.real("min(δ_i, ε)", demanded, 1e-3, math.inf)
-    couplings = np.broadcast_to(checks.real("q", q, 0.0, 1.0), demanded.shape)
-    if sorted(i for subset in subsets for i in subset) != list(range(demanded.size)):
-        raise ValueError(f"subsets must be disjoint and cover all coordinates, got {subsets}")
-    sizes = np.array([len(subset) for subset in subsets])
-    cost = sizes * np.exp(log_second_moment(sizes, math.inf))
-    alpha, t = cp.Variable(len(subsets), nonneg=True), cp.Variable(len(subsets), nonneg=True)
-    total = cp.sum(alpha)
-    constraints = [alpha >= -cp.log(1.0 - cp.inv_pos(1.0 + t)), total <= eps, alpha <= _USELESS]
-    for j, subset in enumerate(subsets):
-        # Coordinates of one channel share c_i; of equal demands one constraint is enough.
-        for level, coupling in {(demanded[i], couplings[i]) for i in subset}:
-            if coupling == 0.0:
-                constraints.append(alpha[j] <= level)
-            elif coupling == 1.0:
-                constraints.append(total <= level)
-            else:
-                parts = cp.hstack([alpha[j] + math.log1p(-coupling), total + math.log(coupling)])
-                constraints.append(cp.log_sum_exp(parts) <= level)
-    scale = float(cost.sum()) * (2.0 / float(demanded.min()) + 1.0) ** 2
-    problem = cp.Problem(
-        cp.Minimize(cp.sum(cp.multiply(cost / scale, cp.square(1.0 + 2.0 * t)))), constraints
-    )
-    problem.solve(solver=cp.CLARABEL)
-    answer = alpha.value
-    if answer is None or not np.isfinite(answer).all() or (answer <= 0.0).any():
-        answer = np.full(len(subsets), float(demanded.min()) / len(subsets))
-    levels = _shrink(demanded, float(eps), couplings, subsets, np.minimum(answer, _USELESS))
-    return BestDesign(
-        tuple(np.array(subset, np.int64) for subset in subsets),
-        tuple(("group", j) for j in range(len(subsets))),
-        levels,
-        float(design_mse(demanded.size, subsets, levels)),
-    )
-
-
-def _shrink(
-    demanded: FloatArray,
-    eps: float,
-    q: FloatArray,
-    subsets: Sequence[Subset],
-    alphas: FloatArray,
-) -> FloatArray:
-    """Return levels scaled down by the solver's tolerance, so that nothing is exceeded."""
-
-    def holds(scale: float) -> bool:
-        levels = alphas * scale
-        certified = design_bcdp(demanded.size, subsets, levels, q)
-        return bool((certified <= demanded).all() and design_ldp(subsets, levels) <= eps)
-
-    if holds(1.0):
-        return alphas
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return alphas * low

@@ -23,7 +23,7 @@ _SNAP = 1e-12
 def effective_levels(coordinate_levels: ArrayLike, eps: ArrayLike) -> FloatArray:
     """Return δ̃_i = min(δ_i, ε): an ε-LDP mechanism is ε-BCDP in every coordinate (Prop. 3)."""
     levels = checks.positive_levels("coordinate_levels", coordinate_levels)
-    eps = checks.real("eps", eps, 0.0, math.inf, open_high=True)
+    eps = checks.real("eps", eps, 0.0, math.inf)
     result: FloatArray = np.minimum(levels, eps[..., None])
     return result
 
@@ -45,7 +45,7 @@ def budget_vector(
     coordinate_levels : array_like of shape (…, d)
         Demanded levels δ_i in [0, ∞].
     eps : array_like of shape (…)
-        Total level ε in [0, ∞).
+        Total level ε in [0, ∞].
     q : array_like of shape (…)
         Bound on the coupling in [0, 1]. It must be public: c, hence q, can be read off the reports.
     zeta : array_like of shape (…)
@@ -72,7 +72,9 @@ def budget_vector(
     )
     near = (levels < top) & (top <= levels * (1.0 + _SNAP))
     top = np.minimum(top, np.where(near, levels, np.inf).min(axis=-1, keepdims=True))
-    rest = np.maximum(levels - log_mix(q, 0.0, top), 0.0)
+    with np.errstate(invalid="ignore"):
+        # Where both are infinite the other branch is taken.
+        rest = np.maximum(levels - log_mix(q, 0.0, top), 0.0)
     c = np.where(top <= levels, top, rest)
     result: FloatArray = np.where(q == 0.0, levels, c)
     return result

@@ -241,3 +241,19 @@ def test_rounding_is_safe_and_has_at_most_so_many_levels(c, groups):
 def test_refusals(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_convex_solver_hands_over_where_its_tolerances_end():
+    levels, eps = [1e-3, 1.5e-3, 700.0], 800.0
+    for q in (0.0, 1e-9, 0.5):
+        found = co.best_disjoint_levels(levels, eps, q, [(0,), (1,), (2,)])
+        assert meets(levels, eps, q, found)
+        lowest = np.full(3, 1e-3 / 3)
+        assert found.mse <= co.design_mse(3, [(0,), (1,), (2,)], lowest)
+
+
+def test_rounded_searches_say_so():
+    assert co.best_design(np.linspace(0.1, 1, 7), 2.0, 0.1).truncated
+    assert not co.best_design(np.linspace(0.1, 1, 6), 2.0, 0.1).truncated
+    assert co.best_zeta(np.linspace(0.1, 1, 65), 2.0, 0.1).truncated
+    assert not co.best_zeta(np.linspace(0.1, 1, 64), 2.0, 0.1).truncated

@@ -65,6 +65,16 @@ def test_no_coupling_gives_the_demands_and_full_coupling_the_least(levels, eps, 
     np.testing.assert_allclose(co.budget_vector(levels, eps, 1.0, 1.0), expected, rtol=1e-12)
 
 
+def test_no_total_level_at_all():
+    np.testing.assert_array_equal(
+        co.budget_vector([0.5, math.inf], math.inf, 0.0, 1.0), [0.5, math.inf]
+    )
+    c = co.budget_vector([0.5, math.inf], math.inf, 0.1, 0.5)
+    assert np.isfinite(c).all()
+    assert co.best_certificate(c, 0.1, c.max())[0] <= 0.5
+    np.testing.assert_array_equal(co.budget_vector([math.inf] * 2, math.inf, 0.3, 0.5), math.inf)
+
+
 def test_printed_formula_where_it_is_sane():
     rng = np.random.default_rng(3)
     for _ in range(200):
@@ -127,7 +137,7 @@ def test_corollary_threshold(level, eps):
     [
         (([0.1, -1.0], 1.0, 0.1, 0.5), r"coordinate_levels must be in \[0, inf\], got -1"),
         (([], 1.0, 0.1, 0.5), "at least one coordinate"),
-        (([0.1], math.inf, 0.1, 0.5), r"eps must be in \[0, inf\), got inf"),
+        (([0.1], -1.0, 0.1, 0.5), r"eps must be in \[0, inf\], got -1"),
         (([0.1], 1.0, 1.1, 0.5), r"q must be in \[0, 1\], got 1.1"),
         (([0.1], 1.0, 0.1, 0.0), r"zeta must be in \(0, 1\], got 0"),
     ],
