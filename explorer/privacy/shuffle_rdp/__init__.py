@@ -9,6 +9,7 @@ from explorer.privacy.shuffle_rdp.accountant import (
     upper_epsilon,
 )
 from explorer.privacy.shuffle_rdp.convergence import convergence_bound, gradient_second_moment
+from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
 from explorer.privacy.shuffle_rdp.lower import (
     Direction,
     lower_rdp,
@@ -18,11 +19,8 @@ from explorer.privacy.shuffle_rdp.lower import (
 from explorer.privacy.shuffle_rdp.numerical import (
     TOO_FEW_ROUNDS,
     Composition,
-    RoundLoss,
     clone_epsilon,
-    clone_loss,
     randomised_response_epsilon,
-    randomised_response_loss,
 )
 from explorer.privacy.shuffle_rdp.upper import (
     capped_rdp_table,

@@ -17,9 +17,14 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
 from explorer.privacy.amplification import Clones
-from explorer.privacy.binomial import log_half_pmf, log_pmf
 from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
-from explorer.privacy.shuffle_rdp.lower import Direction, RandomisedResponsePair
+from explorer.privacy.shuffle_rdp.losses import (
+    RoundLoss,
+    clone_loss,
+    randomised_response_loss,
+    tilted,
+)
+from explorer.privacy.shuffle_rdp.lower import Direction
 
 _ENUMERATED = 100_000
 _NODES_MAX = 384
@@ -27,152 +32,12 @@ _EPS0_MAX = 100.0
 _LOSSLESS = 1e-12
 _TRUSTED = 5e-4
 """Largest relative error of δ accepted; ε then errs by a few hundredths of it."""
-_TILTS = np.geomspace(1e-4, 1e9, 92)
+_TILTS = np.geomspace(1e-7, 1e2, 64)
+"""Tilts tried, in units of one over the deviation of one round's loss."""
 
 TOO_FEW_ROUNDS = (
     "after so few rounds the privacy loss is too far from smooth for the integral to be trusted"
 )
-
-
-@dataclass(frozen=True)
-class RoundLoss:
-    """The likelihood ratio 1 + x of one round's pair of laws, and its law under the second.
-
-    Attributes
-    ----------
-    mass : ndarray of float
-        Probabilities under the second law (Q in D(P‖Q)); they sum to 1 or a little less.
-    excess : ndarray of float
-        x = P/Q − 1, with mean 0 under `mass`.
-    log_ratio : ndarray of float
-        ln(1 + x).
-    """
-
-    mass: FloatArray
-    excess: FloatArray
-    log_ratio: FloatArray
-
-    def reversed(self) -> RoundLoss:
-        """Return the pair with its laws exchanged."""
-        ratio = np.exp(-self.log_ratio)
-        return RoundLoss(self.mass * (1 + self.excess), -self.excess * ratio, -self.log_ratio)
-
-    def growth(self, z: Any) -> Any:
-        """Return K(z) − 1, K(z) = E_P[(P/Q)^z], for complex or real z (1-dimensional).
-
-        E_Q[(1+x)^{1+z} − 1 − (1+z)x], every summand formed without cancellation.
-        """
-        a = (1 + np.asarray(z))[:, None]
-        w = a * self.log_ratio
-        small = np.abs(w) < 0.05
-        ws = np.where(small, w, 0.0)
-        series = ws * ws * (
-            1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040))))
-        )  # fmt: skip
-        curved = np.where(small, series, np.expm1(w) - w)
-        return (curved + a * self._bend()) @ self.mass
-
-    def _bend(self) -> FloatArray:
-        """Return ln(1+x) − x."""
-        small = np.abs(self.excess) < 0.02
-        x = np.where(small, self.excess, 0.0)
-        series = -x * x * (
-            1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x * (1 / 7 - x / 8)))))
-        )  # fmt: skip
-        return np.asarray(np.where(small, series, self.log_ratio - self.excess))
-
-    def tilted_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the loss under P tilted by e^{c·loss}, for each c."""
-        weight = _tilted(self.mass, self.log_ratio, c[:, None])
-        mean = weight @ self.log_ratio
-        variance = weight @ self.log_ratio**2 - mean**2
-        return mean, np.maximum(variance, 1e-30)
-
-
-def _tilted(mass: FloatArray, log_ratio: FloatArray, c: Any) -> FloatArray:
-    """Return P's masses tilted by e^{c·loss}, normalised along the last axis."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(mass) + (1 + c) * log_ratio
-    weight = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
-
-
-def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
-    """Return the law of one round of randomised response, Q = γμ₁+(1−γ)μ₀ against P = μ₀."""
-    pair = RandomisedResponsePair(eps0, k, n, 64.0)
-    excess = np.expm1(pair.log_ratio)
-    return RoundLoss(np.exp(pair.log_mass), excess, pair.log_ratio)
-
-
-def clone_loss(
-    eps0: float, k: float, n: float, variant: Clones = Clones.PUBLISHED, cells: int = 1500
-) -> RoundLoss:
-    """Return the dominating law of one subsampled round by clones.
-
-    For N clones of which U and N − U take either side, the shuffled pair has masses (N ± τW)m/(kp),
-    W = 2U − N, τ = tanh(ε₀/2), m the probability of (N, U). Sampling without replacement turns a
-    loss ℓ > 0 of mass q into L = ln(1+γ(e^ℓ−1)) with masses q and qe^L, mirrored, and the rest
-    at 0 (Zhu, Dong & Wang 2022, replace relation). Losses are gathered on `cells` values by
-    splitting each onto its two neighbours so that both laws keep their mass: a spread of the
-    ratio, so the result still dominates.
-    """
-    tau, gamma = math.tanh(eps0 / 2), k / n
-    log_pc = (
-        -eps0 if variant is Clones.PUBLISHED else math.log(2.0) - eps0 - math.log1p(math.exp(-eps0))
-    )
-    # At ε₀ = 0 all are clones; one in 10¹² fewer errs on the safe side and keeps ln(1−p) finite.
-    pc = min(math.exp(log_pc), 1 - 1e-12)
-    log_pc = min(log_pc, math.log(pc)) if pc > 0 else log_pc
-    mean, spread = k * pc, math.sqrt(k * pc * (1 - pc))
-    low = max(1.0, math.floor(mean - 10 * spread - 30))
-    high = min(k, math.ceil(mean + 10 * spread + 40))
-    # Sums over N and U are smooth on their deviations: far from the edges a third of one, or for
-    # U, whose spacing shows in the losses, 1/600 of one, is as good as every whole number.
-    step = max(1, math.floor(spread / 3)) if mean > 4096 else 1
-    N = np.arange(low, high + 1, step, dtype=float)[:, None]
-    log_weight = log_pmf(N, k, log_pc, math.log1p(-pc)) + math.log(step)
-    reach = 6.5 * math.sqrt(high) + 20
-    stride = max(1, math.floor(math.sqrt(high) / 1200))
-    fewer = np.ceil(N / 2) - 1 - stride * np.arange(math.ceil(reach / stride))
-    inside = fewer >= 0
-    fewer = np.maximum(fewer, 0.0)
-    # Of U and N − U only the case of more U is listed; the other mirrors it.
-    W = N - 2 * fewer
-    log_m = (
-        log_half_pmf(np.asarray(fewer, float), N)
-        + log_weight
-        + (math.log(stride) - math.log(k) - log_pc)
-    )
-    # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
-    few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
-    mass = (few * np.exp(log_m))[inside]
-    rise = (gamma * 2 * tau * W / few)[inside]
-    rise, mass = _gathered(rise, mass, gamma * 2 * tau / math.sqrt(mean + 1), cells)
-    up = np.log1p(rise)
-    rest = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
-    return RoundLoss(
-        np.concatenate([mass, mass * (1 + rise), [rest]]),
-        np.concatenate([rise, -rise / (1 + rise), [0.0]]),
-        np.concatenate([up, -up, [0.0]]),
-    )
-
-
-def _gathered(
-    x: FloatArray, mass: FloatArray, scale: float, cells: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never less spread."""
-    if x.size <= cells:
-        return x, mass
-    bent = np.arcsinh(np.array([x.min(), x.max()]) / scale)
-    grid = scale * np.sinh(np.linspace(bent[0], bent[1], cells))
-    grid[0], grid[-1] = x.min(), x.max()
-    i = np.clip(np.searchsorted(grid, x, side="right") - 1, 0, cells - 2)
-    upper = np.clip((x - grid[i]) / (grid[i + 1] - grid[i]), 0.0, 1.0)
-    out = np.zeros(cells)
-    out += np.bincount(i, mass * (1 - upper), cells)
-    out += np.bincount(i + 1, mass * upper, cells)
-    keep = out > 0
-    return grid[keep], out[keep]
 
 
 class Composition:
@@ -181,10 +46,11 @@ class Composition:
     def __init__(self, loss: RoundLoss) -> None:
         self.loss = loss
         with np.errstate(over="ignore", invalid="ignore"):
-            growth = np.real(loss.growth(_TILTS))
+            tilts = _TILTS / math.sqrt(float(loss.mass @ np.square(loss.log_ratio)))
+            growth = loss.growth(tilts)
             usable = np.isfinite(growth) & (growth >= 0)
-        self._tilts = _TILTS[usable]
-        self._log_k = np.log1p(growth[usable])
+        self._tilts, self._growth = tilts[usable], growth[usable]
+        self._log_k = np.log1p(self._growth)
         self._mean, self._variance = loss.tilted_moments(self._tilts)
         order = np.argsort(loss.log_ratio)
         self._sorted = loss.log_ratio[order]
@@ -232,9 +98,10 @@ class Composition:
         step = min(2 * math.pi * c / (25 - log_delta), 0.6 / deviation)
         z, log_k = np.empty(0, complex), np.empty(0, complex)
         while z.size < _NODES_MAX:
-            more = c + 1j * step * (z.size + np.arange(max(24, z.size)))
-            z = np.concatenate([z, more])
-            log_k = np.concatenate([log_k, T * np.log1p(self.loss.growth(more))])
+            t = step * (z.size + np.arange(max(24, z.size)))
+            z = np.concatenate([z, c + 1j * t])
+            more = self.loss.line(c, float(self._growth[index]), t)
+            log_k = np.concatenate([log_k, T * np.log1p(more)])
             if float(np.real(log_k[-8:]).max()) - log_start < math.log(_LOSSLESS):
                 return _Line(z, log_k - np.log(z) - np.log1p(z), step)
         return None
@@ -246,14 +113,14 @@ class Composition:
         atoms with tilted masses w keep |K/K(c)|^T above (Σw²)^{T/2} on average for ever.
         """
         c, ratio = float(self._tilts[index]), self._sorted
-        weight = _tilted(self._sorted_mass, ratio, c)
+        weight = tilted(self._sorted_mass, ratio, c)
         persistent = 0.5 * T * math.log(float(np.sum(weight**2)))
         gap = float(weight[1:] @ np.diff(ratio)) / max(float(weight[1:].sum()), 1e-300)
         spread = math.sqrt(float(self._curvature(T)[index]) / (T * float(self._variance[index])))
         damping = 3.3 * c * (c + 1) * (gap / (2 * math.pi)) ** 2 * spread
         if damping > _TRUSTED:
-            t = 2 * math.pi / gap * np.linspace(0.5, 1.5, 64)
-            top = float(np.abs(1 + self.loss.growth(c + 1j * t)).max())
+            t = np.asarray(2 * math.pi / gap * np.linspace(0.5, 1.5, 64), dtype=float)
+            top = float(np.abs(1 + self.loss.line(c, float(self._growth[index]), t)).max())
             damping *= math.exp(min(T * (math.log(top) - float(self._log_k[index])), 0.0))
         return damping if persistent < math.log(_LOSSLESS) else max(damping, math.exp(persistent))
 

@@ -1,0 +1,163 @@
+"""The privacy loss of one round, as atoms: what composition needs to know about it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.amplification import Clones
+from explorer.privacy.binomial import log_half_pmf, log_pmf
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
+
+
+@dataclass(frozen=True)
+class RoundLoss:
+    """The likelihood ratio 1 + x of one round's pair of laws, and its law under the second.
+
+    Attributes
+    ----------
+    mass : ndarray of float
+        Probabilities under the second law (Q in D(P‖Q)); they sum to 1 or a little less.
+    excess : ndarray of float
+        x = P/Q − 1, with mean 0 under `mass`.
+    log_ratio : ndarray of float
+        ln(1 + x).
+    """
+
+    mass: FloatArray
+    excess: FloatArray
+    log_ratio: FloatArray
+
+    def reversed(self) -> RoundLoss:
+        """Return the pair with its laws exchanged."""
+        ratio = np.exp(-self.log_ratio)
+        return RoundLoss(self.mass * (1 + self.excess), -self.excess * ratio, -self.log_ratio)
+
+    def growth(self, z: FloatArray) -> FloatArray:
+        """Return K(z) − 1, K(z) = E_P[(P/Q)^z], for real z (1-dimensional).
+
+        E_Q[(1+x)^{1+z} − 1 − (1+z)x], every summand formed without cancellation.
+        """
+        a = (1 + np.asarray(z))[:, None]
+        w = a * self.log_ratio
+        small = np.abs(w) < 0.05
+        ws = np.where(small, w, 0.0)
+        series = ws * ws * (
+            1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040))))
+        )  # fmt: skip
+        curved = np.where(small, series, np.expm1(w) - w)
+        return np.asarray((curved + a * self._bend()) @ self.mass)
+
+    def line(self, c: float, growth: float, t: FloatArray) -> Any:
+        """Return K(c+it) − 1 given K(c) − 1: what e^{itL} − 1 adds under the tilted masses."""
+        half = np.outer(t, 0.5 * self.log_ratio)
+        sine = np.sin(half)
+        tilted = self.mass * np.exp((1 + c) * self.log_ratio)
+        return growth - 2 * ((sine * sine) @ tilted) + 2j * ((sine * np.cos(half)) @ tilted)
+
+    def _bend(self) -> FloatArray:
+        """Return ln(1+x) − x."""
+        small = np.abs(self.excess) < 0.02
+        x = np.where(small, self.excess, 0.0)
+        series = -x * x * (
+            1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x * (1 / 7 - x / 8)))))
+        )  # fmt: skip
+        return np.asarray(np.where(small, series, self.log_ratio - self.excess))
+
+    def tilted_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the loss under P tilted by e^{c·loss}, for each c."""
+        weight = tilted(self.mass, self.log_ratio, c[:, None])
+        mean = weight @ self.log_ratio
+        variance = weight @ self.log_ratio**2 - mean**2
+        return mean, np.maximum(variance, 1e-30)
+
+
+def tilted(mass: FloatArray, log_ratio: FloatArray, c: Any) -> FloatArray:
+    """Return P's masses tilted by e^{c·loss}, normalised along the last axis."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(mass) + (1 + c) * log_ratio
+    weight = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+
+
+def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
+    """Return the law of one round of randomised response, Q = γμ₁+(1−γ)μ₀ against P = μ₀."""
+    pair = RandomisedResponsePair(eps0, k, n, 64.0)
+    excess = np.expm1(pair.log_ratio)
+    return RoundLoss(np.exp(pair.log_mass), excess, pair.log_ratio)
+
+
+def clone_loss(
+    eps0: float, k: float, n: float, variant: Clones = Clones.PUBLISHED, cells: int = 1500
+) -> RoundLoss:
+    """Return the dominating law of one subsampled round by clones.
+
+    For N clones of which U and N − U take either side, the shuffled pair has masses (N ± τW)m/(kp),
+    W = 2U − N, τ = tanh(ε₀/2), m the probability of (N, U). Sampling without replacement turns a
+    loss ℓ > 0 of mass q into L = ln(1+γ(e^ℓ−1)) with masses q and qe^L, mirrored, and the rest
+    at 0 (Zhu, Dong & Wang 2022, replace relation). Losses are gathered on `cells` values by
+    splitting each onto its two neighbours so that both laws keep their mass: a spread of the
+    ratio, so the result still dominates.
+    """
+    tau, gamma = math.tanh(eps0 / 2), k / n
+    log_pc = (
+        -eps0 if variant is Clones.PUBLISHED else math.log(2.0) - eps0 - math.log1p(math.exp(-eps0))
+    )
+    # At ε₀ = 0 all are clones; one in 10¹² fewer errs on the safe side and keeps ln(1−p) finite.
+    pc = min(math.exp(log_pc), 1 - 1e-12)
+    log_pc = min(log_pc, math.log(pc)) if pc > 0 else log_pc
+    mean, spread = k * pc, math.sqrt(k * pc * (1 - pc))
+    low = max(1.0, math.floor(mean - 10 * spread - 30))
+    high = min(k, math.ceil(mean + 10 * spread + 40))
+    # Sums over N and U are smooth on their deviations: far from the edges a third of one, or for
+    # U, whose spacing shows in the losses, 1/300 of one, is as good as every whole number.
+    # An odd step visits even and odd N alike, whose losses lie on different lattices.
+    step = math.floor(spread / 3) | 1 if mean > 1024 else 1
+    N = np.arange(low, high + 1, step, dtype=float)[:, None]
+    log_weight = log_pmf(N, k, log_pc, math.log1p(-pc)) + math.log(step)
+    reach = 6.5 * math.sqrt(high) + 20
+    stride = max(1, math.floor(math.sqrt(high) / 600))
+    fewer = np.ceil(N / 2) - 1 - stride * np.arange(math.ceil(reach / stride))
+    inside = fewer >= 0
+    fewer = np.maximum(fewer, 0.0)
+    # Of U and N − U only the case of more U is listed; the other mirrors it.
+    W = N - 2 * fewer
+    log_m = (
+        log_half_pmf(np.asarray(fewer, float), N)
+        + log_weight
+        + (math.log(stride) - math.log(k) - log_pc)
+    )
+    # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
+    few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
+    mass = (few * np.exp(log_m))[inside]
+    rise = (gamma * 2 * tau * W / few)[inside]
+    rise, mass = _gathered(rise, mass, gamma * 2 * tau / math.sqrt(mean + 1), cells)
+    up = np.log1p(rise)
+    rest = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
+    return RoundLoss(
+        np.concatenate([mass, mass * (1 + rise), [rest]]),
+        np.concatenate([rise, -rise / (1 + rise), [0.0]]),
+        np.concatenate([up, -up, [0.0]]),
+    )
+
+
+def _gathered(
+    x: FloatArray, mass: FloatArray, scale: float, cells: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never less spread."""
+    if x.size <= cells:
+        return x, mass
+    bent = np.arcsinh(np.array([x.min(), x.max()]) / scale)
+    grid = scale * np.sinh(np.linspace(bent[0], bent[1], cells))
+    grid[0], grid[-1] = x.min(), x.max()
+    i = np.clip(np.searchsorted(grid, x, side="right") - 1, 0, cells - 2)
+    upper = np.clip((x - grid[i]) / (grid[i + 1] - grid[i]), 0.0, 1.0)
+    out = np.zeros(cells)
+    out += np.bincount(i, mass * (1 - upper), cells)
+    out += np.bincount(i + 1, mass * upper, cells)
+    keep = out > 0
+    return grid[keep], out[keep]
