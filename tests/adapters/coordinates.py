@@ -8,13 +8,19 @@ import explorer.privacy.coordinates as co
 from tests.vectors import Argmin
 
 
-def _level(value):
-    """Read a number, list or "inf" of a vector."""
-    return np.array(value, dtype=float)
+def _read(value):
+    """Return an argument with the strings "inf" and "-inf" as numbers."""
+    if isinstance(value, list):
+        return [_read(item) for item in value]
+    return float(value) if value in ("inf", "-inf") else value
 
 
-def _budget_vector(delta, eps, q, zeta):
-    return co.budget_vector(_level(delta), eps, q, zeta)
+def _reading(function):
+    return lambda **arguments: function(**{name: _read(v) for name, v in arguments.items()})
+
+
+def _rule(rule):
+    return {"opt": "optimal"}.get(rule, rule)
 
 
 def _combination(c, rule="paper"):
@@ -40,20 +46,18 @@ def _trust_region(A, b, R):
     return [Argmin(found.theta.tolist(), objective), found.multiplier, found.value]
 
 
-ADAPTERS = {
+_FUNCTIONS = {
     "gamma_ratio": lambda d: co.gamma_ratio(d),
-    "mldp_B": lambda d, r, alpha: co.m_ldp_radius(d, r, _level(alpha)),
+    "mldp_B": lambda d, r, alpha: co.m_ldp_radius(d, r, alpha),
     "mldp_variance": lambda d, r, alpha, v_i: co.m_ldp_variance(v_i, d, r, alpha),
     "mldp_mse": lambda d, r, alpha, norm_v: co.m_ldp_mse(norm_v, d, r, alpha),
-    "V": lambda m, alpha: co.m_ldp_second_moment(m, _level(alpha)),
+    "V": lambda m, alpha: co.m_ldp_second_moment(m, alpha),
     "mldp_positive_prob": lambda alpha, norm_v, r: co.m_ldp_positive_probability(norm_v, r, alpha),
     "mldp_map": lambda v, r, alpha, g, u: co.m_ldp_from_draws(v, r, alpha, g, u),
-    "mldp_loss": lambda v, vp, r, alpha: co.m_ldp_loss(v, vp, r, _level(alpha)),
-    "delta_tilde": lambda delta, eps: co.effective_levels(_level(delta), eps),
-    "c_vector": _budget_vector,
-    "c_vector_improved": lambda delta, eps, q, c_top: co.budget_at_total(
-        _level(delta), eps, q, c_top
-    ),
+    "mldp_loss": lambda v, vp, r, alpha: co.m_ldp_loss(v, vp, r, alpha),
+    "delta_tilde": lambda delta, eps: co.effective_levels(delta, eps),
+    "c_vector": lambda delta, eps, q, zeta: co.budget_vector(delta, eps, q, zeta),
+    "c_vector_improved": lambda delta, eps, q, c_top: co.budget_at_total(delta, eps, q, c_top),
     "weights_paper": lambda c: co.m_mean_weights(c, "paper"),
     "weights_opt": lambda c: co.m_mean_weights(c, "optimal"),
     "combine_matrix": _combination,
@@ -63,17 +67,15 @@ ADAPTERS = {
     "mmean_mse": lambda x2bar, c, n, rule="paper": co.m_mean_mse(x2bar, c, n, _rule(rule)),
     "bound17": lambda c, n: co.theorem2_bound(c, n),
     "r2_theorem3": lambda c: co.theorem3_r2(c),
-    "clipped_normal_mse": lambda mu, sigma: co.clipped_normal_mse(mu, _level(sigma)),
+    "clipped_normal_mse": lambda mu, sigma: co.clipped_normal_mse(mu, sigma),
     "corollary1": lambda n, d, k, delta, eps, q: [
         float(number) for number in co.corollary1_bound(n, d, k, delta, eps, q)
     ],
-    "prop4_part1": lambda c, q: co.bcdp_from_cdp(_level(c), q),
-    "prop4_part2": lambda c, q, eps: co.bcdp_from_cdp_and_ldp(_level(c), q, eps),
-    "bcdp_refined": lambda c, q, L: co.best_certificate(_level(c), q, L),
-    "prop6_matrix": lambda delta, q: co.linear_budget_matrix(_level(delta), q),
-    "prop6_max_scale": lambda delta, q, direction: co.linear_budget_scale(
-        _level(delta), q, direction
-    ),
+    "prop4_part1": lambda c, q: co.bcdp_from_cdp(c, q),
+    "prop4_part2": lambda c, q, eps: co.bcdp_from_cdp_and_ldp(c, q, eps),
+    "bcdp_refined": lambda c, q, L: co.best_certificate(c, q, L),
+    "prop6_matrix": lambda delta, q: co.linear_budget_matrix(delta, q),
+    "prop6_max_scale": lambda delta, q, direction: co.linear_budget_scale(delta, q, direction),
     "bcdp_levels": lambda sizes, prior, channel: co.bcdp_levels(sizes, prior, channel),
     "cdp_levels": lambda sizes, channel: co.cdp_levels(sizes, channel),
     "ldp_level": lambda channel: co.ldp_level(channel),
@@ -82,7 +84,7 @@ ADAPTERS = {
     "compose_bcdp": lambda sizes, prior, channel: co.composed_bcdp_levels(sizes, prior, channel),
     "example1_levels": lambda a, b, c: co.example1_levels(a, b, c),
     "tradeoff_beta": lambda P, Q, alpha: co.tradeoff_beta(P, Q, alpha),
-    "tradeoff_bound": lambda delta, alpha: co.tradeoff_bound(_level(delta), alpha),
+    "tradeoff_bound": lambda delta, alpha: co.tradeoff_bound(delta, alpha),
     "mtilde_bcdp": lambda c, prior: co.m_mean_corner_levels(c, prior),
     "design_cdp": lambda d, subsets, alphas: co.design_cdp(d, subsets, alphas),
     "design_bcdp": lambda d, subsets, alphas, q: co.design_bcdp(d, subsets, alphas, q),
@@ -95,6 +97,4 @@ ADAPTERS = {
     "trust_region": _trust_region,
 }
 
-
-def _rule(rule):
-    return {"opt": "optimal"}.get(rule, rule)
+ADAPTERS = {name: _reading(function) for name, function in _FUNCTIONS.items()}

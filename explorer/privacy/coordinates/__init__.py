@@ -20,6 +20,7 @@ from explorer.privacy.coordinates.budget import (
     budget_at_total,
     budget_vector,
     corollary1_threshold,
+    coupling_matters,
     effective_levels,
     largest_total,
 )
@@ -57,6 +58,7 @@ from explorer.privacy.coordinates.errors import (
     corollary1_bound,
     projected_mse,
     theorem2_bound,
+    theorem3_bound,
     theorem3_r2,
 )
 from explorer.privacy.coordinates.figure3 import Figure3, figure3_curves
@@ -152,6 +154,7 @@ __all__ = [
     "corollary1_bound",
     "corollary1_threshold",
     "coupling",
+    "coupling_matters",
     "coupling_of_public_data",
     "design_bcdp",
     "design_cdp",
@@ -197,6 +200,7 @@ __all__ = [
     "regression_moments",
     "repeated_certificate",
     "theorem2_bound",
+    "theorem3_bound",
     "theorem3_r2",
     "tradeoff_beta",
     "tradeoff_bound",

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.bounds import BoolArray, FloatArray
 from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.stable import log_mix, log_mix_high, log_mix_low
 
@@ -134,6 +134,18 @@ def largest_total(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) ->
         q = q[..., None]
     eps = np.asarray(eps, float)
     result: FloatArray = np.minimum(eps, log_mix_high(q, levels).min(axis=-1))
+    return result
+
+
+def coupling_matters(coordinate_levels: ArrayLike, eps: ArrayLike, total: ArrayLike) -> BoolArray:
+    """Return for which coordinates the guarantee rests on the assumed coupling, shape (…, d).
+
+    Where the total level L is at most δ̃_i it does not: L-LDP alone gives the level. So not only the
+    last coordinate is exempt from Assumption 1, and it only is if its level is the largest; a label
+    exempt in this sense still counts in the couplings of the features with it (errata A7).
+    """
+    total = checks.real("total", total, 0.0, math.inf)
+    result: BoolArray = total[..., None] > effective_levels(coordinate_levels, eps)
     return result
 
 

@@ -130,7 +130,7 @@ def log_half_space_probabilities(
     return plus, minus
 
 
-def m_ldp_loss(v: ArrayLike, v_prime: ArrayLike, r: float, alpha: float) -> float:
+def m_ldp_loss(v: ArrayLike, v_prime: ArrayLike, r: float, alpha: ArrayLike) -> FloatArray:
     """Return the exact privacy loss sup_z log f(z|v)/f(z|v') between two inputs.
 
     The density of a report has one value on the half-space of its input and one on the other, so
@@ -142,8 +142,14 @@ def m_ldp_loss(v: ArrayLike, v_prime: ArrayLike, r: float, alpha: float) -> floa
     ----------
     v, v_prime : array_like of shape (m,)
         Inputs of norm at most r; norms within 4 units in the last place of r count as r.
-    r, alpha : float
-        r > 0; α in [0, ∞].
+    r : float
+        Radius, > 0.
+    alpha : array_like
+        Levels in [0, ∞].
+
+    Returns
+    -------
+    ndarray, shape of alpha
     """
     first = checks.real("v", v, -math.inf, math.inf, open_low=True, open_high=True)
     second = checks.real("v_prime", v_prime, -math.inf, math.inf, open_low=True, open_high=True)
@@ -152,22 +158,25 @@ def m_ldp_loss(v: ArrayLike, v_prime: ArrayLike, r: float, alpha: float) -> floa
             f"v and v_prime must be vectors of one length, got {first.shape}, {second.shape}"
         )
     checks.real("r", r, 0.0, math.inf, open_low=True, open_high=True)
-    checks.real("alpha", alpha, 0.0, math.inf)
+    alpha = checks.real("alpha", alpha, 0.0, math.inf)
     shares = np.array([np.linalg.norm(first), np.linalg.norm(second)]) / r
     if (shares > 1.0 + 1e-9).any():
         raise ValueError(f"‖v‖ must be at most r = {r:g}, got {shares.max() * r:g}")
     shares[shares >= 1.0 - 1e-15] = 1.0
-    plus, minus = log_half_space_probabilities(shares, alpha)
+    plus, minus = log_half_space_probabilities(shares, alpha[..., None])
     pivot = int(np.argmax(np.abs(first)))
     cross = np.abs(first * second[pivot] - first[pivot] * second)
     collinear = cross.max() <= 1e-15 * abs(first[pivot]) * np.abs(second).max()
     same = bool(first @ second > 0.0)
-    pairs = []
-    if not collinear or same or not shares.all():
-        pairs += [(plus[0], plus[1]), (minus[0], minus[1])]
-    if not collinear or not same:
-        pairs += [(plus[0], minus[1]), (minus[0], plus[1])]
-    return max(float(top - bottom) if top > bottom else 0.0 for top, bottom in pairs)
+    losses = [np.zeros(alpha.shape)]
+    with np.errstate(invalid="ignore"):
+        # The difference of two impossible outputs is not a number, and maxima skip it.
+        if not collinear or same or not shares.all():
+            losses += [plus[..., 0] - plus[..., 1], minus[..., 0] - minus[..., 1]]
+        if not collinear or not same:
+            losses += [plus[..., 0] - minus[..., 1], minus[..., 0] - plus[..., 1]]
+    result: FloatArray = np.fmax.reduce(np.stack(losses))
+    return result
 
 
 def half_space_signs(

@@ -39,6 +39,30 @@ def theorem2_bound(c: ArrayLike, n: ArrayLike) -> FloatArray:
     return result
 
 
+def theorem3_bound(c: ArrayLike, n: ArrayLike, radius: ArrayLike) -> FloatArray:
+    """Return Theorem 3's excess risk of private regression, without its unknown constant.
+
+    (R² + R)·min((log d/√n)(r² + r·d), d) over a ball of radius R: an order of magnitude. Stated for
+    c although the copies have c/2, which costs a factor of 4 or more in r² (errata B13).
+
+    Parameters
+    ----------
+    c : array_like of shape (…, d)
+        Budgets of features and label, d ≥ 2.
+    n, radius : array_like of shape (…)
+        Users, ≥ 1; radius of the ball of coefficients, in [0, ∞).
+    """
+    n = checks.real("n", n, 1.0, math.inf, open_high=True)
+    radius = checks.real("radius", radius, 0.0, math.inf, open_high=True)
+    r2, d = theorem3_r2(c), float(np.shape(c)[-1])
+    if d < 2:
+        raise ValueError("c must have at least a feature and a label, got one coordinate")
+    with np.errstate(over="ignore"):
+        rate = np.minimum(math.log(d) / np.sqrt(n) * (r2 + np.sqrt(r2) * d), d)
+        result: FloatArray = (radius**2 + radius) * rate
+    return result
+
+
 def corollary1_bound(
     n: ArrayLike, d: ArrayLike, k: ArrayLike, level: ArrayLike, eps: ArrayLike, q: ArrayLike
 ) -> tuple[checks.IntArray, FloatArray]:

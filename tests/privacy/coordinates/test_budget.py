@@ -145,3 +145,13 @@ def test_corollary_threshold(level, eps):
 def test_refusals(arguments, words):
     with pytest.raises(ValueError, match=words):
         co.budget_vector(*arguments)
+
+
+def test_where_the_coupling_matters():
+    levels, prior = [0.2, 0.8, 3.0], co.copies_prior(3, 1.0)
+    c = co.budget_vector(levels, 2.0, 0.3, 0.4)
+    matters = co.coupling_matters(levels, 2.0, c.max())
+    assert matters.tolist() == [True, False, False]
+    # Full coupling, against the assumption: only that level is exceeded.
+    exact = co.m_mean_corner_levels(c, prior)
+    assert (exact > np.array(levels)).tolist() == matters.tolist()

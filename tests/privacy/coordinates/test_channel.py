@@ -105,6 +105,14 @@ def test_loss_is_between_zero_and_alpha_and_that_of_the_likelihoods(v, seed, alp
             assert math.log(f / f2) <= loss + 1e-7
 
 
+def test_loss_sweeps_and_survives_infinity():
+    alphas = np.array([0.0, 1e-9, 1.0, 800.0, math.inf])
+    losses = co.m_ldp_loss([1.0, 1.0], [1.0, -1.0], math.sqrt(2), alphas)
+    np.testing.assert_allclose(losses, alphas, rtol=1e-6)
+    same = co.m_ldp_loss([1.0, 1.0], [1.0, 1.0], math.sqrt(2), alphas)
+    np.testing.assert_array_equal(same, 0.0)
+
+
 def test_reports_are_unbiased_with_the_stated_covariance():
     # 16 z-scores below 5.5: false alarm at most 16·4e-8.
     rng = np.random.default_rng(5)

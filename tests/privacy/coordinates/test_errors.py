@@ -77,6 +77,17 @@ def test_corollary1_is_a_number(n, d, share, level, eps, q):
     assert np.isfinite(value)
 
 
+@given(st.lists(st.floats(0, 800), min_size=2, max_size=8), st.floats(1, 1e12), st.floats(0, 1e6))
+def test_theorem3_is_capped_and_falls_with_users(c, n, radius):
+    value = float(co.theorem3_bound(c, n, radius))
+    assert 0 <= value <= (radius**2 + radius) * len(c) * (1 + 1e-12)
+    assert float(co.theorem3_bound(c, 4 * n, radius)) <= value
+    if min(c) > 0.1 and n > 1e11:
+        expected = math.sqrt(float(co.theorem3_r2(c)))
+        expected = math.log(len(c)) / math.sqrt(n) * expected * (expected + len(c))
+        assert value == pytest.approx((radius**2 + radius) * min(expected, len(c)), rel=1e-9)
+
+
 def test_corollary1_stays_within_a_factor_of_theorem2():
     # Errata A4: (19) survives as an order of magnitude.
     worst = 0.0
@@ -111,6 +122,7 @@ def test_projected_errors_batch_over_users_and_budgets():
         (lambda: co.clipped_normal_mse(1.1, 1.0), r"mu must be in \[-1, 1\], got 1.1"),
         (lambda: co.clipped_normal_mse(0.0, -1.0), r"sigma must be in \[0, inf\], got -1"),
         (lambda: co.theorem2_bound([1.0], 0.0), r"n must be in \[1, inf\), got 0"),
+        (lambda: co.theorem3_bound([1.0], 1.0, 1.0), "at least a feature and a label"),
         (lambda: co.corollary1_bound(1, 2, 3, 0.1, 1, 0.1), r"k must be in \[1, d\], got 3"),
     ],
 )
