@@ -98,7 +98,7 @@ class Composition:
         step = min(2 * math.pi * c / (25 - log_delta), 0.6 / deviation)
         z, log_k = np.empty(0, complex), np.empty(0, complex)
         while z.size < _NODES_MAX:
-            t = step * (z.size + np.arange(max(24, z.size)))
+            t = step * np.arange(z.size, z.size + max(24, z.size), dtype=np.float64)
             z = np.concatenate([z, c + 1j * t])
             more = self.loss.line(c, float(self._growth[index]), t)
             log_k = np.concatenate([log_k, T * np.log1p(more)])
