@@ -55,7 +55,9 @@ def explain(error: BaseException, source: str) -> Problem:
         return Problem(source, f"The system refused the file{name}: {error.strerror.lower()}.")
     expected = isinstance(error, ValueError | LookupError | OSError | RuntimeError)
     if expected and text and not isinstance(error, KeyError | IndexError | UnicodeError):
-        sentence = text[:1].upper() + text[1:]
+        # Parameters ("eps0: …") and file names keep their own spelling.
+        first = text.split()[0]
+        sentence = text[:1].upper() + text[1:] if first.isalpha() else text
         return Problem(source, sentence if sentence[-1] in ".!?…" else sentence + ".")
     what = {"answer": "while computing", "data": "while opening the file"}.get(source, "")
     sentence = " ".join(filter(None, ("Something unexpected happened", what)))

@@ -123,6 +123,7 @@ class Launch(QObject):
     def _begin_screenshot(self) -> None:
         self._deadline = time.monotonic() + SCREENSHOT_TIMEOUT_S
         self._quiet = 0
+        self.window.files.problem.connect(lambda problem: self._fail(problem.sentence))
         for controller in self.window.answers.values():
             controller.failed.connect(lambda error: self._fail(explain(error, "answer").sentence))
         self.window.data.failed.connect(lambda error: self._fail(explain(error, "data").sentence))

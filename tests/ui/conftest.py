@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
 from tests.ui.tiny_study import TinyStudy
 
 if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
     from explorer.ui.main_window import MainWindow
+
+# Machines that run tests are at times much slower than those that people sit at.
+QtBot.waitUntil.__kwdefaults__["timeout"] = 30_000
 
 THREAD_GRACE_S = 3.0
 """How long a thread that was told to end may take to do so."""

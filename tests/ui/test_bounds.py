@@ -246,7 +246,7 @@ def test_a_failed_answer_keeps_the_last_picture_and_says_so(tiny, settled, qtbot
     monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
     tiny.session.set_value("eps", 0.5)
     qtbot.waitUntil(tiny.banner.isVisible)
-    assert tiny.banner.text.text() == "Eps: the moon is in the way."
+    assert tiny.banner.text.text() == "eps: the moon is in the way."
     assert bounds.stale.isVisible()
     assert np.array_equal(curve(tiny, "truth").y, kept)
     monkeypatch.undo()

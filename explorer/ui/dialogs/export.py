@@ -101,7 +101,7 @@ class ExportDialog(QDialog):
         self.dpi.setAccessibleName("Dots per inch")
         self.theme = ChoiceBox("Theme")
         self.theme.offer([("light", "Light"), ("dark", "Dark")], self._view.theme)
-        self.true_map = QCheckBox("Include the true map (curator only)")
+        self.true_map = QCheckBox("Include the true map (curator only)", self)
         self.true_map.setToolTip(CURATOR_ONLY)
         self._has_true = any(s.curator_only for s in self._result.surfaces)
         self.true_map.setVisible(self._has_true)

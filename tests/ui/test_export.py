@@ -1,0 +1,218 @@
+"""Exporting from the window, and going back to what an exported file shows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from explorer.figures.read_recipe import recipe_of
+from explorer.studies.model import Scale, Sweep
+from explorer.ui.controllers.export_controller import ExportController, ExportJob
+from explorer.ui.dialogs.export import FORMATS
+from explorer.ui.errors import Problem
+
+
+@pytest.fixture
+def tiny(open_window, settled, tiny_study):
+    window = open_window(study="tiny")
+    window.session.set_value("eps", 0.7)
+    window.session.set_sweep(Sweep("eps", 0.1, 4.0, 30, Scale.LINEAR))
+    settled(window)
+    return window
+
+
+@pytest.fixture
+def export(qtbot, monkeypatch, tmp_path):
+    """Export from a window's dialog in a format; returns the file."""
+
+    def run(window, fmt: str, **choices: object) -> Path:
+        path = tmp_path / f"picture.{fmt}"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+        window.menus.actions["export"].trigger()
+        dialog = window.output.dialog
+        dialog.format.setCurrentIndex(dialog.format.findData(fmt))
+        for name, value in choices.items():
+            box = getattr(dialog, name)
+            box.setCurrentIndex(box.findData(value))
+        with qtbot.waitSignal(window.output.controller.done, timeout=60_000):
+            dialog.save.click()
+        return path
+
+    return run
+
+
+@pytest.mark.parametrize("fmt", [key for key, _ in FORMATS])
+def test_every_format_goes_out_and_comes_back(tiny, export, settled, qtbot, fmt) -> None:
+    bounds = tiny.workspaces["bounds"]
+    bounds.legend.row("linear").check.click()
+    bounds.plot.set_data_ranges((0.5, 3.0), (0.5, 0.9))
+    asked, view = tiny.session.request(), bounds.view_state()
+    path = export(tiny, fmt)
+    recipe = recipe_of(path)
+    assert recipe["study"] == "tiny"
+    assert recipe["values"]["eps"] == 0.7
+    assert recipe["view"]["hidden"] == ["linear"]
+    if fmt == "png":
+        with Image.open(path) as image:
+            assert image.size == (1600, 1000)
+    elif fmt == "csv":
+        rows = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+        table = list(csv.DictReader(rows))
+        assert list(table[0]) == ["x", "truth"]
+        assert float(table[-1]["x"]) == 4.0
+    elif fmt == "json":
+        assert json.loads(path.read_text())["readouts"][0]["value"] == pytest.approx(0.66818777)
+    tiny.session.set_values({"eps": 2.0, "slow": True})
+    tiny.session.set_quantity("error")
+    bounds.plot.reset_view()
+    tiny.files.open_any(path)
+    settled(tiny)
+    assert tiny.session.request() == asked
+    back = bounds.view_state()
+    assert back.hidden == view.hidden
+    assert back.x_range == pytest.approx(view.x_range)
+    assert back.y_range == pytest.approx(view.y_range)
+    assert tiny.session.undo_text == "open recipe"
+    assert tiny.keeper.recent[0] == str(path)
+
+
+def test_sizes_in_millimetres_become_pixels(tiny, export) -> None:
+    path = export(tiny, "png", preset="column")
+    with Image.open(path) as image:
+        assert image.size == (round(88 / 25.4 * 600), round(62 / 25.4 * 600))
+
+
+def test_another_size_is_a_size_of_ones_own(tiny) -> None:
+    tiny.menus.actions["export"].trigger()
+    dialog = tiny.output.dialog
+    dialog.width_box.setValue(1234)
+    assert dialog.preset.currentData() == "custom"
+    assert dialog.size_px() == (1234, 1000)
+    dialog.preset.setCurrentIndex(dialog.preset.findData("slide"))
+    assert dialog.size_px() == (1920, 1080)
+    dialog.format.setCurrentIndex(dialog.format.findData("csv"))
+    assert not dialog.width_box.isEnabled()
+    assert '"study": "tiny"' in dialog.recipe.toPlainText()
+    dialog.reject()
+
+
+@pytest.mark.parametrize(("key", "kind"), [("copy", "image/png"), ("copy-numbers", "text/plain")])
+def test_the_clipboard_holds_picture_or_numbers(tiny, qtbot, tmp_path, key, kind) -> None:
+    with qtbot.waitSignal(tiny.output.controller.done, timeout=60_000):
+        tiny.menus.actions[key].trigger()
+    mime = QGuiApplication.clipboard().mimeData()
+    assert mime.hasFormat(kind)
+    path = tmp_path / "pasted"
+    path.write_bytes(mime.data(kind).data())
+    assert recipe_of(path)["values"]["eps"] == 0.7
+    assert "clipboard" in tiny.statusBar().currentMessage()
+    if key == "copy":
+        assert mime.hasImage()
+    QGuiApplication.clipboard().clear()
+
+
+def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> None:
+    window = open_window(study="heatmap", values=(("resolution", "16"),))
+    qtbot.waitUntil(lambda: window.current_result is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    path = export(window, "json")
+    document = json.loads(path.read_text())
+    assert [s["key"] for s in document["surfaces"]] == ["private"]
+    assert document["stamp"]
+    recipe = recipe_of(path)
+    assert recipe["data"]["name"] == window.data.current.basename
+    assert recipe["data"]["sha256"] == window.data.current.fingerprint
+    window.menus.actions["export"].trigger()
+    dialog = window.output.dialog
+    assert dialog.true_map.isVisible()
+    assert dialog.view().surfaces == ("private",)
+    dialog.true_map.setChecked(True)
+    assert dialog.view().surfaces == ("true", "private")
+    assert "without accounting" in dialog.note.text()
+    dialog.reject()
+    asked = window.session.request()
+    window.session.set_value("epsilon", 5.0)
+    window.session.set_seed(9)
+    window.files.open_any(path)
+    assert window.session.request() == asked
+
+
+def test_an_export_that_fails_is_told(tiny, export, qtbot, monkeypatch, tmp_path) -> None:
+    job = ExportJob(tiny.current_result, tiny.workspace.view_state(), {}, "png",
+                    tmp_path / "no" / "such" / "folder.png")  # fmt: skip
+    with qtbot.waitSignal(tiny.output.controller.failed, timeout=60_000):
+        tiny.output.controller.start(job)
+    assert "no such file" in tiny.banner.text.text()
+
+
+def test_a_cancelled_export_writes_nothing(tiny, qtbot, tmp_path) -> None:
+    path = tmp_path / "never.png"
+    view = tiny.workspace.view_state()
+    job = ExportJob(tiny.current_result, view, tiny.output.recipe(view), "png", path)
+    with qtbot.waitSignal(tiny.output.controller.cancelled):
+        tiny.output.controller.start(job)
+        tiny.output.controller.cancel()
+    tiny.close()
+    assert not path.exists()
+
+
+def test_closing_while_exporting_waits_for_the_thread(qtbot, tiny, tmp_path) -> None:
+    controller = ExportController()
+    view = tiny.workspace.view_state()
+    controller.start(
+        ExportJob(tiny.current_result, view, tiny.output.recipe(view), "pdf", tmp_path / "a.pdf")
+    )
+    controller.close()
+    assert not controller._thread.is_alive()
+
+
+def test_a_recipe_about_other_data_waits_for_them(open_window, settled, export, qtbot, tmp_path):
+    window = open_window(study="heatmap", values=(("resolution", "16"),))
+    qtbot.waitUntil(lambda: window.current_result is not None and not window.busy, timeout=60_000)
+    path = export(window, "json")
+    document = json.loads(path.read_text())
+    document["recipe"]["data"] = {"name": "hers.txt", "sha256": "0" * 64}
+    document["recipe"]["values"]["epsilon"] = 3.5
+    path.write_text(json.dumps(document))
+    told: list[Problem] = []
+    window.files.problem.connect(told.append)
+    before = window.session.request()
+    window.files.open_any(path)
+    assert "“hers.txt”" in told[0].sentence
+    assert window.session.request() == before
+    other = tmp_path / "his.txt"
+    rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
+    other.write_text("\n".join(rows) + "\n")
+    with qtbot.waitSignal(window.data.loaded, timeout=20_000):
+        window.files.open_any(other)
+    assert "not the file" in told[1].sentence
+    document["recipe"]["data"]["sha256"] = window.data.current.fingerprint
+    path.write_text(json.dumps(document))
+    window.files.open_any(path)
+    assert window.session.request()["epsilon"] == 3.5
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.png", b"\x89PNG\r\n\x1a\nxxxx", "damaged"),
+        ("a.json", b'{"schema": "other"}', "no recipe"),
+        ("a.json", b'{"recipe": {"schema": "privacy-explorer-recipe/9"}}', "not a recipe"),
+        ("a.svg", b"<?xml version='1.0'?><svg></svg>", "no recipe"),
+        ("a.pdf", b"%PDF-1.4 nothing", "damaged"),
+    ],
+)
+def test_what_holds_no_recipe_is_told_in_a_sentence(tiny, tmp_path, name, content, why) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    before = tiny.session.request()
+    tiny.files.open_any(path)
+    assert tiny.banner.isVisible()
+    assert why in tiny.banner.text.text()
+    assert tiny.session.request() == before

@@ -1,0 +1,91 @@
+"""The real program as a process: what it imports, what it draws, how it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+LAZY = ("cvxpy", "scipy.stats", "duckdb", "pandas", "matplotlib", "numba")
+
+FIRST_PAINT = """
+import sys
+from PySide6.QtCore import QEvent, QObject
+from explorer.ui.app import WindowOptions
+from explorer.ui.launch import Launch
+
+class Watch(QObject):
+    seen = None
+    def eventFilter(self, item, event):
+        if self.seen is None and event.type() == QEvent.Type.Paint:
+            self.seen = sorted(set(sys.modules) & set({lazy!r}))
+            from PySide6.QtCore import QTimer
+            QTimer.singleShot(0, launch.app.quit)
+        return False
+
+launch = Launch(WindowOptions(study={study!r}), ["test"])
+watch = Watch()
+launch.app.installEventFilter(watch)
+launch.run()
+print(watch.seen)
+"""
+
+
+def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "XDG_STATE_HOME": str(home), "QT_QPA_PLATFORM": "offscreen", **env},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+
+
+@pytest.mark.parametrize("study", ["heatmap", "shuffle-rdp"])
+def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study: str) -> None:
+    done = run("-c", FIRST_PAINT.format(lazy=LAZY, study=study), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("scale", "theme"), [(1, "light"), (2, "dark")])
+def test_a_screenshot_is_the_window_and_nothing_else(tmp_path, scale, theme) -> None:
+    picture = tmp_path / "shot.png"
+    done = run(
+        "-m", "explorer", "window", "--study", "shuffle-rdp", "--set", "T=777",
+        "--screenshot", str(picture), "--size", "1280x800", "--scale", str(scale),
+        "--theme", theme, home=tmp_path / "state",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    with Image.open(picture) as image:
+        assert image.size == (1280 * scale, 800 * scale)
+        corner = image.convert("L").getpixel((5, 5 * scale))
+        colours = image.convert("RGB").getcolors(1 << 24)
+    assert (corner > 128) == (theme == "light")
+    assert len(colours) > 200
+    assert not (tmp_path / "state").exists() or not any((tmp_path / "state").rglob("window.json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--study", "nothing"), "no study"),
+        (("--study", "shuffle-rdp", "--set", "T=-1"), "T: -1"),
+        (("--study", "shuffle-rdp", "--data", "nowhere.txt"), "nowhere.txt"),
+        (("--study", "shuffle-rdp", "--recipe", "nowhere.png"), "nowhere.png"),
+    ],
+)
+def test_what_cannot_be_shown_ends_with_a_sentence(tmp_path, arguments, why) -> None:
+    picture = tmp_path / "shot.png"
+    done = run(
+        "-m", "explorer", "window", *arguments, "--screenshot", str(picture), home=tmp_path / "s"
+    )
+    assert done.returncode not in (0, 3)
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not picture.exists()
