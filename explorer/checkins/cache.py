@@ -164,7 +164,7 @@ def cache_size(cache_dir: Path) -> int:
     return sum(_size(folder) for folder in _entries(cache_dir))
 
 
-def evict(cache_dir: Path, capacity: int = CAPACITY) -> int:
+def evict(cache_dir: Path, capacity: int | None = None) -> int:
     """Remove the entries unused for longest until the rest fits; those in use stay.
 
     Returns
@@ -172,6 +172,7 @@ def evict(cache_dir: Path, capacity: int = CAPACITY) -> int:
     int
         Bytes freed.
     """
+    capacity = CAPACITY if capacity is None else capacity
     folders = sorted(_entries(cache_dir), key=lambda p: p.stat().st_mtime_ns)
     sizes = {folder: _size(folder) for folder in folders}
     total, freed = sum(sizes.values()), 0

@@ -139,9 +139,12 @@ def guess_mapping(names: Sequence[str], rows: Rows, width: int) -> Mapping:
                 break
     values = [[row[i] for row in rows if len(row) == width] for i in range(width)]
     spellings = [time_format(column[:200]) for column in values]
-    if "time" in found and spellings[found["time"]] is None and rows:
-        del found["time"]
+    named_time = found.get("time")
+    if named_time is not None and spellings[named_time] is None and any(spellings):
+        del found["time"]  # perhaps another column holds the times; else the name stands
     _guess_by_content(found, values, spellings, bool(names))
+    if named_time is not None and named_time not in found.values():
+        found.setdefault("time", named_time)
     spelling = spellings[found["time"]] if "time" in found else None
     return Mapping(**found, time_format=spelling or "iso")
 

@@ -68,6 +68,7 @@ def run(
         except BaseException as fault:  # handed to the caller's thread, whatever it is
             failure.append(fault)
 
+    tick(0.0)
     thread = threading.Thread(target=work, name="checkins-duckdb")
     thread.start()
     try:

@@ -71,21 +71,26 @@ class Work:
         self._cancelled = cancelled
         self._start = time.perf_counter()
         self._last = 0.0
-        self._stages = [s for s in _SHARES if dialect.needs_copy or s != "Preparing"]
-        self._total = sum(_SHARES[s] for s in self._stages)
+        self._stage = ""
+        self._fraction = 0.0
+        self._stages = list(_SHARES)
+        self._total = sum(_SHARES.values())
+        self._first = 0.0 if dialect.needs_copy else _SHARES["Preparing"]
         self.rows = 0
         self.bytes_done = 0
 
     def tick(self, stage: str, share: float) -> None:
-        """Report, at most 20 times a second, how much of a stage is done; stop if told to."""
+        """Report how much of a stage is done, at most 20 times a second; stop if told to."""
         check(self._cancelled)
         now = time.perf_counter()
-        if self._progress is None or now - self._last < 0.05:
+        if self._progress is None or (stage == self._stage and now - self._last < 0.05):
             return
-        self._last = now
-        at = self._stages.index(stage) if stage in self._stages else 0
+        self._last, self._stage = now, stage
+        at = self._stages.index(stage)
         done = sum(_SHARES[s] for s in self._stages[:at]) + share * _SHARES[self._stages[at]]
-        fraction = min(done / self._total, 1.0)
+        # a file that turns out to need a copy after all begins anew: the bar waits meanwhile
+        share_done = (done - self._first) / (self._total - self._first)
+        fraction = self._fraction = min(max(self._fraction, share_done), 1.0)
         spent = now - self._start
         left = spent * (1 - fraction) / fraction if fraction > 0.02 and spent > 0.2 else None
         self._progress(Progress(stage, self.rows, self.bytes_done, self._size, left, fraction))

@@ -143,6 +143,10 @@ def _preview(name: str, size: int, lines: list[str], known: Dialect) -> Preview:
         problems.append("No column looks like " + ", ".join(mapping.missing) + ".")
     elif body and confidence < 0.5:
         problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
+    if mapping.time is None and body:
+        problems.append(
+            "No column looks like a time: no time range can be chosen and no duplicates found."
+        )
     if not body:
         problems.append("There is a header, but no row below it.")
     if known.encoding == "latin-1":
