@@ -18,14 +18,17 @@ from explorer.privacy.heatmaps import (
     descend,
     emd_norm,
     from_grid,
+    kappa,
     nearest_nonnegative,
     pyramid_norm,
     reconstruct,
     schedule,
     smoothing,
+    theory,
 )
 from explorer.privacy.heatmaps.metrics import level_masses
-from explorer.privacy.noise import IntArray
+from explorer.privacy.heatmaps.shuffle import communication
+from explorer.privacy.noise import IntArray, discrete_laplace_pmf, gaussian_sigma, polya_pmf
 
 Grid = list[list[float]]
 
@@ -109,7 +112,56 @@ def top_percent(Delta: int, percent: float, rule: str) -> dict[str, Any]:
     return {"kept": cells_kept(Delta, percent)}
 
 
+def formulas(
+    ell: int, eps: float, w: int, emd: float, sigma: float, k: int, n: int
+) -> dict[str, Any]:
+    similarity = float(theory.similarity_bound(emd, sigma).value)
+    return {
+        "kappa": [kappa(j, ell) for j in range(ell + 1)],
+        "noise_term_bound_exp": theory.noise_term(schedule(eps, ell, w), w).value,
+        "bound_kl": theory.kl_bound(emd, sigma).value,
+        "bound_tv": 1 - similarity,
+        "bound_sim": similarity,
+        "lower_bound_sparse": theory.sparse_lower_bound(k, eps, n),
+        "dense_level": theory.dense_level(eps, n),
+        "dense_noise_bound": theory.dense_noise_term(eps, n).value,
+    }
+
+
+def kmedian(x: Grid, centers: Grid) -> dict[str, Any]:
+    return {"cost": theory.median_cost(np.array(x), centers)}
+
+
+def shuffle_bits(n: int, B: int, m: int, eps: float, delta: float, q: int) -> dict[str, Any]:
+    sent = communication(n, m, q, eps, delta, printed=True)
+    return {
+        "q": q,
+        "r": sent.shares,
+        "m": m,
+        "bits_per_user": sent.bits,
+        "messages_per_user": sent.messages,
+        "message_bits": sent.message_bits,
+    }
+
+
+def polya(r: float, p: float, k: list[int]) -> dict[str, Any]:
+    return {
+        "pmf": polya_pmf(k, r, p),
+        "dlaplace_pmf": discrete_laplace_pmf(k, -1 / np.log(p)),
+        "note": "n=1/r Polya differences sum to discrete Laplace",  # shown in test_noise_laws
+    }
+
+
+def gaussian(eps: float, delta: float, sensitivity: float) -> dict[str, Any]:
+    return {"sigma": gaussian_sigma(eps, delta, sensitivity)}
+
+
 ADAPTERS = {
+    "formulas": formulas,
+    "kmedian": kmedian,
+    "shuffle_bits": shuffle_bits,
+    "polya": polya,
+    "gaussian_sigma": gaussian,
     "eps_schedule": eps_schedule,
     "pyramid": pyramid,
     "select": select,

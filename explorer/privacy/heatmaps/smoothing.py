@@ -33,8 +33,10 @@ EXACT_ERROR = 1e-13
 """Largest entry of K − L Lᵀ for metrics; K's own largest entry is 1."""
 PICTURE_ERROR = 1e-8
 """The same for pictures in single precision."""
-NEGLIGIBLE = 1e-10
+NEGLIGIBLE = 1e-9
 """Factor entries below this are dropped in single precision: denormal numbers are very slow."""
+NEGLIGIBLE_CORE = 1e-11
+"""The same for entries of the inner matrix, as a share of its largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Factor:
 
     def _spread(self, core: NDArray[Any]) -> NDArray[Any]:
         if core.dtype == np.float32 and core.size:
-            core[np.abs(core) < NEGLIGIBLE * NEGLIGIBLE * np.abs(core).max()] = 0
+            core[np.abs(core) < NEGLIGIBLE_CORE * np.abs(core).max()] = 0
         heatmap = (self.left @ core) @ self.left.T
         return np.asarray(np.maximum(heatmap, 0, out=heatmap))
 
