@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.studies.model import Readout, Result
 from explorer.ui.widgets.still_label import StillLabel
@@ -201,20 +201,47 @@ class MetricsStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Comparison of the private map with the true one, curator only")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(4, 0, 4, 0)
-        row.setSpacing(4)
-        badge = QLabel("curator\nonly")
-        badge.setObjectName("badge")
-        badge.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        badge.setToolTip(CURATOR)
-        row.addWidget(badge)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(4, 0, 4, 0)
+        self._grid.setSpacing(4)
+        self._badge = QLabel("curator\nonly")
+        self._badge.setObjectName("badge")
+        self._badge.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._badge.setToolTip(CURATOR)
         self.cells = {metric.key: MetricCell(metric) for metric in METRICS}
-        for cell in self.cells.values():
-            row.addWidget(cell, 1)
         self.bars = LevelBars()
-        row.addWidget(self.bars)
+        self._two_rows: bool | None = None
+        self._arrange(two_rows=False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _arrange(self, two_rows: bool) -> None:
+        """Put the numbers into one row, or into two where one is too wide for the window."""
+        if two_rows == self._two_rows:
+            return
+        self._two_rows = two_rows
+        widgets = [*self.cells.values(), self.bars]
+        columns = (len(widgets) + 1) // 2 if two_rows else len(widgets)
+        self._grid.addWidget(self._badge, 0, 0, 2 if two_rows else 1, 1)
+        for place, widget in enumerate(widgets):
+            self._grid.addWidget(widget, place // columns, 1 + place % columns)
+        for column in range(1, len(widgets) + 1):
+            self._grid.setColumnStretch(column, int(column <= columns))
+        self.updateGeometry()
+
+    def _one_row_width(self) -> int:
+        widgets = [self._badge, *self.cells.values(), self.bars]
+        widths = [max(w.minimumWidth(), w.minimumSizeHint().width()) for w in widgets]
+        return sum(widths) + 4 * (len(widgets) + 1)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of two rows: one row is a matter of room."""
+        height = self.layout().totalMinimumSize().height()
+        return QSize(self._one_row_width() * 2 // 3, height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take one row or two."""
+        super().resizeEvent(event)
+        self._arrange(two_rows=self.width() < self._one_row_width())
 
     def show_result(self, result: Result) -> None:
         """Show what an answer knows; what it does not know yet stays, in grey."""

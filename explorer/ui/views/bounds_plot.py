@@ -92,14 +92,15 @@ class BoundsPlot(pg.GraphicsView):
     def set_theme(self, theme: style.Theme) -> None:
         """Take over the colours of a theme."""
         self._theme = theme
+        ratio = self.devicePixelRatioF()
         self.setBackground(theme.axes)
         for axis in (self.left, self.bottom):
             axis.setPen(pg.mkPen(theme.frame, width=1))
             axis.setTextPen(theme.muted)
             axis.setTickPen(pg.mkPen(theme.grid, width=1))
             axis.setLabel(axis.labelText, color=theme.text)
-        self.value_line.setPen(pg.mkPen(theme.muted, width=1.5))
-        self.value_line.setHoverPen(pg.mkPen(theme.text, width=3))
+        self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
+        self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
         self.line_label.setColor(theme.text)
         fill = QColor(theme.axes)
         fill.setAlpha(225)
@@ -178,7 +179,7 @@ class BoundsPlot(pg.GraphicsView):
     def _restyle(self, result: Result) -> None:
         self._styles = style.series_styles(result.series, self._theme.name)
         for key, curve in self._curves.items():
-            curve.set_style(self._styles[key], self._theme.axes)
+            curve.set_style(self._styles[key], self._theme.axes, self.devicePixelRatioF())
 
     def _apply_hidden(self) -> None:
         for key, curve in self._curves.items():
@@ -249,7 +250,10 @@ class BoundsPlot(pg.GraphicsView):
             low, high = float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
             if self.y_log:
                 low = max(low, high - DEEPEST_DECADES)
-            self.view.setYRange(*nice_range(low, high, self.y_log), padding=0)
+            low, high = nice_range(low, high, self.y_log)
+            room = max(self.view.height() - self.lanes.pixels, 1.0)
+            # The lanes stand below the curves, not on them.
+            self.view.setYRange(low - (high - low) * self.lanes.pixels / room, high, padding=0)
 
     def _user_moved(self, *_: object) -> None:
         self._user_view = True

@@ -102,7 +102,7 @@ class BoundsWorkspace(QWidget):
         self.splitter.addWidget(below)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([520, 165])
+        self.splitter.setSizes([470, 205])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)

@@ -15,11 +15,14 @@ MAX_POINTS = 2000
 _PIXELS_PER_POINT = 96 / 72
 
 
-def pen_of(style: SeriesStyle, alpha: int = 255) -> QPen:
-    """Return the pen of a curve: the style table's colour, dashes and width."""
+def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
+    """Return the pen of a curve: the style table's colour, dashes and width.
+
+    A cosmetic pen's width counts device pixels, of which `ratio` go into one of the window's.
+    """
     colour = QColor(style.colour)
     colour.setAlpha(alpha)
-    pen = QPen(colour, style.width * _PIXELS_PER_POINT)
+    pen = QPen(colour, style.width * _PIXELS_PER_POINT * ratio)
     pen.setCosmetic(True)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap if style.dash else Qt.PenCapStyle.RoundCap)
@@ -59,10 +62,10 @@ class Curve:
         view.addItem(self.ends, ignoreBounds=True)
         self.x = self.y = np.empty(0)
 
-    def set_style(self, style: SeriesStyle, background: str) -> None:
-        """Draw in this style from now on."""
-        self.line.setPen(pen_of(style))
-        self.ends.setPen(pg.mkPen(style.colour, width=1.6))
+    def set_style(self, style: SeriesStyle, background: str, ratio: float) -> None:
+        """Draw in this style from now on, on a screen with so many device pixels a pixel."""
+        self.line.setPen(pen_of(style, ratio=ratio))
+        self.ends.setPen(pg.mkPen(style.colour, width=1.6 * ratio))
         self.ends.setBrush(pg.mkBrush(background))
         if self.band is not None:
             fill = QColor(style.colour)
@@ -157,6 +160,11 @@ class AbsenceLanes(pg.GraphicsObject):
         self._lanes = lanes
         self.prepareGeometryChange()
         self.update()
+
+    @property
+    def pixels(self) -> float:
+        """Height of all lanes together."""
+        return self.HEIGHT * len(self._lanes) + 3.0 if self._lanes else 0.0
 
     def reason_at(self, x: float, pixels_above_bottom: float) -> str:
         """Return why the curve whose lane is there is absent; empty if there is no lane."""

@@ -34,7 +34,7 @@ class Swatch(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen_of(self.style_shown, 255 if self.isEnabled() else 90))
+        painter.setPen(pen_of(self.style_shown, ratio=self.devicePixelRatioF()))
         middle = QRectF(self.rect()).center().y()
         painter.drawLine(1, int(middle), self.width() - 1, int(middle))
 
