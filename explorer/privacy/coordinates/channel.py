@@ -3,8 +3,9 @@
 Mechanism 2 of Aliakbarpour et al., with the constant that makes it unbiased. The report of a
 vector v with ‖v‖ ≤ r is a point of the sphere of radius B in the half-space of v (or the other
 one). v enters through one probability and one sign only, so floating point cannot spoil the
-guarantee by more than the rounding of that probability. These samplers take numpy generators and
-are for studies; a release keeps α ≤ 30 a channel and draws from the system's randomness.
+guarantee by more than the rounding of that probability; from α of about 37 on, it rounds to 1.
+These samplers take numpy generators and are for studies; a release keeps α ≤ 30 a channel and
+draws from the system's randomness.
 
 Words: m is the dimension, r the radius of the input ball, α the privacy level of the channel.
 """

@@ -92,6 +92,6 @@ def design_mse(
         # Weights are squared relative to their total, which keeps tiny ones from underflowing.
         share = weights[..., None, :] * seen / totals[..., None]
         squares = np.where(totals > 0.0, (share**2).sum(axis=-1), 0.0)
-        errors = 1.0 / totals - x2 * squares
-    result: FloatArray = np.maximum(errors.sum(axis=-1), 0.0)
+        errors = (1.0 / totals - x2 * squares).sum(axis=-1)
+    result: FloatArray = np.maximum(errors, 0.0)
     return result

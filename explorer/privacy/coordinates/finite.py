@@ -200,16 +200,26 @@ def example1_levels(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> FloatArray:
     b = checks.real("b", b, 0.0, 1.0, open_low=True)
     c = checks.real("c", c, 0.0, 1.0, open_low=True)
 
-    def level(first: FloatArray, second: FloatArray) -> FloatArray:
-        """Level between P(1) = first/2 and second/2; outputs that neither gives do not count."""
+    def level(
+        one: tuple[FloatArray, FloatArray], zero: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """Level between laws with twice P(1) and twice P(0); outputs of neither do not count."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            one = np.abs(np.log(first) - np.log(second))
-            zero = np.abs(np.log(2.0 - first) - np.log(2.0 - second))
-        zero = np.where((first == 2.0) & (second == 2.0), 0.0, zero)
-        result: FloatArray = np.maximum(one, zero)
+            ones = np.abs(np.log(one[0]) - np.log(one[1]))
+            zeros = np.abs(np.log(zero[0]) - np.log(zero[1]))
+        zeros = np.where((zero[0] == 0.0) & (zero[1] == 0.0), 0.0, zeros)
+        result: FloatArray = np.maximum(ones, zeros)
         return result
 
-    return np.stack([level(a, b + c), level(a + b, c)], axis=-1)
+    # 1 − a and so on are exact or nearly so, 2 − (b + c) is not.
+    no_a, no_b, no_c = 1.0 - a, 1.0 - b, 1.0 - c
+    return np.stack(
+        [
+            level((a, b + c), (no_a + 1.0, no_b + no_c)),
+            level((a + b, c), (no_a + no_b, no_c + 1.0)),
+        ],
+        axis=-1,
+    )
 
 
 def example2_channel() -> FloatArray:

@@ -181,7 +181,8 @@ def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper"
     x2bar = checks.real("x2bar", x2bar, 0.0, 1.0)
     n = checks.real("n", n, 1.0, math.inf, open_high=True)
     order, second, squares = _error_terms(_budget(c), rule)
-    per_user = (_unsort(order, second) - x2bar * _unsort(order, squares)).sum(axis=-1)
+    with np.errstate(over="ignore"):
+        per_user = (_unsort(order, second) - x2bar * _unsort(order, squares)).sum(axis=-1)
     result: FloatArray = np.maximum(per_user, 0.0) / n
     return result
 

@@ -307,3 +307,14 @@ def test_designs_in_bulk_agree_with_their_samplers_coefficients(seed):
 
 def test_products_of_corners():
     assert [tuple(row) for row in corners(2)] == list(product((-1, 1), repeat=2))
+
+
+def test_errors_beyond_the_largest_float_are_infinite_without_a_warning():
+    tiny = np.full(5000, 1e-150)
+    assert np.isfinite(co.m_mean_mse(0.0, tiny[:10], 1e12))
+    assert np.isinf(co.m_mean_mse(0.0, np.full(10, 1e-160), 1.0))
+    co.m_mean_mse(0.0, tiny, 1.0)
+    assert co.design_mse(3, [(0,), (1,), (2,)], [1e-154] * 3) > 1e300
+    assert np.isinf(co.design_mse(3, [(0,), (1,), (2,)], [1e-160] * 3))
+    assert np.isinf(co.theorem3_r2(np.full(10, 1e-160)))
+    assert co.theorem2_bound(np.full(10, 1e-160), 1.0) == 10
