@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.checkins.cache import Entry
-from explorer.checkins.database import connect, quote
+from explorer.checkins.database import POLL_SECONDS, connect, quote
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import (
     Box,
@@ -63,6 +64,8 @@ class CheckinData:
         stored = entry.read_report()
         self._entry = entry
         self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._cursors: list[Any] = []
         self._closed = False
         self._settings = stored
         self.path = path
@@ -293,16 +296,22 @@ class CheckinData:
             )
         stored = self._settings["dialect"]
         dialect = Dialect(**{**stored, "format": Format(stored["format"])})
-        with self._con.cursor() as cursor:
+        with self._cursor() as cursor:
             return export(cursor, self._entry.folder, self.path, dialect, Path(target), cancelled)
 
     def close(self) -> None:
-        """Let go of database, cache and temporary files; twice does nothing."""
+        """Let go of database, cache and temporary files; twice does nothing.
+
+        Questions that other threads are still asking are interrupted and raise there.
+        """
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-        self._con.interrupt()
+            while self._cursors:  # an interrupt before a question has begun is lost
+                for cursor in self._cursors:
+                    cursor.interrupt()
+                self._idle.wait(POLL_SECONDS)
         self._con.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         self._entry.close()
@@ -329,14 +338,30 @@ class CheckinData:
                 values.append(_instant(name, instant))
         return " AND ".join(parts), values
 
+    @contextlib.contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        """Yield a connection of one's own, which `close` interrupts."""
+        with self._lock:
+            if self._closed:
+                raise ValueError(f"{self.basename} has been closed; open it again")
+            cursor = self._con.cursor()
+            self._cursors.append(cursor)
+        try:
+            yield cursor
+        finally:
+            with self._lock:
+                self._cursors.remove(cursor)
+                cursor.close()
+                self._idle.notify_all()
+
     def _fetch(self, query: str, values: list[Any]) -> dict[str, Any]:
         """Return numeric columns as arrays; never ask for text this way (it blocks the window)."""
-        with self._con.cursor() as cursor:
+        with self._cursor() as cursor:
             found = cursor.execute(query, values).fetchnumpy()
         return {name: np.asarray(column) for name, column in found.items()}
 
     def _fetchall(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:
-        with self._con.cursor() as cursor:
+        with self._cursor() as cursor:
             rows: list[tuple[Any, ...]] = cursor.execute(query, values).fetchall()
         return rows
 

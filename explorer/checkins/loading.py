@@ -51,7 +51,7 @@ from explorer.checkins.rows import (
     text_examples,
 )
 from explorer.checkins.sniffing import check_readable, sniff
-from explorer.checkins.stored import describe
+from explorer.checkins.stored import describe, file_state
 
 _SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Storing": 0.03}
 
@@ -221,7 +221,12 @@ def _load(
     size = check_readable(path)
     guessed = mapping == preview.mapping
     work = Work(size, progress, cancelled, dialect)
-    entry = cache.new_entry(cache_dir)
+    state = file_state(path)
+    try:
+        entry = cache.new_entry(cache_dir)
+    except OSError:  # a cache that can't be written is no reason not to open a file
+        cache_dir = None
+        entry = cache.new_entry(None)
     try:
         con = connect(entry.folder / "spill")
         try:
@@ -252,14 +257,24 @@ def _load(
                 ),
                 preview,
             )
-        entry.write_report(describe(report, sha256, mapping, dialect, path, size))
+        if file_state(path) != state:
+            raise CheckinError(
+                f"{path.name} was changed while it was read; open it again once it is complete."
+            )
+        entry.write_report(describe(report, sha256, mapping, dialect, path, size, state))
         entry.file("lines.txt").unlink(missing_ok=True)
         shutil.rmtree(entry.file("spill"), ignore_errors=True)
         if cache_dir is not None:
             entry.keep(cache_dir, key)
         return CheckinData.from_entry(entry, path, known_synthetic)
-    except BaseException:
+    except BaseException as fault:
         cache.discard(entry)
+        if isinstance(fault, OSError) or type(fault).__module__ == "_duckdb":
+            reason = " ".join(str(fault).splitlines()[:1])[:300]
+            raise CheckinError(
+                f"{path.name} could not be read or its rows not be kept ({reason}); "
+                "make sure that it is complete and that there is room on the disk."
+            ) from fault
         raise
 
 

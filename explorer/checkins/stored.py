@@ -10,7 +10,13 @@ from explorer.checkins.model import Dialect, Example, LoadReport, Mapping, Reaso
 
 
 def describe(
-    report: LoadReport, sha256: str, mapping: Mapping, dialect: Dialect, path: Path, size: int
+    report: LoadReport,
+    sha256: str,
+    mapping: Mapping,
+    dialect: Dialect,
+    path: Path,
+    size: int,
+    state: list[int],
 ) -> dict[str, Any]:
     """Return what an entry of the cache remembers beside its rows."""
     return {
@@ -20,7 +26,7 @@ def describe(
         "has_times": mapping.time is not None,
         "has_weights": mapping.weight is not None,
         "dialect": asdict(dialect),
-        "state": file_state(path),
+        "state": state,
         "report": {
             "physical_lines": report.physical_lines,
             "header": report.header,

@@ -158,3 +158,9 @@ def test_two_opened_at_once_share_an_entry(write: Write, cache_dir: Path) -> Non
         one.close()
         assert two.points(two.extent).rows == 40
     assert len(list(cache_dir.iterdir())) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with open_checkins(write("\n".join(ROWS)), cache_dir=tmp_path / "file" / "cache") as data:
+        assert data.rows == 40

@@ -163,3 +163,60 @@ def test_a_dialect_that_was_chosen_is_used(write: Callable[..., Path]) -> None:
     header = Dialect(dialect.format, dialect.delimiter, has_header=True)
     with open_checkins(path, dialect=header, cache_dir=None) as data:
         assert (data.report.header, data.rows) == (1, 29)
+
+
+def test_a_file_that_changes_meanwhile_is_refused(large: dict[str, Path], tmp_path: Path) -> None:
+    from explorer.checkins import CheckinError
+
+    path = tmp_path / "growing.txt"
+    path.write_bytes(large["plain"].read_bytes())
+
+    def grow(progress: Progress) -> None:
+        if progress.stage == "Storing":
+            with path.open("a") as file:
+                file.write("x")
+
+    with pytest.raises(CheckinError, match="was changed while it was read"):
+        open_checkins(path, cache_dir=tmp_path / "cache", progress=grow)
+    assert left(tmp_path / "cache") == []
+
+
+def test_a_full_disk_is_said_in_a_sentence(
+    large: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    from explorer.checkins import CheckinError, loading
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(loading, "find_duplicates", full)
+    with pytest.raises(CheckinError, match=r"plain\.txt.*No space left.*room on the disk"):
+        open_checkins(large["plain"], cache_dir=tmp_path / "cache")
+    assert left(tmp_path / "cache") == []
+
+
+def test_closing_interrupts_questions(large: dict[str, Path]) -> None:
+    data = open_checkins(large["plain"], cache_dir=None)
+    raised: list[BaseException] = []
+    begun = threading.Event()
+
+    def ask() -> None:
+        try:
+            while True:
+                begun.set()
+                data.points(data.extent)
+        except Exception as fault:
+            raised.append(fault)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    assert begun.wait(5)
+    time.sleep(0.05)
+    data.close()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert len(raised) == 1
+    with pytest.raises(ValueError, match="has been closed"):
+        data.points(data.extent)
