@@ -104,9 +104,7 @@ def budget_at_total(
 
     Parameters
     ----------
-    coordinate_levels, eps : as in `budget_vector`
-    q : array_like of shape (…) or (…, d)
-        Coupling in [0, 1], one for all coordinates or one for each.
+    coordinate_levels, eps, q : as in `budget_vector`
     total : array_like of shape (…)
         Total level L ≥ 0.
 
@@ -118,9 +116,7 @@ def budget_at_total(
     levels = effective_levels(coordinate_levels, eps)
     q = checks.real("q", q, 0.0, 1.0)
     total = checks.real("total", total, 0.0, math.inf, open_high=True)
-    if q.ndim == 0 or q.shape[-1] != levels.shape[-1] or q.ndim < levels.ndim:
-        q = q[..., None]
-    return log_mix_low(q, levels, total[..., None])
+    return log_mix_low(q[..., None], levels, total[..., None])
 
 
 def largest_total(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) -> FloatArray:
@@ -130,10 +126,8 @@ def largest_total(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) ->
     """
     levels = effective_levels(coordinate_levels, eps)
     q = checks.real("q", q, 0.0, 1.0)
-    if q.ndim == 0 or q.shape[-1] != levels.shape[-1] or q.ndim < levels.ndim:
-        q = q[..., None]
     eps = np.asarray(eps, float)
-    result: FloatArray = np.minimum(eps, log_mix_high(q, levels).min(axis=-1))
+    result: FloatArray = np.minimum(eps, log_mix_high(q[..., None], levels).min(axis=-1))
     return result
 
 

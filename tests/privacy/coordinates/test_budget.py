@@ -155,3 +155,17 @@ def test_where_the_coupling_matters():
     # Full coupling, against the assumption: only that level is exceeded.
     exact = co.m_mean_corner_levels(c, prior)
     assert (exact > np.array(levels)).tolist() == matters.tolist()
+
+
+def test_as_many_couplings_as_coordinates_are_still_a_sweep():
+    levels, q = np.array([0.2, 1.0, 3.0]), np.array([0.0, 0.1, 0.9])
+    totals = co.largest_total(levels, 2.0, q)
+    budgets = co.budget_at_total(levels, 2.0, q, 0.5 * totals)
+    vectors = co.budget_vector(levels, 2.0, q, 0.5)
+    assert budgets.shape == vectors.shape == (3, 3)
+    for i in range(3):
+        assert totals[i] == co.largest_total(levels, 2.0, q[i])
+        np.testing.assert_array_equal(
+            budgets[i], co.budget_at_total(levels, 2.0, q[i], 0.5 * totals[i])
+        )
+        np.testing.assert_array_equal(vectors[i], co.budget_vector(levels, 2.0, q[i], 0.5))
