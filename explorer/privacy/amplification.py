@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.binomial import log_half_pmf, log_pmf_run
+from explorer.privacy.binomial import log_half_pmf, log_pmf, log_pmf_run, mills_ratio
 from explorer.privacy.bounds import BoolArray, FloatArray
 
 _DEEP = 0.9
 """Above this κ the tail sums have few terms and are summed directly."""
-_CLIENTS_MAX = 1e9
-"""More clients than this are counted as this many: less amplification, so still an upper bound."""
+_WIDE = 700.0
+"""Deviation of the number of clones beyond which it is sampled and its tails are normal ones."""
+_WIDE_SAFETY = 1e-5
+"""By how much the δ of the wide form is raised, several times its error; ε by some 1e-6."""
 _CELLS = 2_000_000
 
 
@@ -82,14 +84,14 @@ class ClonePair:
     eps0 : float
         In (0, 800].
     k : float
-        Shuffled clients. More than 1e9 are counted as 1e9 (sound: δ falls with k).
+        Shuffled clients. Where the number of clones varies by more than 700 it is sampled at a
+        quarter of its deviation and δ raised by 1e-5 of itself to stay on the safe side.
     variant : Clones
     """
 
     def __init__(self, eps0: float, k: float, variant: Clones = Clones.PUBLISHED) -> None:
         self.eps0 = float(eps0)
-        self.truncated = k > _CLIENTS_MAX
-        self.k = min(k, _CLIENTS_MAX)
+        self.k = k
         if variant is Clones.PUBLISHED:
             self.log_pc = -eps0
         else:
@@ -100,11 +102,17 @@ class ClonePair:
         spread = math.sqrt(mean * max(1 - pc, 0.0))
         self._low = max(1.0, math.floor(mean - 12 * spread - 750.0))
         self._high = min(self.k, math.ceil(mean + 12 * spread + 40.0))
-        clones = np.arange(self._low, self._high + 1)
-        self._clones = clones
-        if log_rest == -math.inf:
-            self._log_weight = np.where(clones == self.k, 0.0, -np.inf)
+        self.wide = spread > _WIDE
+        if self.wide:
+            # An odd step visits even and odd numbers alike.
+            step = math.floor(spread / 4) | 1
+            self._clones = np.arange(self._low, self._high + 1, step)
+            self._log_weight = math.log(step) + log_pmf(self._clones, self.k, self.log_pc, log_rest)
+        elif log_rest == -math.inf:
+            self._clones = np.array([self.k])
+            self._log_weight = np.zeros(1)
         else:
+            self._clones = np.arange(self._low, self._high + 1)
             self._log_weight = log_pmf_run(self._low, self._high, self.k, self.log_pc, log_rest)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
@@ -134,9 +142,12 @@ class ClonePair:
         kappa = np.tanh(half) / math.tanh(a / 2)
         N, log_w = self._window(float(kappa[0]), float(kappa[-1]))
         level = (gap / 2)[:, None]
-        fair_low = np.maximum(np.ceil(N * level) - 1, 0.0)
-        log_f = log_half_pmf(fair_low, np.broadcast_to(N, fair_low.shape))
-        stop_loss, tail = self._stop_loss(N, fair_low, log_f, level, kappa)
+        if self.wide:
+            stop_loss, tail = _smooth(N, level)
+        else:
+            fair_low = np.maximum(np.ceil(N * level) - 1, 0.0)
+            log_f = log_half_pmf(fair_low, np.broadcast_to(N, fair_low.shape))
+            stop_loss, tail = self._stop_loss(N, fair_low, log_f, level, kappa)
         with np.errstate(divide="ignore"):
             total = log_w + np.log(np.maximum(stop_loss, 0.0))
             reach = log_w + np.log(N) + np.log(np.maximum(tail, 0.0))
@@ -244,6 +255,21 @@ def _logsumexp(terms: FloatArray) -> FloatArray:
         return np.asarray(np.log(np.exp(terms - top).sum(axis=-1)) + top[..., 0])
 
 
+def _smooth(N: FloatArray, level: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return stop-loss and tail at λN for N in the hundreds of thousands, raised by 1e-3.
+
+    Below x = λN the law falls like f(x)e^{−au−bu²/2}, a = ln((N−x)/x), b = N/(x(N−x)); what is
+    left out, the lattice and the third derivative, is of the order (x/σ)²/N.
+    """
+    x = np.maximum(N * level, 16.0)
+    f = np.exp(log_half_pmf(x, np.broadcast_to(N, x.shape)))
+    root = np.sqrt(N / (x * (N - x)))
+    ratio = mills_ratio(np.log((N - x) / x) / root)
+    tail = f / root * ratio
+    loss = f / root**2 * (1 - np.log((N - x) / x) / root * ratio)
+    return loss * (1 + _WIDE_SAFETY), tail * (1 + _WIDE_SAFETY)
+
+
 def _direct(
     N: FloatArray, b: FloatArray, f: FloatArray, level: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -308,7 +334,7 @@ def shuffled_delta(
     Parameters
     ----------
     epsilon, eps0, k : array of float, broadcast together
-        ε, ε₀ in [0, 800]; k whole, in [1, 1e12] (above 1e9 counted as 1e9: still an upper bound).
+        ε, ε₀ in [0, 800]; k whole, in [1, 1e12].
     variant : Clones
 
     References

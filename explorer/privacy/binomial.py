@@ -162,3 +162,15 @@ def logistic_log_p(eps0: float) -> tuple[float, float]:
     """Return ln p and ln(1−p) of p = 1/(e^ε₀+1)."""
     log_q = -math.log1p(math.exp(-eps0))
     return log_q - eps0, log_q
+
+
+def mills_ratio(x: FloatArray) -> FloatArray:
+    """Return Pr[Z > x]/φ(x) of a standard normal Z, for x ≥ 0."""
+    flat = [
+        # Beyond 25 the continued fraction x + 1/(x + 2/(x + 3/x)) has every digit.
+        math.sqrt(math.pi / 2) * math.erfc(v / math.sqrt(2)) * math.exp(v * v / 2)
+        if v < 25.0
+        else 1 / (v + 1 / (v + 2 / (v + 3 / (v + 4 / v))))
+        for v in x.ravel().tolist()
+    ]
+    return np.array(flat).reshape(x.shape)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.privacy import amplification
 from explorer.privacy.amplification import (
     CloneCurve,
     Clones,
@@ -130,9 +131,8 @@ def test_whole_domain(eps0, k, delta):
     closed = clones_closed_form(eps0, k, delta)
     assert np.isfinite(closed)
     assert closed >= 0
-    if k <= 10**8:
-        found = shuffled_epsilon(eps0, k, delta)
-        assert 0 <= found <= eps0
+    for variant in Clones:
+        assert 0 <= shuffled_epsilon(eps0, k, delta, variant) <= eps0
 
 
 @given(st.floats(0.01, 10), st.integers(10, 10**6), LOG_DELTA)
@@ -168,6 +168,17 @@ def test_curve_is_above_the_inversion_and_close(eps0, k, variant):
     assert np.all(found <= exact * (1 + 1e-3) + 1e-12)
     with pytest.raises(ValueError, match="delta: 1e-05 is outside"):
         curve.epsilon(1e-5)
+
+
+@pytest.mark.parametrize(("eps0", "k"), [(0.5, 6 * 10**6), (1.0, 3 * 10**6), (3.0, 2 * 10**7)])
+def test_wide_form_is_above_the_sum_and_close(eps0, k, monkeypatch):
+    eps = shuffled_epsilon(eps0, k, np.array([1e-3, 1e-8, 1e-60, 1e-250]))
+    wide = shuffled_delta(eps, eps0, k)
+    assert amplification.ClonePair(eps0, k).wide
+    monkeypatch.setattr(amplification, "_WIDE", math.inf)
+    exact = shuffled_delta(eps, eps0, k)
+    assert np.all(wide >= exact)
+    np.testing.assert_allclose(wide, exact, rtol=2e-5)
 
 
 def test_arrays_broadcast_and_repeat_scalars():
