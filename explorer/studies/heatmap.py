@@ -168,6 +168,7 @@ class HeatmapStudy:
             return
         yield _with(first, plain, _metric_readouts(), watch, Fidelity.COARSE, complete=False)
 
+        watch.resume()
         context.check()
         q = exact_truth(selection, truth.counts, request["sigma"], context)
         p = exact_estimate(estimate, request["sigma"], level)
@@ -185,11 +186,13 @@ class HeatmapStudy:
             return
 
         for name, function, arguments, last in _refinements(1 << level):
+            watch.resume()
             note = "" if function is exact_distance or not last else said.INTERVAL_ONLY
             unit &= context.heavy(function, p, q, *arguments)
             watch.lap(name)
             metrics = _metric_readouts(agreement, unit, km)
             yield _with(first, plain, metrics, watch, Fidelity.COARSE, complete=False)
+            watch.resume()
             km &= context.heavy(function, p, q, *arguments, width, height)
             watch.lap(f"{name} km")
             metrics = _metric_readouts(agreement, unit, km, note)

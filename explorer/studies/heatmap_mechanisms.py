@@ -41,6 +41,10 @@ class Stopwatch:
         self.spent[name] = self.spent.get(name, 0.0) + 1e3 * (now - self._last)
         self._last = now
 
+    def resume(self) -> None:
+        """Forget the time since the last lap: somebody else spent it."""
+        self._last = time.perf_counter()
+
 
 @dataclass(frozen=True)
 class Truth:

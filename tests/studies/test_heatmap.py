@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -306,6 +307,15 @@ def test_conditions_say_that_this_is_a_demonstration() -> None:
     assert any(c.holds is None and "without looking" in c.text for c in conditions)
 
 
+def test_timings_leave_out_the_listeners_time() -> None:
+    stream = HeatmapStudy().answer(request_for(), FakeContext(FakeData()))
+    next(stream)
+    time.sleep(0.3)
+    spent = next(stream).timings_ms
+    assert {"points", "aggregate", "true map", "select", "solve", "filter", "metrics"} <= set(spent)
+    assert spent["metrics"] < 290
+
+
 def test_without_data_it_asks_for_some() -> None:
     with pytest.raises(ValueError, match="open a file"):
         answers(replace(request_for(), selection=None))
@@ -332,6 +342,7 @@ def test_every_default_and_end_is_allowed() -> None:
 def test_answering_imports_neither_compilers_nor_solvers() -> None:
     code = """
 import sys
+import time
 from tests.studies.test_heatmap import FakeContext, FakeData, answers, request_for
 answers(request_for(), FakeContext(FakeData()))
 answers(request_for(resolution=512, mechanism="laplace"), FakeContext(FakeData()))
