@@ -33,7 +33,7 @@ class Stopwatch:
     """Milliseconds spent on each named step."""
 
     spent: dict[str, float] = field(default_factory=dict)
-    _last: float = field(default_factory=time.perf_counter)
+    _last: float = field(default_factory=lambda: time.perf_counter())
 
     def lap(self, name: str) -> None:
         """Book the time since the last lap under a name."""
