@@ -204,8 +204,20 @@ def test_interval_of_a_fine_grid_is_useful() -> None:
     assert interval.lower <= exact <= interval.upper
     assert interval.upper - interval.block_emd <= 2 * (1 / 64 - 1 / 128)
     assert interval.lower >= 0.7 * exact
+    assert interval.upper <= 1.5 * exact
     narrow = block_interval(p, q, blocks=128)
     assert narrow.upper - narrow.lower < 1e-10
+
+
+@pytest.mark.parametrize("steps", [(None, None), (0.4, 0.6)])
+def test_interval_of_smooth_maps_is_narrow(steps: tuple[float | None, float | None]) -> None:
+    rows, columns = np.indices((128, 128)) / 128
+    p = np.exp(-((rows - 0.3) ** 2 + (columns - 0.4) ** 2) / 0.01)
+    q = np.exp(-((rows - 0.6) ** 2 + (columns - 0.5) ** 2) / 0.02) + 0.2 * p
+    p, q = p / p.sum(), q / q.sum()
+    exact = grid_emd(p, q, *steps).value
+    interval = block_interval(p, q, *steps, blocks=32)
+    assert 0.98 * exact <= interval.lower <= exact <= interval.upper <= 1.02 * exact
 
 
 @pytest.mark.parametrize("steps", [(1.0, 1.0), (0.3, 2.0)])
