@@ -224,5 +224,6 @@ def randomised_response_delta(
             backward = float(
                 np.sum(np.exp(pair.log_mass[down]) * -np.expm1(at + pair.log_ratio[down]))
             )
-        out[index] = max(forward, backward)
+        # A sum of probabilities may round to a little more than 1.
+        out[index] = min(max(forward, backward), 1.0)
     return domain.simple(out)

@@ -36,7 +36,8 @@ _TILTS = np.geomspace(1e-7, 1e2, 64)
 """Tilts tried, in units of one over the deviation of one round's loss."""
 
 TOO_FEW_ROUNDS = (
-    "after so few rounds the privacy loss is too far from smooth for the integral to be trusted"
+    "with so few rounds, or so few messages to hide among, the privacy loss is too far from "
+    "smooth for the integral to be trusted"
 )
 
 
