@@ -95,7 +95,7 @@ class MapPane(pg.GraphicsView):
         self.setMinimumSize(180, 160)
         self._camera = camera
         self._style = LIGHT
-        self._stamps: list[Stamp] = []
+        self._stamps: list[Stamp] | None = []
         self._stamp_text = ""
         self._show_cities = True
         self._region: Region | None = None
@@ -238,7 +238,7 @@ class MapPane(pg.GraphicsView):
             self._look()
 
     def _look(self) -> None:
-        south, west, north, east = box = self.box
+        south, west, north, east = self.box
         self._view.setRange(
             xRange=(west, east), yRange=(south, north), padding=0, disableAutoRange=True
         )
@@ -246,10 +246,12 @@ class MapPane(pg.GraphicsView):
         if level != self._level:
             self._level = level
             self._lines.setPath(level_path(level))
-        self._stamp(box)
+        # Written at the next paint: while the window is built the size changes many times.
+        self._stamps = None
         self.viewport().update()
 
-    def _stamp(self, box: Box) -> None:
+    def _stamp(self) -> list[Stamp]:
+        box = self.box
         ratio = self.devicePixelRatioF()
         font = QFont(self.font())
         font.setPointSizeF(max(7.5, font.pointSizeF() * 0.9))
@@ -261,7 +263,7 @@ class MapPane(pg.GraphicsView):
             if self._image.isVisible() and self._surface_region is not None:
                 covered = self._pixels(self._surface_region.box)
             shown = city_stamps(box, width, height, covered, *arguments)
-        self._stamps = [
+        return [
             *shown,
             scale_stamp(self._camera.scale, width, height, *arguments),
             *note_stamps(self._stamp_text, width, *arguments),
@@ -276,6 +278,8 @@ class MapPane(pg.GraphicsView):
             self._paint_mark(painter)
         if self._region is not None:
             paint_region(painter, self._pixels(self._region.box), self._style, self._editing)
+        if self._stamps is None:
+            self._stamps = self._stamp()
         for stamp in self._stamps:
             painter.drawPixmap(QPointF(stamp.x, stamp.y), stamp.pixmap)
         if self._band is not None:
