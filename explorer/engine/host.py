@@ -48,6 +48,9 @@ class Host:
         with self._lock:
             previous = self._data.get(data.fingerprint)
             self._data[data.fingerprint] = data
+            if previous is not None and previous is not data:
+                # The same file read with other columns: what was computed is about other rows.
+                self._cache.clear()
         if previous is not None and previous is not data:
             previous.close()
 

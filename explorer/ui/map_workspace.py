@@ -219,8 +219,13 @@ class MapWorkspace(QWidget):
         action = QAction(text, self)
         names = (keys,) if isinstance(keys, str) else keys
         action.setShortcuts([QKeySequence(name) for name in names])
-        # Letters must stay typeable in the fields of other panels.
-        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        # Digits and signs must stay typeable everywhere; a letter is no number.
+        wide = all(name.isalpha() and len(name) == 1 for name in names)
+        action.setShortcutContext(
+            Qt.ShortcutContext.WindowShortcut
+            if wide
+            else Qt.ShortcutContext.WidgetWithChildrenShortcut
+        )
         action.setCheckable(checkable)
         plain = text.replace("&", "")
         action.setToolTip(

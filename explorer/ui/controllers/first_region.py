@@ -31,32 +31,41 @@ def first_region(data: CheckinData) -> Region:
     if high <= SIDE and wide <= SIDE * aspect:
         return _boxed((south + north) / 2, (west + east) / 2, high * 1.04, wide * 1.04)
     # The extent may be a point in one direction; a query needs a box.
-    centre = _densest(data, (south, west, south + high, west + wide))
-    aspect = aspect_at(min(max(centre[0], -89.0), 89.0))
-    finer = (
-        centre[0] - SIDE,
-        centre[1] - SIDE * aspect,
-        centre[0] + SIDE,
-        centre[1] + SIDE * aspect,
+    whole = (south, west, south + high, west + wide)
+    busiest = _densest(data, whole, (high / CELLS, wide / CELLS))
+    # The city may reach over the busiest cell's sides.
+    aspect = aspect_at(min(max((busiest[0] + busiest[2]) / 2, -89.0), 89.0))
+    side = (SIDE, SIDE * aspect)
+    around = (
+        busiest[0] - side[0],
+        busiest[1] - side[1],
+        busiest[2] + side[0],
+        busiest[3] + side[1],
     )
-    latitude, longitude = _densest(data, finer, window=CELLS // 2)
-    return _boxed(latitude, longitude, SIDE, SIDE * aspect)
+    south, west, north, east = _densest(data, around, side)
+    return _boxed((south + north) / 2, (west + east) / 2, *side)
 
 
-def _densest(data: CheckinData, box: Box, window: int = 3) -> tuple[float, float]:
-    """Return the middle of the window of `window`² cells with most check-ins."""
-    counts = data.density(box, CELLS, CELLS).astype(np.int64)
-    sums = np.zeros((CELLS + 1, CELLS + 1), np.int64)
-    sums[1:, 1:] = counts.cumsum(0).cumsum(1)
-    inside = (
-        sums[window:, window:] - sums[:-window, window:] - sums[window:, :-window]
-        + sums[:-window, :-window]
-    )  # fmt: skip
-    row, column = np.unravel_index(int(inside.argmax()), inside.shape)
+def _densest(data: CheckinData, box: Box, size: tuple[float, float]) -> Box:
+    """Return the window of about so many degrees (tall, wide) with most check-ins in a box."""
     south, west, north, east = box
+    tall, wide = (north - south) / CELLS, (east - west) / CELLS
+    rows = min(max(round(size[0] / tall), 1), CELLS)
+    columns = min(max(round(size[1] / wide), 1), CELLS)
+    sums = np.zeros((CELLS + 1, CELLS + 1), np.int64)
+    sums[1:, 1:] = data.density(box, CELLS, CELLS).astype(np.int64).cumsum(0).cumsum(1)
+    inside = (
+        sums[rows:, columns:]
+        - sums[:-rows, columns:]
+        - sums[rows:, :-columns]
+        + sums[:-rows, :-columns]
+    )
+    row, column = (int(i) for i in np.unravel_index(int(inside.argmax()), inside.shape))
     return (
-        south + (row + window / 2) / CELLS * (north - south),
-        west + (column + window / 2) / CELLS * (east - west),
+        south + row * tall,
+        west + column * wide,
+        south + (row + rows) * tall,
+        west + (column + columns) * wide,
     )
 
 
@@ -65,4 +74,6 @@ def _boxed(latitude: float, longitude: float, high: float, wide: float) -> Regio
     high, wide = min(high, 180.0), min(wide, 180.0)
     south = min(max(latitude - high / 2, -90.0), 90.0 - high)
     west = min(max(longitude - wide / 2, -180.0), 180.0 - wide)
-    return Region(south, west, south + high, west + wide)
+    # Six decimals are a tenth of a metre, and what the panel's fields can show.
+    sides = (round(float(side), 6) for side in (south, west, south + high, west + wide))
+    return Region(*sides)

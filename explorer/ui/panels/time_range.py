@@ -8,6 +8,7 @@ from PySide6.QtCore import QDateTime, QTimeZone, Signal
 from PySide6.QtWidgets import QComboBox, QDateTimeEdit, QGridLayout, QLabel, QWidget
 
 MONTHS_AT_MOST = 60
+NO_TIMES = "The file has no times, so all check-ins are used."
 
 
 def month_ranges(first: str, last: str) -> list[tuple[str, str, str]]:
@@ -47,7 +48,7 @@ class TimeRange(QWidget):
         self.presets = QComboBox()
         self.presets.setAccessibleName("Time range")
         self.start, self.end = QDateTimeEdit(), QDateTimeEdit()
-        self.why = QLabel("The file has no times, so all check-ins are used.", wordWrap=True)
+        self.why = QLabel(NO_TIMES, wordWrap=True)
         self.why.setObjectName("muted")
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -91,7 +92,7 @@ class TimeRange(QWidget):
         self.presets.addItem("Between the times below", None)
         for widget in (self.presets, self.start, self.end):
             widget.setEnabled(known)
-        self.why.setVisible(not known)
+        self._say("" if known else NO_TIMES)
         self._silent = False
 
     def show_range(self, start: str | None, end: str | None) -> None:
@@ -115,6 +116,8 @@ class TimeRange(QWidget):
         ):
             if instant is not None:
                 field.setDateTime(_qt(instant))
+        if self.presets.isEnabled():
+            self._say("")
         self._silent = False
 
     def _preset_chosen(self, index: int) -> None:
@@ -129,8 +132,15 @@ class TimeRange(QWidget):
             field.dateTime().toUTC().toString("yyyy-MM-ddTHH:mm:ss") + "Z"
             for field in (self.start, self.end)
         )
-        if start < end:
-            self.chosen.emit(start, end)
+        if start >= end:
+            self._say("The end lies before the beginning; the range before stays in use.")
+            return
+        self._say("")
+        self.chosen.emit(start, end)
+
+    def _say(self, text: str) -> None:
+        self.why.setText(text)
+        self.why.setVisible(bool(text))
 
 
 def _qt(instant: str) -> QDateTime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
@@ -186,7 +186,7 @@ class MapPanes(QWidget):
         surface = self._surfaces[key]
         self.panes[key].set_surface(surface.values, surface.region, self.top(key))
         self.panes[key].set_stamp(surface.stamp)
-        self.headers[key].title.setText(surface.label)
+        self.headers[key].title.setText(short_title(surface.label))
 
     def _scale_bars(self) -> None:
         if not self._surfaces:
@@ -288,6 +288,14 @@ class MapPanes(QWidget):
 
     # Theme -----------------------------------------------------------------------------------
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the panes equally wide to the pixel, so that they show the same box."""
+        super().resizeEvent(event)
+        margins = self._grid.contentsMargins()
+        inner = event.size().width() - 2 * margins.left() - self._grid.horizontalSpacing()
+        margins.setRight(margins.left() + inner % 2)
+        self._grid.setContentsMargins(margins)
+
     def changeEvent(self, event: QEvent) -> None:
         """Follow palette and font."""
         super().changeEvent(event)
@@ -320,3 +328,9 @@ def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, i
         west + (column + 1) * wide,
     )
     return row, column, box
+
+
+def short_title(label: str) -> str:
+    """Return a surface's label without the word that every pane's title would share."""
+    first, colon, rest = label.partition(" heatmap: ")
+    return f"{first}: {rest}" if colon else label

@@ -1,0 +1,90 @@
+"""Map and data panel with everything below them, without the window around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from datasets.generate_checkins import main as generate
+from explorer.engine.host import Host
+from explorer.engine.session import Session, SessionState
+from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.map_workspace import MapWorkspace
+from explorer.ui.panels.data import DataPanel
+
+
+class Desk:
+    """What a test of the map holds on to."""
+
+    def __init__(self, qtbot) -> None:
+        self.qtbot = qtbot
+        self.session = Session(SessionState("heatmap"))
+        self.host = Host()
+        self.controller = StudyController(self.session, self.host, "map")
+        self.data = DataController(self.session, self.host)
+        self.widget = QWidget()
+        self.map = MapWorkspace(self.session, self.host, self.controller, self.data)
+        self.panel = DataPanel(self.session, self.data, self.map)
+        row = QHBoxLayout(self.widget)
+        row.addWidget(self.panel)
+        row.addWidget(self.map, 1)
+        self.widget.resize(1100, 720)
+        self.widget.show()
+        qtbot.waitExposed(self.widget)
+
+    def load(self, path: Path, **how: object) -> None:
+        with self.qtbot.waitSignal(self.data.loaded, timeout=30_000):
+            self.data.open(path, **how)
+
+    def answered(self) -> object:
+        """Wait for a picture that answers the newest question; its metrics may be missing."""
+        self.qtbot.waitUntil(
+            lambda: (
+                self.map.current_result is not None
+                and self.map.current_result.request == self.controller.request
+            ),
+            timeout=30_000,
+        )
+        return self.map.current_result
+
+    def measured(self) -> object:
+        """Wait for a picture with its metrics."""
+        self.answered()
+        self.qtbot.waitUntil(
+            lambda: self.map.current_result.readout("similarity").value is not None, timeout=30_000
+        )
+        return self.map.current_result
+
+    @property
+    def region(self):
+        return self.session.state.selection.region
+
+    def close(self) -> None:
+        self.panel.close_panel()
+        self.controller.close()
+        self.data.close()
+        self.map.close_workspace()
+        self.host.close()
+        self.widget.close()
+        self.widget.deleteLater()
+
+
+@contextmanager
+def opened(qtbot) -> Iterator[Desk]:
+    desk = Desk(qtbot)
+    try:
+        yield desk
+    finally:
+        desk.close()
+
+
+def made_checkins(folder: Path, rows: int = 3000, users: int = 80, name: str = "made.txt") -> Path:
+    """Write a file of synthetic check-ins in SNAP text and return its path."""
+    path = folder / name
+    if not path.exists():
+        generate(["--users", str(users), "--rows", str(rows), "--seed", "5", str(path)])
+    return path

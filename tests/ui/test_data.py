@@ -1,0 +1,379 @@
+"""Opening check-ins and choosing what of them is used, in the real panel."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
+
+from explorer.checkins import Mapping
+from explorer.ui.controllers.first_region import first_region
+from explorer.ui.dialogs.open_checkins import bad_cells
+from explorer.ui.panels.time_range import month_ranges
+from tests.ui.map_desk import Desk, made_checkins, opened
+
+LINE = "{user}\t2010-01-{day:02d}T12:00:00Z\t{lat:.4f}\t{lon:.4f}\t{place}\n"
+
+
+@pytest.fixture(scope="module")
+def checkins(tmp_path_factory):
+    return made_checkins(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def desk(qtbot) -> Iterator[Desk]:
+    with opened(qtbot) as desk:
+        yield desk
+
+
+def lines(count: int) -> str:
+    return "".join(
+        LINE.format(user=i % 7, day=1 + i % 28, lat=48 + i / 1000, lon=11 + i / 900, place=i)
+        for i in range(count)
+    )
+
+
+def type_into(field, text: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_before_any_data_the_world_is_shown(desk: Desk) -> None:
+    assert desk.data.current is None
+    _, west, _, east = desk.map.panes.box
+    assert west < -150
+    assert east > 150
+    assert "Open check-ins" in desk.map.banner.text.text()
+    assert not desk.panel.draw_button.isEnabled()
+    assert not desk.map.noise_action.isEnabled()
+
+
+def test_a_generated_file_is_loaded_and_described(desk: Desk, checkins) -> None:
+    stages = []
+    desk.data.progress.connect(lambda now: stages.append(now.fraction))
+    desk.load(checkins)
+    data = desk.data.current
+    assert data.rows + data.report.total_set_aside == 3000
+    assert desk.panel.file_name.text() == checkins.name
+    assert desk.panel.badge.text() == "real data"
+    assert f"{data.rows:,} check-ins of {data.users} users" in desk.panel.counts.text()
+    selection = desk.session.state.selection
+    assert selection.data == data.fingerprint
+    assert selection.users == 200
+    assert stages == sorted(stages)
+    assert not desk.map.banner.isVisible()
+    result = desk.answered()
+    used = result.readout("users_used").value
+    assert used > 0
+    assert f"{used:,.0f} of " in desk.panel.user_count.text()
+    assert "all are used" in desk.panel.user_count.text()
+
+
+def test_the_first_region_is_the_densest_area(desk: Desk, checkins) -> None:
+    desk.load(checkins)
+    data, region = desk.data.current, desk.region
+    inside = data.points(region.box).rows
+    assert region == first_region(data)
+    assert region.north - region.south == pytest.approx(0.35, abs=1e-5)
+    assert inside > 0.3 * data.rows
+
+
+def test_check_ins_at_one_place_get_a_region(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text(
+        "".join(LINE.format(user=i, day=1 + i, lat=48.1, lon=11.5, place=1) for i in range(9))
+    )
+    desk.load(path)
+    region = desk.region
+    assert region.south < 48.1 < region.north
+    assert region.west < 11.5 < region.east
+    assert desk.answered().surface("true").values.sum() == pytest.approx(1, rel=1e-3)
+
+
+def test_the_sample_is_known_as_synthetic(desk: Desk) -> None:
+    with desk.qtbot.waitSignal(desk.data.loaded, timeout=30_000):
+        desk.data.open_sample()
+    assert desk.panel.badge.text() == "synthetic data"
+    assert "Synthetic" in desk.panel.file_name.text()
+    assert desk.region.box == (40.55, -74.10, 40.90, -73.75)
+    assert desk.answered().stamp == "synthetic data"
+
+
+def test_a_load_is_cancelled_and_the_data_before_stay(desk: Desk, checkins, tmp_path) -> None:
+    desk.load(checkins)
+    before = desk.data.current
+    state = desk.session.state
+    large = tmp_path / "large.txt.gz"
+    with gzip.open(large, "wt", compresslevel=1) as file:
+        text = lines(5000)
+        for _ in range(100):
+            file.write(text)
+    seen = []
+    desk.data.progress.connect(seen.append)
+    desk.data.open(large)
+    assert desk.panel.load_bar.isVisible()
+    desk.qtbot.waitUntil(lambda: bool(seen), timeout=20_000)
+    assert "MB" in desk.panel.load_bar.text.text()
+    with desk.qtbot.waitSignal(desk.data.cancelled, timeout=5_000):
+        desk.qtbot.mouseClick(desk.panel.load_bar.button, Qt.MouseButton.LeftButton)
+    assert not desk.panel.load_bar.isVisible()
+    assert desk.data.current is before
+    assert desk.session.state == state
+    assert before.points(desk.region.box).rows > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.txt", b"", "empty"),
+        ("picture.txt", bytes(range(256)) * 40, "not text"),
+        ("torn.gz", b"\x1f\x8b\x08\x00garbage", "archive"),
+    ],
+)
+def test_a_bad_file_is_refused_and_the_data_before_stay(
+    desk: Desk, checkins, tmp_path, name: str, content: bytes, said: str
+) -> None:
+    desk.load(checkins)
+    before = desk.data.current
+    path = tmp_path / name
+    path.write_bytes(content)
+    with desk.qtbot.waitSignal(desk.data.failed, timeout=10_000) as failed:
+        desk.data.open(path)
+    assert said in str(failed.args[0])
+    assert name in str(failed.args[0])
+    assert desk.data.current is before
+    assert not desk.data.busy
+
+
+def test_a_missing_file_is_refused(desk: Desk, tmp_path) -> None:
+    with desk.qtbot.waitSignal(desk.data.failed, timeout=10_000) as failed:
+        desk.data.open(tmp_path / "nowhere.txt")
+    assert "does not exist" in str(failed.args[0])
+
+
+def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = "".join(f"{11 + i / 900:.4f},p{i % 7},{48 + i / 1000:.4f},x{i}\n" for i in range(40))
+    path.write_text("a,b,c,d\n" + rows)
+    with desk.qtbot.waitSignal(desk.data.mapping_needed, timeout=10_000):
+        desk.data.open(path)
+    dialog = desk.panel.dialog("mapping")
+    assert dialog.table.rowCount() > 5
+    assert "comma" in dialog._detected()
+    for combo in dialog.combos.values():
+        combo.setCurrentIndex(0)
+    assert not dialog.load_button.isEnabled()
+    assert "user" in dialog.problem
+    for role, name in (("user", "b"), ("lat", "b"), ("lon", "a")):
+        dialog.combos[role].setCurrentIndex(dialog.combos[role].findText(name))
+    assert "chosen twice" in dialog.problem
+    dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("d"))
+    assert "None of the first rows" in dialog.problem
+    assert dialog.table.item(0, 3).toolTip() == "no number for the latitude"
+    dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
+    assert dialog.problem == ""
+    assert "40 of the first 40 rows" in dialog.verdict.text()
+    with desk.qtbot.waitSignal(desk.data.loaded, timeout=20_000):
+        desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+    assert desk.data.current.users == 7
+    assert desk.data.current.rows == 40
+    assert not desk.data.current.has_times
+    assert not desk.panel.time.presets.isEnabled()
+    assert "no times" in desk.panel.time.why.text()
+    assert desk.panel.time.why.isVisibleTo(desk.panel)
+
+
+def test_a_sure_file_can_be_asked_about_too(desk: Desk, checkins) -> None:
+    with desk.qtbot.waitSignal(desk.data.mapping_needed, timeout=10_000):
+        desk.data.open(checkins, ask=True)
+    dialog = desk.panel.dialog("mapping")
+    assert dialog.mapping == dialog.request.preview.mapping
+    assert dialog.problem == ""
+    dialog.reject()
+    assert desk.data.current is None
+
+
+def test_the_same_file_with_other_columns_is_another_picture(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text(
+        "user,lat,lon,other\n"
+        + "".join(f"{i % 9},{48 + i / 1000:.4f},{11 + i / 900:.4f},{i}\n" for i in range(60))
+    )
+    desk.load(path)
+    assert desk.data.current.users == 9
+    desk.answered()
+    desk.load(path, mapping=Mapping(user=3, lat=1, lon=2))
+    assert desk.data.current.users == 60
+    desk.qtbot.waitUntil(
+        lambda: (
+            desk.map.current_result is not None
+            and desk.map.current_result.readout("users_in_file").value == 60
+        ),
+        timeout=10_000,
+    )
+
+
+def test_bad_cells_are_told_apart() -> None:
+    mapping = Mapping(user=0, time=1, lat=2, lon=3, weight=4)
+    good = ("7", "2010-01-31T12:00:00Z", "48.1", "11.5", "2")
+    assert bad_cells(good, mapping) == {}
+    for column, text, why in (
+        (0, " ", "no user"),
+        (1, "soon", "the time can't be read"),
+        (2, "north", "no number for the latitude"),
+        (3, "181", "longitude outside −180…180"),
+        (4, "-1", "the weight is not a positive number"),
+    ):
+        row = tuple(text if i == column else cell for i, cell in enumerate(good))
+        assert bad_cells(row, mapping) == {column: why}
+    assert set(bad_cells(("7", good[1], "0", "0.0", "1"), mapping)) == {2, 3}
+
+
+def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "rough.txt"
+    path.write_text(
+        lines(30)
+        + "3\t2010-01-01T12:00:00Z\t0.0\t0.0\t9\n"
+        + "3\tyesterday\t48.0\t11.0\t9\n"
+        + "4\t2010-01-01T12:00:00Z\t95.0\t11.0\t9\n"
+        + "4\t2010-01-02T12:00:00Z\t96.0\t11.0\t9\n"
+    )
+    desk.load(path)
+    assert "4 rows set aside" in desk.panel.counts.text()
+    dialog = desk.panel.dialog("report")
+    tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
+    assert {item.text(0) for item in tops} == {"1", "2"}
+    assert tops[0].text(0) == "2"
+    assert "−90…90" in tops[0].text(1)
+    assert tops[0].child(0).text(0) == "line 33"
+    assert "95.0" in tops[0].child(0).text(1)
+    target = tmp_path / "aside.csv"
+    dialog.export_to(target)
+    desk.qtbot.waitUntil(lambda: "4 rows written" in dialog.message.text(), timeout=10_000)
+    assert "yesterday" in target.read_text()
+    dialog.close()
+    desk.qtbot.waitUntil(lambda: desk.panel.dialog("report") is None)
+    desk.qtbot.mouseClick(desk.panel.report_button, Qt.MouseButton.LeftButton)
+    assert desk.panel.dialog("report") is not None
+
+
+def test_a_region_is_typed_and_undone(desk: Desk, checkins) -> None:
+    desk.load(checkins)
+    before = desk.region
+    type_into(desk.panel.sides["south"], str(before.south + 0.1))
+    assert desk.region.south == pytest.approx(before.south + 0.1)
+    assert "km" in desk.panel.region_size.text()
+    type_into(desk.panel.sides["south"], str(before.north + 1))
+    assert desk.region.south == pytest.approx(before.south + 0.1)
+    assert desk.panel.region_error.isVisible()
+    assert "latitudes" in desk.panel.region_error.text()
+    type_into(desk.panel.sides["west"], "-500")
+    assert desk.region.west == before.west
+    desk.session.undo()
+    assert desk.region == before
+    assert not desk.panel.region_error.isVisible()
+    assert desk.panel.sides["south"].text() == f"{before.south:.6g}"
+
+
+def test_the_busiest_cell_becomes_the_region(desk: Desk, checkins) -> None:
+    desk.load(checkins)
+    before = desk.region
+    desk.qtbot.mouseClick(desk.panel.busiest_button, Qt.MouseButton.LeftButton)
+    dialog = desk.panel.dialog("busiest")
+    desk.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0, timeout=10_000)
+    counts = [
+        int(dialog.table.item(i, 0).text().replace(",", "")) for i in range(dialog.table.rowCount())
+    ]
+    assert counts == sorted(counts, reverse=True)
+    chosen = dialog.chosen
+    assert desk.data.current.points(chosen.box).rows >= counts[0]
+    desk.qtbot.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
+    assert desk.region == chosen
+    desk.session.undo()
+    assert desk.region == before
+
+
+def test_a_month_is_chosen(desk: Desk, checkins) -> None:
+    desk.load(checkins)
+    time = desk.panel.time
+    every = desk.answered().readout("checkins").value
+    place = time.presets.findText("January 2010")
+    time.presets.setCurrentIndex(place)
+    time.presets.activated.emit(place)
+    selection = desk.session.state.selection
+    assert (selection.start, selection.end) == ("2010-01-01T00:00:00Z", "2010-02-01T00:00:00Z")
+    assert time.start.dateTime().toString("yyyy-MM-dd HH:mm") == "2010-01-01 00:00"
+    assert 0 < desk.answered().readout("checkins").value < every
+    time.end.setDateTime(time.end.dateTime().addDays(-10))
+    assert desk.session.state.selection.end == "2010-01-22T00:00:00Z"
+    assert time.presets.currentText() == "Between the times below"
+    time.end.setDateTime(time.start.dateTime().addDays(-1))
+    assert desk.session.state.selection.end == "2010-01-22T00:00:00Z"
+    assert "before" in time.why.text()
+    assert time.why.isVisible()
+
+
+def test_months_cover_a_span() -> None:
+    names = [name for name, _, _ in month_ranges("2009-11-30T23:00:00Z", "2010-02-01T00:00:00Z")]
+    assert names == ["November 2009", "December 2009", "January 2010", "February 2010"]
+    ranges = month_ranges("2009-12-05T00:00:00Z", "2009-12-06T00:00:00Z")
+    assert ranges == [("December 2009", "2009-12-01T00:00:00Z", "2010-01-01T00:00:00Z")]
+
+
+def test_users_are_sampled_and_all_can_be_taken(desk: Desk, checkins) -> None:
+    desk.load(checkins)
+    type_into(desk.panel.users, "10")
+    assert desk.answered().readout("users_used").value == 10
+    ten = desk.answered().surface("true").values
+    type_into(desk.panel.seed, "3")
+    assert desk.session.state.selection.data_seed == 3
+    assert (desk.answered().surface("true").values != ten).any()
+    desk.panel.all_users.setChecked(True)
+    result = desk.answered()
+    assert desk.session.state.selection.users is None
+    assert result.readout("users_used").value == result.readout("users_in_region").value
+    assert not desk.panel.users.isEnabled()
+    type_into(desk.panel.seed, "-1")
+    assert desk.session.state.selection.data_seed == 3
+    desk.session.undo()
+    assert desk.session.state.selection.users == 10
+    assert not desk.panel.all_users.isChecked()
+
+
+def test_closing_during_a_load_leaves_no_thread(qtbot, tmp_path) -> None:
+    large = tmp_path / "large.txt.gz"
+    with gzip.open(large, "wt", compresslevel=1) as file:
+        text = lines(5000)
+        for _ in range(60):
+            file.write(text)
+    before = set(threading.enumerate())
+    with opened(qtbot) as desk:
+        desk.data.open(large)
+        qtbot.wait(60)
+    assert not [t for t in threading.enumerate() if t not in before and t.is_alive()]
+
+
+def test_two_loads_at_once_end_with_the_second(desk: Desk, checkins, tmp_path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(lines(50))
+    loaded = []
+    desk.data.loaded.connect(loaded.append)
+    desk.data.open(checkins)
+    desk.data.open(other)
+    desk.qtbot.waitUntil(lambda: not desk.data.busy, timeout=20_000)
+    assert [data.basename for data in loaded] == ["other.txt"]
+    assert desk.data.current.basename == "other.txt"
+
+
+def test_no_question_is_asked_by_a_modal_box(desk: Desk, checkins, monkeypatch) -> None:
+    monkeypatch.setattr(QMessageBox, "exec", lambda *_: pytest.fail("a modal box"))
+    desk.load(checkins)
+    desk.data.open("nowhere")
+    desk.qtbot.waitUntil(lambda: not desk.data.busy, timeout=10_000)

@@ -1,0 +1,368 @@
+"""The map as one uses it: panes, colours, pointer, region, noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from explorer.figures.view_state import ViewState
+from explorer.geography.region import Region
+from explorer.studies.model import Fidelity, Readout, Result, Surface
+from explorer.ui.views.map_panes import cell_of
+from tests.ui.map_desk import Desk, made_checkins, opened
+
+
+@pytest.fixture(scope="module")
+def checkins(tmp_path_factory):
+    return made_checkins(tmp_path_factory.mktemp("map"))
+
+
+@pytest.fixture
+def desk(qtbot, checkins) -> Iterator[Desk]:
+    with opened(qtbot) as desk:
+        desk.load(checkins)
+        desk.session.set_value("resolution", "64", "heatmap")
+        desk.answered()
+        yield desk
+
+
+def drag(pane, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Drag from one place to another with the left button, places in shares of the pane."""
+    port = pane.viewport()
+    points = [
+        QPoint(
+            round((start[0] + (end[0] - start[0]) * t) * pane.width()),
+            round((start[1] + (end[1] - start[1]) * t) * pane.height()),
+        )
+        for t in (0, 0.2, 0.5, 0.8, 1)
+    ]
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    send(port, QEvent.Type.MouseMove, points[0], none, none)
+    send(port, QEvent.Type.MouseButtonPress, points[0], left, left)
+    for point in points[1:]:
+        send(port, QEvent.Type.MouseMove, point, none, left)
+    send(port, QEvent.Type.MouseButtonRelease, points[-1], left, none)
+
+
+def send(port, kind, point: QPoint, button, buttons) -> None:
+    """Send a mouse event; pyqtgraph takes at most one move every 10 ms."""
+    QTest.qWait(15)
+    event = QMouseEvent(
+        kind,
+        QPointF(point),
+        QPointF(port.mapToGlobal(point)),
+        button,
+        buttons,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(port, event)
+
+
+def test_both_panes_show_the_answer(desk: Desk) -> None:
+    result = desk.answered()
+    for key in ("true", "private"):
+        shown = desk.map.panes.panes[key]._image
+        assert shown.isVisible()
+        np.testing.assert_array_equal(shown.image, result.surface(key).values)
+    assert "ε = 1" in desk.map.panes.headers["private"].title.text()
+    assert desk.map.panes.headers["true"].badge.text() == "curator only"
+
+
+def test_a_moved_epsilon_changes_the_private_pane_alone(desk: Desk) -> None:
+    before = desk.answered()
+    desk.session.set_value("epsilon", 5.0, "heatmap")
+    after = desk.answered()
+    panes = desk.map.panes.panes
+    np.testing.assert_array_equal(panes["true"]._image.image, before.surface("true").values)
+    assert not np.array_equal(panes["private"]._image.image, before.surface("private").values)
+    np.testing.assert_array_equal(panes["private"]._image.image, after.surface("private").values)
+
+
+def test_real_data_are_stamped_on_either_pane(desk: Desk) -> None:
+    for key in ("true", "private"):
+        assert "not private" in desk.map.panes.panes[key]._stamp_text
+
+
+def test_panes_look_at_the_same_box(desk: Desk, qtbot) -> None:
+    left, right = desk.map.panes.panes.values()
+    assert (left.width(), left.height()) == (right.width(), right.height())
+    before = left.box
+    drag(right, (0.5, 0.5), (0.7, 0.4))
+    assert left.box == right.box
+    width = before[3] - before[1]
+    assert left.box[1] == pytest.approx(before[1] - 0.2 * width, abs=0.02 * width)
+    left.wheel(left.mapToScene(QPoint(10, 10)), 240)
+    assert left.box == right.box
+    assert left.box[3] - left.box[1] < width
+    for pane in (left, right):
+        (west, east), (south, north) = pane._view.viewRange()
+        assert (south, west, north, east) == pytest.approx(pane.box)
+
+
+def test_zooming_keeps_the_point_under_the_pointer(desk: Desk) -> None:
+    pane = desk.map.panes.panes["true"]
+    before = pane.to_degrees(40, 70)
+    pane.wheel(pane.mapToScene(QPoint(40, 70)), 360)
+    assert pane.to_degrees(40, 70) == pytest.approx(before)
+
+
+def test_keys_pan_zoom_and_reset(desk: Desk) -> None:
+    pane = desk.map.panes.panes["private"]
+    home = pane.box
+    pane.setFocus()
+    QTest.keyClick(pane, Qt.Key.Key_Right)
+    assert pane.box[1] > home[1]
+    QTest.keyClick(pane, Qt.Key.Key_Up)
+    assert pane.box[0] > home[0]
+    QTest.keyClick(pane, Qt.Key.Key_Plus)
+    assert pane.box[3] - pane.box[1] < home[3] - home[1]
+    QTest.keyClick(pane, Qt.Key.Key_Minus)
+    QTest.keyClick(pane, Qt.Key.Key_0)
+    assert pane.box == pytest.approx(home)
+
+
+def test_the_map_is_true_to_scale_at_the_region(desk: Desk) -> None:
+    pane, region = desk.map.panes.panes["true"], desk.region
+    left, top = pane.to_pixels(region.west, region.north)
+    right, bottom = pane.to_pixels(region.east, region.south)
+    drawn = (right - left) / (bottom - top)
+    assert drawn == pytest.approx(region.width_km / region.height_km, rel=1e-6)
+
+
+def test_level_of_detail_follows_the_zoom_and_panning_rebuilds_nothing(desk: Desk) -> None:
+    pane = desk.map.panes.panes["true"]
+    assert pane.level == "10m"
+    path = pane._lines.path()
+    desk.map.panes.camera.pan(30, 20)
+    assert pane._lines.path() == path
+    pen = pane._lines.pen()
+    assert pen.isCosmetic()
+    assert pen.widthF() == 1
+    desk.map.panes.home(None)
+    assert pane.level == "110m"
+    assert pane._lines.path() != path
+
+
+def test_one_colour_scale_ends_at_the_true_maximum(desk: Desk) -> None:
+    result, panes = desk.answered(), desk.map.panes
+    tops = {key: float(result.surface(key).values.max()) for key in ("true", "private")}
+    for pane in panes.panes.values():
+        assert tuple(pane._image.levels) == pytest.approx((0, tops["true"]))
+    assert panes.bars["true"].top == pytest.approx(tops["true"])
+    assert panes.bars["true"].beyond == (tops["private"] > tops["true"])
+    assert panes.bars["private"].isHidden()
+    desk.map.linked_action.setChecked(False)
+    for key, pane in panes.panes.items():
+        assert tuple(pane._image.levels) == pytest.approx((0, tops[key]))
+        assert panes.bars[key].top == pytest.approx(tops[key])
+        assert panes.bars[key].isVisible()
+        assert not panes.bars[key].beyond
+    desk.map.linked_action.setChecked(True)
+    assert tuple(panes.panes["private"]._image.levels) == pytest.approx((0, tops["true"]))
+
+
+def test_the_pointer_reads_out_the_cell_in_every_pane(desk: Desk, qtbot) -> None:
+    result, pane = desk.answered(), desk.map.panes.panes["private"]
+    surface = result.surface("true")
+    row, column = np.unravel_index(int(surface.values.argmax()), surface.values.shape)
+    region, side = surface.region, surface.values.shape[0]
+    longitude = region.west + (column + 0.5) / side * (region.east - region.west)
+    latitude = region.south + (row + 0.5) / side * (region.north - region.south)
+    x, y = pane.to_pixels(longitude, latitude)
+    none = Qt.MouseButton.NoButton
+    send(pane.viewport(), QEvent.Type.MouseMove, QPoint(round(x), round(y)), none, none)
+    readout = desk.map.panes.readout
+    qtbot.waitUntil(lambda: "true (curator only)" in readout.text())
+    assert f"cell {column + 1}, {row + 1} " in readout.text()
+    assert "private " in readout.text()
+    assert "° N" in readout.text()
+    for other in desk.map.panes.panes.values():
+        south, west, north, east = other._marked
+        assert south < latitude < north
+        assert west < longitude < east
+    QApplication.sendEvent(pane, QEvent(QEvent.Type.Leave))
+    assert "Point at the map" in readout.text()
+    assert pane._marked is None
+
+
+def test_cells_count_from_the_south_west() -> None:
+    values = np.arange(16, dtype=np.float32).reshape(4, 4)
+    surface = Surface("true", "", values, Region(0, 10, 4, 18), True)
+    assert cell_of(surface, 10.1, 0.1) == (0, 0, (0, 10, 1, 12))
+    assert cell_of(surface, 18.0, 4.0)[:2] == (3, 3)
+    assert cell_of(surface, 12.5, 3.5)[:2] == (3, 1)
+    assert cell_of(surface, 9.9, 1.0) is None
+
+
+def test_a_region_is_dragged_moved_pulled_and_undone(desk: Desk) -> None:
+    first = desk.region
+    desk.map.region_action.trigger()
+    pane = desk.map.panes.panes["true"]
+    drag(pane, (0.02, 0.02), (0.5, 0.5))
+    drawn = desk.region
+    south, west, north, east = pane.box
+    assert drawn.west == pytest.approx(west + 0.02 * (east - west), abs=0.01 * (east - west))
+    assert drawn.south == pytest.approx(south + 0.5 * (north - south), abs=0.01 * (north - south))
+    assert desk.answered().surface("true").region == drawn
+    assert desk.panel.sides["west"].text() == f"{drawn.west:.6g}"
+
+    drag(pane, (0.25, 0.25), (0.35, 0.3))  # by its middle
+    moved = desk.region
+    assert moved.width_km == pytest.approx(drawn.width_km, rel=0.02)
+    assert moved.west > drawn.west
+
+    left, top = pane.to_pixels(moved.east, moved.south)
+    drag(pane, (left / pane.width(), top / pane.height()), (0.9, 0.9))
+    pulled = desk.region
+    assert pulled.west == pytest.approx(moved.west)
+    assert pulled.north == pytest.approx(moved.north)
+    assert pulled.east > moved.east
+    for expected in (moved, drawn, first):
+        desk.session.undo()
+        assert desk.region == expected
+        assert pane._region == expected
+    QTest.keyClick(pane, Qt.Key.Key_Escape)
+    assert not desk.map.region_action.isChecked()
+
+
+def test_a_region_too_wide_is_refused_in_a_sentence(desk: Desk) -> None:
+    before = desk.region
+    desk.map.set_region_box((-10.0, -170.0, 20.0, 40.0))
+    assert desk.region == before
+    assert "at most 180°" in desk.map.banner.text.text()
+    assert desk.map.banner.isVisible()
+    desk.map.set_region_box((-10.0, 170.0, 20.0, 195.0))
+    assert desk.region == before
+    assert "180" in desk.map.banner.text.text()
+    desk.map.set_region_box((10.0, 0.0, 20.0, 15.0))
+    assert not desk.map.banner.isVisible()
+
+
+def test_new_noise_is_another_draw_and_can_be_undone(desk: Desk) -> None:
+    before = desk.answered()
+    desk.panel.setFocus()
+    QTest.keyClick(desk.panel, Qt.Key.Key_N)
+    assert desk.map.seed_label.text() == "seed 1"
+    after = desk.answered()
+    assert not np.array_equal(after.surface("private").values, before.surface("private").values)
+    np.testing.assert_array_equal(after.surface("true").values, before.surface("true").values)
+    desk.session.undo()
+    assert desk.map.seed_label.text() == "seed 0"
+    again = desk.answered()
+    np.testing.assert_array_equal(again.surface("private").values, before.surface("private").values)
+
+
+def test_metrics_are_grey_until_they_belong_to_the_picture(desk: Desk) -> None:
+    result = desk.measured()
+    cells = desk.map.metrics.cells
+    assert not any(cell.trailing for cell in cells.values())
+    assert cells["similarity"].value.text() == f"{result.readout('similarity').value:.3f}"
+    assert result.readout("emd").low is not None
+    said = cells["similarity"].value.text()
+    newer = replace(
+        result,
+        complete=False,
+        readouts=tuple(
+            replace(r, value=None, low=None, high=None) if r.key in cells else r
+            for r in result.readouts
+        ),
+    )
+    desk.map._show(newer, 1.0)
+    assert all(cell.trailing for cell in cells.values())
+    assert cells["similarity"].value.text() == said
+    assert not cells["similarity"].value.isEnabled()
+    assert "earlier picture" in cells["similarity"].explanation
+    desk.map._show(result, 1.0)
+    assert not any(cell.trailing for cell in cells.values())
+
+
+def test_a_distance_is_an_interval_before_it_is_exact(desk: Desk) -> None:
+    cell = desk.map.metrics.cells["emd"]
+    cell.show_readout(Readout("emd", "", None, None, low=0.0812, high=0.0941))
+    assert cell.value.text() == "0.081 … 0.094"
+    assert "certified interval" in cell.explanation
+    assert "curator" in cell.explanation
+
+
+def test_budget_bars_show_the_levels(desk: Desk) -> None:
+    levels = desk.map.metrics.bars.levels
+    assert sum(epsilon for _, epsilon in levels) == pytest.approx(1.0)
+    assert [level for level, _ in levels] == list(range(2, 7))
+
+
+def test_dots_are_the_check_ins_in_the_true_pane_alone(desk: Desk, qtbot) -> None:
+    panes = desk.map.panes.panes
+    desk.map.show_extent()
+    data = desk.data.current
+    qtbot.waitUntil(
+        lambda: (
+            desk.map.panes._dots is not None and int(desk.map.panes._dots[0].sum()) == data.rows
+        ),
+        timeout=10_000,
+    )
+    assert panes["true"]._dots.isVisible()
+    assert panes["private"]._dots.image is None
+    desk.map.dots_action.setChecked(False)
+    assert not panes["true"]._dots.isVisible()
+
+
+def test_view_state_goes_round(desk: Desk) -> None:
+    desk.map.panes.camera.zoom(3.0, 20, 10)
+    desk.map.linked_action.setChecked(False)
+    desk.map.cities_action.setChecked(False)
+    state = desk.map.view_state()
+    assert state.surfaces == ("true", "private")
+    assert ViewState.from_dict(state.to_dict()) == state
+    desk.map.go_home()
+    desk.map.apply_view_state(ViewState(colour_map="inferno"))
+    assert desk.map.panes.colour_map == "inferno"
+    assert desk.map.linked_action.isChecked()
+    desk.map.apply_view_state(state)
+    assert desk.map.view_state().map_box == pytest.approx(state.map_box)
+    assert replace(desk.map.view_state(), map_box=None) == replace(state, map_box=None)
+
+
+def test_a_dark_palette_makes_a_dark_map(desk: Desk) -> None:
+    light = desk.map.panes.panes["true"]._lines.pen().color()
+    palette = QPalette(desk.widget.palette())
+    palette.setColor(QPalette.ColorRole.Window, QColor("#14181d"))
+    desk.map.setPalette(palette)
+    assert desk.map.view_state().theme == "dark"
+    assert desk.map.panes.panes["true"]._lines.pen().color() != light
+
+
+def test_an_empty_region_has_a_picture_and_no_metrics(desk: Desk) -> None:
+    desk.map.set_region_box((-60.0, -30.0, -59.0, -29.0))
+    result = desk.answered()
+    assert float(result.surface("true").values.max()) == 0
+    assert desk.map.panes.top("true") > 0
+    assert desk.map.metrics.cells["emd"].value.text() == "–"
+
+
+def test_everything_has_a_name(desk: Desk) -> None:
+    for pane in desk.map.panes.panes.values():
+        assert pane.accessibleName()
+        assert pane.focusPolicy() == Qt.FocusPolicy.StrongFocus
+    for action in desk.map.view_actions():
+        assert action.isSeparator() or (action.text() and action.toolTip())
+    for cell in desk.map.metrics.cells.values():
+        assert cell.about.title in cell.accessibleName()
+
+
+def test_results_of_another_kind_are_shown_without_a_true_pane(desk: Desk) -> None:
+    result = desk.answered()
+    alone = Result(
+        result.request, Fidelity.FULL, surfaces=(result.surface("private"),), complete=True
+    )
+    desk.map._show(alone, 1.0)
+    panes = desk.map.panes
+    assert not panes.panes["true"]._image.isVisible()
+    own = float(result.surface("private").values.max())
+    assert panes.top("private") == pytest.approx(own)
