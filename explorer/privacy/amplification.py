@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.binomial import log_half_pmf, log_pmf, log_pmf_run, mills_ratio
+from explorer.privacy.binomial import log_half_pmf, log_pmf, log_pmf_run
+from explorer.privacy.binomial_tails import direct_stop_loss, running_tail, smooth_stop_loss
 from explorer.privacy.bounds import BoolArray, FloatArray
 
+_TINY = 1e-290
+"""Local parameters below this are reported as they are: their halves are no longer doubles."""
 _DEEP = 0.9
 """Above this κ the tail sums have few terms and are summed directly."""
 _WIDE = 700.0
 """Deviation of the number of clones beyond which it is sampled and its tails are normal ones."""
-_WIDE_SAFETY = 1e-5
-"""By how much the δ of the wide form is raised, several times its error; ε by some 1e-6."""
 _CELLS = 2_000_000
 
 
@@ -143,7 +144,7 @@ class ClonePair:
         N, log_w = self._window(float(kappa[0]), float(kappa[-1]))
         level = (gap / 2)[:, None]
         if self.wide:
-            stop_loss, tail = _smooth(N, level)
+            stop_loss, tail = smooth_stop_loss(N, level)
         else:
             fair_low = np.maximum(np.ceil(N * level) - 1, 0.0)
             log_f = log_half_pmf(fair_low, np.broadcast_to(N, fair_low.shape))
@@ -189,10 +190,10 @@ class ClonePair:
         stop_loss = np.empty_like(f)
         deep = kappa > _DEEP
         if np.any(deep):
-            tail[deep], stop_loss[deep] = _direct(N, b[deep], f[deep], level[deep])
+            tail[deep], stop_loss[deep] = direct_stop_loss(N, b[deep], f[deep], level[deep])
         if not np.all(deep):
             shallow = ~deep
-            F = _running_tail(N, b[shallow], f[shallow])
+            F = running_tail(N, b[shallow], f[shallow])
             tail[shallow] = F
             stop_loss[shallow] = (level[shallow] - 0.5) * N * F + 0.5 * (N - b[shallow]) * f[
                 shallow
@@ -255,65 +256,6 @@ def _logsumexp(terms: FloatArray) -> FloatArray:
         return np.asarray(np.log(np.exp(terms - top).sum(axis=-1)) + top[..., 0])
 
 
-def _smooth(N: FloatArray, level: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return stop-loss and tail at λN for N in the hundreds of thousands, raised by 1e-3.
-
-    Below x = λN the law falls like f(x)e^{−au−bu²/2}, a = ln((N−x)/x), b = N/(x(N−x)); what is
-    left out, the lattice and the third derivative, is of the order (x/σ)²/N.
-    """
-    x = np.maximum(N * level, 16.0)
-    f = np.exp(log_half_pmf(x, np.broadcast_to(N, x.shape)))
-    root = np.sqrt(N / (x * (N - x)))
-    ratio = mills_ratio(np.log((N - x) / x) / root)
-    tail = f / root * ratio
-    loss = f / root**2 * (1 - np.log((N - x) / x) / root * ratio)
-    return loss * (1 + _WIDE_SAFETY), tail * (1 + _WIDE_SAFETY)
-
-
-def _direct(
-    N: FloatArray, b: FloatArray, f: FloatArray, level: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return tail and stop-loss by summing down from b; the ratio of terms is below 0.053."""
-    term, tail, loss = f.copy(), f.copy(), (N * level - b) * f
-    for i in range(14):
-        below = b - i
-        term = term * below / (N - below + 1)
-        tail += term
-        loss += (N * level - below + 1) * term
-    return tail, loss
-
-
-def _running_tail(N: FloatArray, b: FloatArray, f: FloatArray) -> FloatArray:
-    """Return Pr[Bin(N, ½) ≤ b] along consecutive N, from one tail at the largest N.
-
-    Pr[Bin(N+1) ≤ b] = Pr[Bin(N) ≤ b] − ½f_N(b) and Pr[Bin(N+1) ≤ b+1] = Pr[Bin(N) ≤ b] +
-    ½f_N(b+1). Walking towards smaller N the tail grows, so the rounding errors do not.
-    """
-    last = float(N[-1])
-    edge = _left_tail(last, b[:, -1])
-    if N.size == 1:
-        return edge[:, None]
-    here, f_here = b[:, :-1], f[:, :-1]
-    same = b[:, 1:] == here
-    change = np.where(same, 0.5 * f_here, -0.5 * f_here * (N[:-1] - here) / (here + 1))
-    steps = np.cumsum(change[:, ::-1], axis=1)[:, ::-1]
-    return np.concatenate([edge[:, None] + steps, edge[:, None]], axis=1)
-
-
-def _left_tail(N: float, b: FloatArray) -> FloatArray:
-    """Return Pr[Bin(N, ½) ≤ b] for whole b < N/2, relative precision everywhere."""
-    # Terms fall like a normal density: what is 9 deviations' worth of e^−x²/2 further is nothing.
-    deviation = math.sqrt(N) / 2
-    z = (N / 2 - float(b.min())) / deviation
-    floor = max(0.0, math.floor(N / 2 - deviation * math.sqrt(z * z + 84.0) - 2.0))
-    grid = np.arange(floor, float(b.max()) + 1)
-    if grid.size == 0:
-        return np.zeros(b.shape)
-    sums = np.cumsum(np.exp(log_half_pmf(grid, np.full(grid.shape, N))))
-    index = (b - floor).astype(int)
-    return np.where(index >= 0, sums[np.maximum(index, 0)], 0.0)
-
-
 def _curve(function: Any, *arguments: FloatArray) -> FloatArray:
     """Apply function(eps0, k, xs) to broadcast arrays, once for each distinct (ε₀, k)."""
     eps0, k, x = np.broadcast_arrays(*arguments)
@@ -348,7 +290,10 @@ def shuffled_delta(
     clients = domain.integers("k", k, 1, domain.COUNT_MAX)
 
     def deltas(a: float, size: float, xs: FloatArray) -> FloatArray:
-        return ClonePair(a, size, which).delta(xs) if a > 0 else np.zeros(xs.shape)
+        if a < _TINY:
+            # Even without the shuffle δ ≤ tanh(ε₀/2) below ε₀.
+            return np.where(xs < a, a, 0.0)
+        return ClonePair(a, size, which).delta(xs)
 
     return domain.simple(_curve(deltas, e, clients, eps))
 
@@ -366,7 +311,7 @@ def shuffled_epsilon(
     d = domain.delta(delta)
 
     def epsilons(a: float, size: float, xs: FloatArray) -> FloatArray:
-        return ClonePair(a, size, which).epsilon(xs) if a > 0 else np.zeros(xs.shape)
+        return ClonePair(a, size, which).epsilon(xs) if a >= _TINY else np.full(xs.shape, a)
 
     return domain.simple(_curve(epsilons, e, clients, d))
 
@@ -375,7 +320,8 @@ class CloneCurve:
     """ε as a function of δ for one (ε₀, k), for when many δ are asked of the same shuffle.
 
     The hockey-stick divergence is convex in e^ε, so chords between exact points lie above it and
-    what is read off them is an upper bound on ε, looser by a few 1e-5 at most.
+    what is read off them is an upper bound on ε, looser by 1e-5 to 1e-4 of itself, and by some 1e-3
+    where a few hundred messages give the curve corners.
 
     Parameters
     ----------

@@ -165,7 +165,8 @@ def test_curve_is_above_the_inversion_and_close(eps0, k, variant):
     exact = shuffled_epsilon(eps0, k, delta, variant)
     found = curve.epsilon(delta)
     assert np.all(found >= exact * (1 - 1e-9))
-    assert np.all(found <= exact * (1 + 1e-3) + 1e-12)
+    # Corners of the curve of few messages are cut; smooth ones are followed closely.
+    assert np.all(found <= exact * (1 + (1e-2 if k < 300 else 1e-3)) + 1e-12)
     with pytest.raises(ValueError, match="delta: 1e-05 is outside"):
         curve.epsilon(1e-5)
 
@@ -191,6 +192,8 @@ def test_arrays_broadcast_and_repeat_scalars():
 
 def test_no_local_leak_no_leak():
     assert shuffled_epsilon(0.0, 100, 1e-9) == 0.0
+    assert shuffled_epsilon(5e-324, 1, 1.0) <= 5e-324
+    assert shuffled_delta(0.0, 5e-324, 1) <= 5e-324
     assert shuffled_delta(0.0, 0.0, 100) == 0.0
     assert shuffled_epsilon(1e-6, 100, 1e-9) < 1e-6
 
