@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QGraphicsItem
 
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.model import Fidelity, Readout, Result, Surface
+from explorer.ui.views.map_lines import tile_paths
 from explorer.ui.views.map_panes import cell_of
+from explorer.ui.views.map_style import basemap
 from tests.ui.map_desk import Desk, made_checkins, opened
 
 
@@ -139,15 +142,45 @@ def test_the_map_is_true_to_scale_at_the_region(desk: Desk) -> None:
 def test_level_of_detail_follows_the_zoom_and_panning_rebuilds_nothing(desk: Desk) -> None:
     pane = desk.map.panes.panes["true"]
     assert pane.level == "10m"
-    path = pane._lines.path()
+    items = pane._lines.items()
+    paths = [item.path() for item in items]
     desk.map.panes.camera.pan(30, 20)
-    assert pane._lines.path() == path
-    pen = pane._lines.pen()
-    assert pen.isCosmetic()
-    assert pen.widthF() == 1
+    assert pane._lines.items() == items
+    assert [item.path() for item in items] == paths
+    for item in items:
+        assert item.isVisible()
+        assert item.pen().isCosmetic()
+        assert item.pen().widthF() == 1
+        assert item.cacheMode() == QGraphicsItem.CacheMode.NoCache
     desk.map.panes.home(None)
     assert pane.level == "110m"
-    assert pane._lines.path() != path
+    assert not any(item.isVisible() for item in items)
+    assert all(item.isVisible() for item in pane._lines.items())
+    desk.map.lines_action.setChecked(False)
+    assert not any(item.isVisible() for item in pane._lines.items())
+
+
+def test_tiles_hold_every_line() -> None:
+    for level in basemap().levels:
+        segments = np.isfinite(level.lon[:-1]) & np.isfinite(level.lon[1:])
+        drawn = set()
+        for path in tile_paths(level):
+            points = [path.elementAt(i) for i in range(path.elementCount())]
+            drawn |= {
+                (round(a.x, 3), round(a.y, 3), round(b.x, 3), round(b.y, 3))
+                for a, b in pairwise(points)
+                if b.isLineTo()
+            }
+        wanted = {
+            tuple(round(float(v), 3) for v in four)
+            for four in zip(
+                level.lon[:-1][segments], level.lat[:-1][segments],
+                level.lon[1:][segments], level.lat[1:][segments], strict=True,
+            )
+        }  # fmt: skip
+        assert wanted <= drawn
+        # pyqtgraph ends each line by a step of no length
+        assert all(four[:2] == four[2:] for four in drawn - wanted)
 
 
 def test_one_colour_scale_ends_at_the_true_maximum(desk: Desk) -> None:
@@ -330,12 +363,12 @@ def test_view_state_goes_round(desk: Desk) -> None:
 
 
 def test_a_dark_palette_makes_a_dark_map(desk: Desk) -> None:
-    light = desk.map.panes.panes["true"]._lines.pen().color()
+    light = desk.map.panes.panes["true"]._lines.pen.color()
     palette = QPalette(desk.widget.palette())
     palette.setColor(QPalette.ColorRole.Window, QColor("#14181d"))
     desk.map.setPalette(palette)
     assert desk.map.view_state().theme == "dark"
-    assert desk.map.panes.panes["true"]._lines.pen().color() != light
+    assert desk.map.panes.panes["true"]._lines.pen.color() != light
 
 
 def test_an_empty_region_has_a_picture_and_no_metrics(desk: Desk) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from pyqtgraph.functions import arrayToQPath
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPainterPath, QPen
-from PySide6.QtWidgets import QGraphicsPathItem, QWidget
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from explorer.geography.projection import Box
 from explorer.geography.region import Region
 from explorer.ui.views.map_camera import MapCamera
+from explorer.ui.views.map_lines import MapLines
 from explorer.ui.views.map_overlay import (
     Stamp,
     TextPainter,
@@ -31,18 +31,7 @@ PAN_STEP = 0.15
 KEY_ZOOM = 1.5
 WHEEL_ZOOM = 1.0015
 
-_paths: dict[str, QPainterPath] = {}
 _texts = TextPainter()
-
-
-def level_path(name: str) -> QPainterPath:
-    """Return the path of one level of detail; built once, shared by all panes."""
-    if name not in _paths:
-        level = next(level for level in basemap().levels if level.name == name)
-        _paths[name] = arrayToQPath(
-            level.lon.astype(float), level.lat.astype(float), connect="finite"
-        )
-    return _paths[name]
 
 
 class _View(pg.ViewBox):
@@ -110,9 +99,8 @@ class MapPane(pg.GraphicsView):
         self.setCentralItem(self._view)
         self._dots = pg.ImageItem(axisOrder="row-major")
         self._image = pg.ImageItem(axisOrder="row-major")
-        self._lines = QGraphicsPathItem()
-        self._level = ""
-        for z, item in enumerate((self._dots, self._image, self._lines)):
+        self._lines = MapLines(self._view)
+        for z, item in enumerate((self._dots, self._image)):
             item.setZValue(z)
             item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
             self._view.addItem(item, ignoreBounds=True)
@@ -134,10 +122,7 @@ class MapPane(pg.GraphicsView):
         """Draw in light or dark colours."""
         self._style = style
         self.setBackground(style.background)
-        pen = QPen(style.line)
-        pen.setCosmetic(True)
-        pen.setWidth(1)  # any other width costs tens of milliseconds a repaint
-        self._lines.setPen(pen)
+        self._lines.set_colour(style.line)
         self._look()
 
     def set_colours(self, table: np.ndarray) -> None:
@@ -198,7 +183,7 @@ class MapPane(pg.GraphicsView):
 
     def set_lines_visible(self, visible: bool) -> None:
         """Show or hide coasts and borders."""
-        self._lines.setVisible(visible)
+        self._lines.set_visible(visible)
         self.viewport().update()
 
     def set_cities_visible(self, visible: bool) -> None:
@@ -220,7 +205,7 @@ class MapPane(pg.GraphicsView):
     @property
     def level(self) -> str:
         """Name of the basemap's level of detail in view."""
-        return self._level
+        return self._lines.level
 
     # Where it looks --------------------------------------------------------------------------
 
@@ -242,10 +227,7 @@ class MapPane(pg.GraphicsView):
         self._view.setRange(
             xRange=(west, east), yRange=(south, north), padding=0, disableAutoRange=True
         )
-        level = basemap().level_for(east - west).name
-        if level != self._level:
-            self._level = level
-            self._lines.setPath(level_path(level))
+        self._lines.show_level(basemap().level_for(east - west))
         # Written at the next paint: while the window is built the size changes many times.
         self._stamps = None
         self.viewport().update()
