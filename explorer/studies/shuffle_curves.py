@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from explorer.studies.model import Context
 SHARE = 0.5
 """Share of δ that the comparator gives to its rounds."""
 _PIECE = 8
+_AT_ONCE = 4000
 _CELLS = 500
 """Losses a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _DECADES = 4
@@ -91,6 +92,9 @@ class RenyiCurves:
     cap: FloatArray
 
 
+_Curves = TypeVar("_Curves", EpsilonCurves, RenyiCurves)
+
+
 def _tables(
     name: str,
     compute: Callable[..., FloatArray],
@@ -118,6 +122,19 @@ def _tables(
     return np.asarray(out[which])
 
 
+def _pieces(points: Points) -> Iterator[Points]:
+    """Yield the points a few thousand at a time: a table holds hundreds of numbers a point."""
+    for start in range(0, points.size, _AT_ONCE):
+        yield points.at(slice(start, start + _AT_ONCE))
+
+
+def _joined(parts: list[_Curves]) -> _Curves:
+    """Return curves over all points from those over pieces of them."""
+    kind = type(parts[0])
+    names = [f.name for f in fields(kind)]
+    return kind(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+
+
 def epsilon_curves(
     points: Points,
     lam_max: int,
@@ -127,6 +144,13 @@ def epsilon_curves(
     numerical: bool = True,
 ) -> EpsilonCurves:
     """Compute every curve of ε at δ; `numerical` says whether the exact clones are wanted."""
+    if points.size > _AT_ONCE:
+        return _joined(
+            [
+                epsilon_curves(piece, lam_max, variant, context, numerical=numerical)
+                for piece in _pieces(points)
+            ]
+        )
     orders = orders_up_to(lam_max)
     e, k, n, T, d = points.local, points.sampled, points.clients, points.rounds, points.delta
     alone = _tables("Theorem 1", rdp.upper_rdp_table, points, lam_max, context)
@@ -226,6 +250,8 @@ def composed_curves(points: Points, variant: Clones, context: Context) -> Compos
 
 def renyi_curves(points: Points, context: Context) -> RenyiCurves:
     """Compute the Rényi levels of one round at each point's own order."""
+    if points.size > _AT_ONCE:
+        return _joined([renyi_curves(piece, context) for piece in _pieces(points)])
     top = int(points.order.max())
     column = points.order.astype(int) - 2
 
