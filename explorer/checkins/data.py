@@ -31,6 +31,9 @@ from explorer.checkins.stored import file_state, read_report
 QUERY_MEGABYTES = 1000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""
 
+_PIECE = 400_000
+"""Rows of the file fetched at a time, where there are many."""
+
 _FEW_USERS = 2000
 """Up to so many sampled users are picked by the database; more are picked from all rows."""
 
@@ -81,13 +84,15 @@ class CheckinData:
         rows_file, duplicates_file = quote(entry.file(ROWS)), quote(entry.file(DUPLICATES))
         try:
             self._con.execute(f"CREATE TABLE duplicates AS FROM read_parquet({duplicates_file})")
+            stored_rows = f"read_parquet({rows_file}, file_row_number=true)"
+            self._rows = f"(FROM {stored_rows} WHERE code = 0)"
             if self._con.execute("SELECT count(*) FROM duplicates").fetchone()[0]:
-                self._rows = (
-                    f"(FROM read_parquet({rows_file}, file_row_number=true) WHERE code = 0 "
-                    "AND file_row_number NOT IN (SELECT n FROM duplicates))"
+                self._rows = self._rows[:-1] + (
+                    " AND file_row_number NOT IN (SELECT n FROM duplicates))"
                 )
-            else:
-                self._rows = f"(FROM read_parquet({rows_file}) WHERE code = 0)"
+            self._physical: int = self._con.execute(
+                f"SELECT count(*) FROM {stored_rows}"
+            ).fetchone()[0]
             self._keys = self._con.execute(
                 f"SELECT user_id FROM read_parquet({quote(entry.file(USERS))})"
             ).fetchnumpy()["user_id"]
@@ -145,28 +150,31 @@ class CheckinData:
             raise ValueError(f"users: {users} is below 1")
         where, values = self._inside(box, start, end)
         there = self._fetch(
-            f"SELECT DISTINCT user_id FROM {self._rows} WHERE {where} ORDER BY user_id", values
-        )["user_id"]
-        chosen = there
-        if users is not None and users < there.size:
+            f"SELECT user_id, count(*) AS n FROM {self._rows} WHERE {where} "
+            "GROUP BY user_id ORDER BY user_id",
+            values,
+        )
+        chosen = there["user_id"]
+        present = int(chosen.size)
+        if users is not None and users < present:
             rng = np.random.default_rng(data_seed)
-            chosen = np.sort(rng.choice(there, users, replace=False))
+            chosen = np.sort(rng.choice(chosen, users, replace=False))
         query = f"SELECT user_id, lat, lon, weight FROM {self._rows} WHERE {where}"
-        if chosen.size <= _FEW_USERS and chosen.size < there.size:
+        few = chosen.size <= _FEW_USERS and chosen.size < present
+        if few:
             query += " AND user_id IN (SELECT unnest(?::BIGINT[]))"
-            found = self._fetch(query, [*values, chosen.tolist()])
-        else:
-            found = self._fetch(query, values)
-        ids = found.pop("user_id")
-        user = np.searchsorted(chosen, ids)
-        if chosen.size < there.size and chosen.size > _FEW_USERS:
-            keep = chosen[np.minimum(user, chosen.size - 1)] == ids
-            user = user[keep]
-            found = {name: column[keep] for name, column in found.items()}
-        return PointSet(
-            user.astype(np.uint32), found["lat"], found["lon"], found["weight"],
-            self.users, int(there.size), int(chosen.size), users,
-        )  # fmt: skip
+            values.append(chosen.tolist())
+        pieces = []
+        for found in self._pieces(query, values, few or int(there["n"].sum()) <= _PIECE):
+            ids = found.pop("user_id")
+            user = np.searchsorted(chosen, ids).astype(np.uint32)
+            if chosen.size < present and not few:
+                keep = chosen[np.minimum(user, chosen.size - 1)] == ids
+                user = user[keep]
+                found = {name: column[keep] for name, column in found.items()}
+            pieces.append((user, found["lat"], found["lon"], found["weight"]))
+        user, lat, lon, weight = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return PointSet(user, lat, lon, weight, self.users, present, int(chosen.size), users)
 
     def density(
         self,
@@ -216,13 +224,21 @@ class CheckinData:
         south, west, north, east = box
         where, values = self._inside(box, start, end)
         cell = _cell(box, partition, partition)
-        counted = (
-            f"SELECT {cell} AS cell, count(*) AS n, count(DISTINCT user_id) AS users "
-            f"FROM {self._rows} WHERE {where} GROUP BY cell ORDER BY n DESC, cell LIMIT {int(top)}"
+        counted = self._fetchall(
+            f"SELECT {cell} AS cell, count(*) AS n FROM {self._rows} WHERE {where} "
+            f"GROUP BY cell ORDER BY n DESC, cell LIMIT {int(top)}",
+            values,
+        )
+        people = dict(
+            self._fetchall(
+                f"SELECT {cell} AS cell, count(DISTINCT user_id) FROM {self._rows} "
+                f"WHERE {where} AND {cell} IN (SELECT unnest(?::INTEGER[])) GROUP BY cell",
+                [*values, [index for index, _ in counted]],
+            )
         )
         height, width = (north - south) / partition, (east - west) / partition
         cells = []
-        for index, n, people in self._fetchall(counted, values):
+        for index, n in counted:
             row, column = divmod(index, partition)
             cells.append(
                 Cell(
@@ -233,7 +249,7 @@ class CheckinData:
                         west + (column + 1) * width,
                     ),
                     n,
-                    people,
+                    people[index],
                 )
             )
         return tuple(cells)
@@ -322,14 +338,12 @@ class CheckinData:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _inside(
-        self, box: Box, start: str | None, end: str | None
-    ) -> tuple[str, list[float | str]]:
+    def _inside(self, box: Box, start: str | None, end: str | None) -> tuple[str, list[Any]]:
         south, west, north, east = box
         if not (south <= north and west <= east):
             raise ValueError(f"box: {box} is empty; give south, west, north, east")
         parts = ["lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?"]
-        values: list[float | str] = [south, north, west, east]
+        values: list[Any] = [south, north, west, east]
         if (start is not None or end is not None) and not self.has_times:
             raise ValueError(f"{self.basename} has no times; choose no time range")
         for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
@@ -359,6 +373,18 @@ class CheckinData:
         with self._cursor() as cursor:
             found = cursor.execute(query, values).fetchnumpy()
         return {name: np.asarray(column) for name, column in found.items()}
+
+    def _pieces(self, query: str, values: list[Any], whole: bool) -> Iterator[dict[str, Any]]:
+        """Fetch a query over the rows at once, or some rows of the file at a time.
+
+        Handing over arrays stops all other Python threads: a few milliseconds for a piece.
+        """
+        if whole:
+            yield self._fetch(query, values)
+            return
+        for at in range(0, self._physical, _PIECE):
+            part = f"{query} AND file_row_number >= {at} AND file_row_number < {at + _PIECE}"
+            yield self._fetch(part, values)
 
     def _fetchall(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:
         with self._cursor() as cursor:

@@ -114,6 +114,7 @@ def test_many_sampled_users_are_picked_in_memory(
 ) -> None:
     few = data.points(BOX, users=9, data_seed=4)
     monkeypatch.setattr("explorer.checkins.data._FEW_USERS", 0)
+    monkeypatch.setattr("explorer.checkins.data._PIECE", 700)
     many = data.points(BOX, users=9, data_seed=4)
     assert many.user.tolist() == few.user.tolist()
     assert many.lat.tolist() == few.lat.tolist()
