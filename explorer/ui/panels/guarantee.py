@@ -22,6 +22,12 @@ def _words(name: str = "") -> QLabel:
     return label
 
 
+def _show(label: QLabel, shown: bool) -> None:
+    """Show or hide; asking for what is the case already is not free."""
+    if label.isHidden() == shown:
+        label.setVisible(shown)
+
+
 class GuaranteePanel(QScrollArea):
     """The guarantee, its conditions with margins, and the references of the answer in front."""
 
@@ -86,12 +92,12 @@ class GuaranteePanel(QScrollArea):
             self._set(self.sentence, promise.sentence)
             for key, (heading, text) in self._parts.items():
                 said = getattr(promise, key)
-                heading.setVisible(bool(said))
-                text.setVisible(bool(said))
+                for label in (heading, text):
+                    _show(label, bool(said))
                 self._set(text, said)
             self._set(self.references, "\n".join(str(r) for r in promise.references))
-            self.references.setVisible(bool(promise.references))
-            self._references_title.setVisible(bool(promise.references))
+            _show(self.references, bool(promise.references))
+            _show(self._references_title, bool(promise.references))
         self._show_conditions(result.conditions)
 
     def condition_texts(self) -> list[str]:
@@ -125,8 +131,8 @@ class GuaranteePanel(QScrollArea):
         for i, (glyph, text, margin) in enumerate(self._rows):
             shown = i < len(conditions)
             for label in (glyph, text):
-                label.setVisible(shown)
-            margin.setVisible(shown and bool(conditions[i].margin))
+                _show(label, shown)
+            _show(margin, shown and bool(conditions[i].margin or conditions[i].holds is None))
             if shown:
                 self._say(conditions[i], glyph, text, margin)
 
@@ -152,8 +158,6 @@ class GuaranteePanel(QScrollArea):
         glyph.setAccessibleName(f"{html.escape(item.text)}: {words}")
         self._set(text, item.text)
         self._set(margin, ("assumed" if item.holds is None and not item.margin else item.margin))
-        if item.holds is None:
-            margin.setVisible(True)
 
     @staticmethod
     def _set(label: QLabel, text: str) -> None:

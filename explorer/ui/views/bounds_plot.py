@@ -330,6 +330,8 @@ class BoundsPlot(pg.GraphicsView):
         super().resizeEvent(event)
         if hasattr(self, "crosshair"):
             self.crosshair.hide()
+            if not self._user_view:
+                self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Act on the keys that are this widget's own."""

@@ -79,7 +79,9 @@ class Curve:
         self.y = view_coordinates(series.y[places], y_log)
         self.line.setData(self.x, self.y)
         edge = _edges(np.isfinite(self.y))
-        self.ends.setData(self.x[edge], self.y[edge])
+        if len(edge) or len(self.ends.data):
+            self.ends.setData(self.x[edge], self.y[edge])
+        self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
         if series.low is not None and series.high is not None:
             self._set_band(series, places, x_log, y_log)
         elif self.band is not None:
@@ -102,9 +104,11 @@ class Curve:
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide everything of this series."""
-        for item in (self.line, self.ends, self.band):
-            if item is not None:
-                item.setVisible(visible)
+        if visible != self.line.isVisible():
+            self.line.setVisible(visible)
+            self.ends.setVisible(visible and bool(len(self.ends.data)))
+            if self.band is not None:
+                self.band.setVisible(visible)
 
     def remove(self) -> None:
         """Take the items out of the scene."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.figures.style import SeriesStyle
 from explorer.studies.model import Series
 from explorer.ui.views.curves import pen_of
 from explorer.ui.widgets.numbers import pretty_number, rich
+from explorer.ui.widgets.still_label import StillLabel
 
 
 class Swatch(QWidget):
@@ -66,8 +67,7 @@ class _Row:
         self.swatch = Swatch()
         self.label = ElidedLabel()
         self.role = QLabel(objectName="muted")
-        self.value = QLabel()
-        self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.value = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.value.setMinimumWidth(78)
         self.check.clicked.connect(lambda on: legend.toggled.emit(key, on))
         self._said: tuple = ()
@@ -119,8 +119,11 @@ class Legend(QWidget):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(2, 1)
-        self.here = QLabel(objectName="heading")
-        self.here.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.here = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.here.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        font = self.here.font()
+        font.setWeight(QFont.Weight.DemiBold)
+        self.here.setFont(font)
         self._title = QLabel("Curves", objectName="heading")
         self._grid.addWidget(self._title, 0, 0, 1, 3)
         self._grid.addWidget(self.here, 0, 3, 1, 2)

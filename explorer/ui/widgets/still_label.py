@@ -14,8 +14,14 @@ class StillLabel(QWidget):
     painted sixty times a second while a slider is dragged.
     """
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    ) -> None:
         super().__init__(parent)
+        self._alignment = alignment
         self._text = text
         self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -47,6 +53,4 @@ class StillLabel(QWidget):
         painter.setPen(self.palette().color(group, self.foregroundRole()))
         metrics = self.fontMetrics()
         shown = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(
-            self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown
-        )
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | self._alignment, shown)

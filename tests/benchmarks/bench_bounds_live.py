@@ -1,0 +1,152 @@
+"""How the accountant's curves follow a slider in the real window.
+
+Protocol: from the mouse move on the slider to the end of the `UpdateRequest` that painted the plot
+from that value or a newer one; 300 values at 60 a second, window of 1280 × 800, all curves shown,
+λ to 512. Event-loop gap: longest interval between two ticks of a precise 2 ms timer meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from tests.benchmarks.bench_live import RATE, VALUES, Clock, pause, press, wait
+from tests.benchmarks.table import Row, at_most
+
+FRAME_MS = 16.0
+"""A curve that follows within a frame of 60 a second; asked of T and δ, which are cheap."""
+COARSE_MS = 100.0
+"""Two coarse answers of 50 ms each: the one that ran when the slider moved, and the next."""
+
+
+@contextmanager
+def window() -> Iterator[object]:
+    """Give the real window with the accountant in front and its answer complete."""
+    from PySide6.QtWidgets import QApplication
+
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    app = QApplication.instance() or QApplication([])
+    from explorer.ui.app import WindowOptions
+    from explorer.ui.launch import Launch
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = folder
+        launch = Launch(WindowOptions(study="shuffle-rdp", theme="light"), ["bench"])
+        launch.show()
+        shown = launch.window
+        try:
+            settle(shown)
+            wait(lambda: shown.data.current is not None)
+            pause(0.5)
+            yield shown
+        finally:
+            shown.close()
+            shown.deleteLater()
+            app.processEvents()
+
+
+def settle(shown) -> None:
+    """Wait for the complete answer to what is asked."""
+
+    def done() -> bool:
+        result = shown.current_result
+        asked = shown.answers["bounds"].request
+        return result is not None and result.complete and result.request == asked
+
+    wait(done)
+    pause(0.3)
+
+
+class Repaints:
+    """Times at which an UpdateRequest ended that had painted the plot, and from which value."""
+
+    def __init__(self, shown, key: str) -> None:
+        from PySide6.QtCore import QEvent, QObject
+
+        self.ends: list[tuple[float, float]] = []
+        plot = shown.workspaces["bounds"].plot
+        self._watched = (shown, plot.viewport())
+        outer = self
+
+        class Watch(QObject):
+            busy = False
+            painted: float | None = None
+
+            def eventFilter(self, watched, event) -> bool:  # noqa: N802
+                if watched is shown and event.type() == QEvent.Type.UpdateRequest and not self.busy:
+                    # The event is carried out here, so that its end is known.
+                    self.busy, self.painted = True, None
+                    watched.event(event)
+                    self.busy = False
+                    if self.painted is not None:
+                        outer.ends.append((time.perf_counter(), self.painted))
+                    return True
+                if event.type() == QEvent.Type.Paint and watched is not shown:
+                    self.painted = float(plot.result.request[key])
+                return False
+
+        self._watch = Watch()
+        for item in self._watched:
+            item.installEventFilter(self._watch)
+
+    def remove(self) -> None:
+        for item in self._watched:
+            item.removeEventFilter(self._watch)
+
+
+def drag(shown, key: str, clock: Clock) -> tuple[list[float], float, int]:
+    """Drag a parameter upwards over 300 values; return latencies, longest gap (ms), frames."""
+    from PySide6.QtCore import QEvent, Qt, QTimer
+
+    slider = shown.parameters.row(key).slider
+    places = np.linspace(slider.width() * 0.3, slider.width() * 0.7, VALUES)
+    press(slider, QEvent.Type.MouseButtonPress, places[0] - 1)
+    settle(shown)
+    watch = Repaints(shown, key)
+    sent: list[tuple[float, float]] = []
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    begin = time.perf_counter() + 0.05
+
+    def tick() -> None:
+        while len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
+            now = time.perf_counter()
+            press(slider, QEvent.Type.MouseMove, places[len(sent)])
+            sent.append((now, float(shown.session.request("shuffle-rdp")[key])))
+
+    timer.timeout.connect(tick)
+    clock.restart()
+    timer.start(1)
+    wait(lambda: len(sent) == VALUES and bool(watch.ends) and watch.ends[-1][1] >= sent[-1][1])
+    gap = clock.longest
+    timer.stop()
+    watch.remove()
+    press(slider, QEvent.Type.MouseButtonRelease, places[-1])
+    latencies, place = [], 0
+    for moment, value in sent:
+        # Values grow, so the first repaint late enough with at least this value is the one.
+        while watch.ends[place][0] < moment or watch.ends[place][1] < value:
+            place += 1
+        latencies.append(1e3 * (watch.ends[place][0] - moment))
+    return latencies, gap, len(watch.ends)
+
+
+def run() -> list[Row]:
+    """Measure latency and gaps while dragging T, δ and ε₀."""
+    rows: list[Row] = []
+    with window() as shown:
+        clock = Clock()
+        for key, limit in (("T", FRAME_MS), ("delta", FRAME_MS), ("eps0", COARSE_MS)):
+            times, gap, frames = drag(shown, key, clock)
+            settle(shown)
+            note = f"{frames} frames for {VALUES} values, p95 {np.percentile(times, 95):.1f} ms"
+            name = f"slider of {key} to curves repainted: median"
+            rows.append(at_most(name, float(np.median(times)), limit, "ms", note))
+            rows.append(at_most(f"longest gap while dragging {key}", gap, 33.0, "ms"))
+        clock.stop()
+    return rows
