@@ -20,6 +20,7 @@ from explorer.ui.errors import ExceptionHook, Problem, explain
 from explorer.ui.main_window import MainWindow
 from explorer.ui.saved_state import StateFile
 
+SWITCH_S = 0.0005
 _POLL_MS = 20
 
 
@@ -38,6 +39,9 @@ class Launch(QObject):
     """
 
     def __init__(self, options: WindowOptions, arguments: list[str]) -> None:
+        # Every call from Qt into Python takes the interpreter's lock; a computing thread must hand
+        # it over at once, or one repaint waits for it dozens of times.
+        sys.setswitchinterval(SWITCH_S)
         self.app = QApplication.instance() or QApplication(arguments)
         super().__init__()
         self.options = options

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.figures.style import series_styles
@@ -28,6 +29,7 @@ def curve(window, key):
 
 def hover(plot, x: float, y: float) -> None:
     """Move the pointer to a point of the view; Qt's own test tool drops moves to where it is."""
+    QTest.qWait(25)  # pyqtgraph drops moves that follow each other faster than a screen shows
     at = QPointF(plot.mapFromScene(plot.view.mapViewToScene(QPointF(x, y))))
     none = Qt.MouseButton.NoButton
     QApplication.sendEvent(
