@@ -141,6 +141,7 @@ class MainWindow(QMainWindow):
     def _build_status(self) -> None:
         self.answer_state = StillLabel()
         self.answer_state.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.answer_state.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.answer_state.setFixedWidth(140)
         self.data_state = QLabel(objectName="muted")
         self.data_state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -75,5 +75,6 @@ def _dialog(title: str, text: str, parent: QWidget) -> QDialog:
     layout.setContentsMargins(20, 16, 20, 14)
     layout.addWidget(words)
     layout.addWidget(buttons)
-    dialog.setMinimumWidth(460)
+    dialog.setMinimumWidth(620)
+    dialog.adjustSize()
     return dialog

@@ -285,7 +285,7 @@ class BoundsPlot(pg.GraphicsView):
             said = pretty_number(y) if y is not None else "not valid here"
             cells.append(
                 f"<tr><td style='color:{colour}'>━&nbsp;</td>"
-                f"<td>{html.escape(series.label)}&nbsp;&nbsp;</td>"
+                f"<td>{html.escape(_short(series.label))}&nbsp;&nbsp;</td>"
                 f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
             )
         return rows[0] + "<table cellspacing='1'>" + "".join(cells) + "</table>"
@@ -354,3 +354,8 @@ class BoundsPlot(pg.GraphicsView):
             self.reset_view()
         else:
             event.ignore()
+
+
+def _short(label: str, letters: int = 38) -> str:
+    """Return a label cut to what fits beside the pointer; the legend has it whole."""
+    return label if len(label) <= letters else label[: letters - 1].rstrip() + "…"

@@ -68,7 +68,8 @@ class _Row:
         self.label = ElidedLabel()
         self.role = QLabel(objectName="muted")
         self.value = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
-        self.value.setMinimumWidth(78)
+        self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.value.setFixedWidth(78)
         self.check.clicked.connect(lambda on: legend.toggled.emit(key, on))
         self._said: tuple = ()
 
@@ -120,6 +121,8 @@ class Legend(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(2, 1)
         self.here = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.here.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.here.setFixedWidth(180)
         self.here.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         font = self.here.font()
         font.setWeight(QFont.Weight.DemiBold)
