@@ -291,6 +291,11 @@ class MapWorkspace(QWidget):
             )
             if moved:
                 self._show_new_data()
+            elif state.selection is not None and not _overlap(
+                state.selection.region.box, self.panes.box
+            ):
+                # Undo, a recipe or a restored session: what is asked about must be in view.
+                self.go_home()
         self._show_seed()
 
     def _follow_selection(self, state: SessionState) -> None:
@@ -353,3 +358,7 @@ class MapWorkspace(QWidget):
         """Leave the region tool when another view comes to the front."""
         super().hideEvent(event)
         self.region_action.setChecked(False)
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

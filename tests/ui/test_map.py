@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -16,8 +17,10 @@ from PySide6.QtWidgets import QApplication, QGraphicsItem
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.model import Fidelity, Readout, Result, Surface
+from explorer.ui.views.map_colour_bar import format_share, round_step
 from explorer.ui.views.map_lines import tile_paths
 from explorer.ui.views.map_panes import cell_of
+from explorer.ui.views.map_region_tool import Grip, PixelBox, dragged_box, grip_at
 from explorer.ui.views.map_style import basemap
 from tests.ui.map_desk import Desk, made_checkins, opened
 
@@ -399,3 +402,49 @@ def test_results_of_another_kind_are_shown_without_a_true_pane(desk: Desk) -> No
     assert not panes.panes["true"]._image.isVisible()
     own = float(result.surface("private").values.max())
     assert panes.top("private") == pytest.approx(own)
+
+
+def test_a_region_out_of_view_is_brought_into_view(desk: Desk) -> None:
+    desk.map.set_region_box((10.0, 100.0, 12.0, 102.0))
+    south, west, north, east = desk.map.panes.box
+    assert south < 10 < 12 < north
+    assert west < 100 < 102 < east
+    desk.session.undo()
+    assert desk.map.panes.box[3] < 0
+
+
+def test_shares_are_written_alike() -> None:
+    assert format_share(0.0) == "0"
+    assert format_share(0.00123) == "0.123 %"
+    assert format_share(1.7e-6) == "1.70 ppm"
+    assert format_share(1.7e-6, like=0.001) == "0.000170 %"
+    assert format_share(0.02, step=0.01) == "2 %"
+    assert format_share(0.0005, step=0.0001) == "0.05 %"
+    for top in (0.055, 1e-4, 3.3e-7, 1.0):
+        step = round_step(top, 6)
+        assert top / step <= 6
+        assert top / step > 1
+
+
+def test_drags_of_the_region_tool() -> None:
+    box = PixelBox(100, 50, 300, 150)
+    assert grip_at(box, 50, 50) == Grip()
+    assert grip_at(box, 200, 100).whole
+    assert grip_at(box, 101, 51) == Grip(west=True, north=True)
+    assert grip_at(box, 299, 100) == Grip(east=True)
+    assert grip_at(None, 200, 100).new
+    degrees = (0.0, 0.0, 10.0, 20.0)
+    assert dragged_box(degrees, Grip(), (3, 4), (1, 9)) == (4, 1, 9, 3)
+    assert dragged_box(degrees, Grip(True, True, True, True), (0, 0), (5, -1)) == (-1, 5, 9, 25)
+    assert dragged_box(degrees, Grip(east=True), (20, 5), (-4, 5)) == (0, -4, 10, 0)
+    assert dragged_box(degrees, Grip(north=True, west=True), (0, 10), (2, 8)) == (0, 2, 8, 20)
+
+
+def test_repaints_leave_the_reference_count_of_none_alone(desk: Desk) -> None:
+    desk.controller.cancel()
+    pane = desk.map.panes.panes["true"]
+    pane.viewport().repaint()
+    before = sys.getrefcount(None)
+    for _ in range(200):
+        pane.viewport().repaint()
+    assert sys.getrefcount(None) > before - 50

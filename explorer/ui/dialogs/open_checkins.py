@@ -276,6 +276,7 @@ class MappingDialog(QDialog):
         colour = style.warn_text if problem else QColor(self.palette().windowText().color())
         self.verdict.setStyleSheet(f"color: {colour.name()};")
         self.load_button.setEnabled(not problem)
+        self.load_button.setDefault(not problem)
 
     def _accept(self) -> None:
         if not self.problem:

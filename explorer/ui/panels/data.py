@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -22,72 +20,12 @@ from explorer.engine.session import Session, SessionState
 from explorer.geography.region import Region
 from explorer.studies.model import Result, Selection
 from explorer.ui.controllers.data_controller import DataController, MappingRequest
+from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.time_range import TimeRange
 from explorer.ui.widgets.value_field import ValueField
 
 MAX_USERS = 100_000_000
 MAX_SEED = 2**31 - 1
-
-
-def format_progress(now: object) -> str:
-    """Write how far a load is: rows, MB, seconds left."""
-    parts = [now.stage]
-    if now.rows:
-        parts.append(f"{now.rows:,} rows")
-    done, total = now.bytes_done / 1e6, now.bytes_total / 1e6
-    parts.append(f"{done:,.0f} of {total:,.0f} MB" if total >= 10 else f"{total:.1f} MB")
-    if now.seconds_left is not None:
-        parts.append(f"{max(1, round(now.seconds_left))} s left")
-    return " · ".join(parts)
-
-
-def format_span(first: str | None, last: str | None) -> str:
-    """Write a time span in days."""
-    if first is None or last is None:
-        return "no times in the file"
-    begin, end = (datetime.fromisoformat(t).astimezone(UTC) for t in (first, last))
-    return f"{begin.day} {begin:%b %Y} – {end.day} {end:%b %Y}"
-
-
-class LoadBar(QWidget):
-    """A slim line with progress and *Cancel* while a file is being opened."""
-
-    cancel = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.name = QLabel(textFormat=Qt.TextFormat.PlainText)
-        self.bar = QProgressBar(textVisible=False, maximum=1000)
-        self.bar.setAccessibleName("Progress of opening the file")
-        self.bar.setFixedHeight(14)
-        self.text = QLabel(wordWrap=True, objectName="muted")
-        self.button = QPushButton("Cancel")
-        self.button.setToolTip("Stop; the data in use stays")
-        self.button.clicked.connect(self.cancel)
-        row = QHBoxLayout()
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.button)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(3)
-        box.addWidget(self.name)
-        box.addLayout(row)
-        box.addWidget(self.text)
-        self.hide()
-
-    def start(self, name: str) -> None:
-        """Show that a file is being opened."""
-        self.name.setText(f"Opening {name} …")
-        self.text.setText("")
-        self.bar.setMaximum(0)
-        self.button.setEnabled(True)
-        self.show()
-
-    def show_progress(self, now: object) -> None:
-        """Show how far it is."""
-        self.bar.setMaximum(1000)
-        self.bar.setValue(round(1000 * now.fraction))
-        self.text.setText(format_progress(now))
 
 
 class DataPanel(QWidget):

@@ -23,7 +23,7 @@ def round_step(top: float, at_most: int) -> float:
     raise AssertionError("a step of 2 decades always fits")
 
 
-def format_share(value: float, step: float | None = None) -> str:
+def format_share(value: float, step: float | None = None, like: float | None = None) -> str:
     """Write a share of all users' weight: in % or, far below, in ppm.
 
     Parameters
@@ -33,12 +33,14 @@ def format_share(value: float, step: float | None = None) -> str:
     step : float, optional
         Distance to the neighbouring value; as many decimals as it needs are written. Without it
         three significant digits.
+    like : float, optional
+        A share that decides on the unit, so that neighbours are written in the same.
     """
     if value == 0:
         return "0"
-    unit, name = (1e-2, "%") if (step or abs(value)) >= 1e-5 else (1e-6, "ppm")
+    unit, name = (1e-2, "%") if (like or step or abs(value)) >= 1e-5 else (1e-6, "ppm")
     if step is None:
-        digits = max(0, 2 - math.floor(math.log10(abs(value) / unit)))
+        digits = min(6, max(0, 2 - math.floor(math.log10(abs(value) / unit))))
     else:
         digits = max(0, -math.floor(math.log10(step / unit) + 1e-9))
     return f"{value / unit:.{digits}f} {name}"

@@ -95,6 +95,7 @@ class MapPane(pg.GraphicsView):
         self._band_refused = False
         self._grip = Grip()
         self._marked: Box | None = None
+        self._pointer: QPointF | None = None
         self._view = _View(self)
         self.setCentralItem(self._view)
         self._dots = pg.ImageItem(axisOrder="row-major")
@@ -309,12 +310,21 @@ class MapPane(pg.GraphicsView):
     # Mouse and keys --------------------------------------------------------------------------
 
     def _mouse_moved(self, position: QPointF) -> None:
+        self._pointer = position
         self._point(position)
-        self.hovered.emit(self.to_degrees(position.x(), position.y()))
+        self.hovered.emit(self.pointed_at)
+
+    @property
+    def pointed_at(self) -> tuple[float, float] | None:
+        """Longitude and latitude under the pointer; None while it is elsewhere."""
+        if self._pointer is None:
+            return None
+        return self.to_degrees(self._pointer.x(), self._pointer.y())
 
     def leaveEvent(self, event: Any) -> None:
         """Tell that the pointer is gone."""
-        super().leaveEvent(event)
+        # Not handed on to pyqtgraph's scene, which fails on a leave before any move.
+        self._pointer = None
         self.hovered.emit(None)
 
     def _point(self, position: QPointF | None) -> None:

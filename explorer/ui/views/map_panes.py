@@ -249,6 +249,10 @@ class MapPanes(QWidget):
 
     def _looked(self) -> None:
         pane = self.panes["true"]
+        # The map moved below a pointer that stays.
+        under = next((p.pointed_at for p in self.panes.values() if p.pointed_at), None)
+        if under is not None:
+            self._hover(under)
         self.looked.emit(pane.box, float(pane.width()), float(pane.height()))
 
     # Pointer ---------------------------------------------------------------------------------
@@ -281,7 +285,8 @@ class MapPanes(QWidget):
             if len(parts) == 1:
                 parts.append(f"cell {column + 1}, {row + 1} from the south-west")
             who = "true (curator only)" if surface.curator_only else key
-            parts.append(f"{who} {format_share(float(surface.values[row, column]))}")
+            share = format_share(float(surface.values[row, column]), like=self.top("true"))
+            parts.append(f"{who} {share}")
         for pane in self.panes.values():
             pane.mark(cell_box)
         self.readout.setText("   ·   ".join(parts))
