@@ -80,6 +80,7 @@ class Launch(QObject):
         """Show the window; data are opened right after its first picture."""
         self.keeper.follow(self.window)
         self.window.data.loaded.connect(self._loaded)
+        self.window.data.failed.connect(self._first_failed)
         if self.keeper.complaint:
             self.window.tell(Problem("session", self.keeper.complaint))
         self.window.show()
@@ -116,11 +117,19 @@ class Launch(QObject):
         if not self._first_data or selection is None:
             return
         self._first_data = False
+        if self.options.region is None and self.options.users is None:
+            return
         if self.options.region is not None:
             selection = replace(selection, region=self.options.region)
         if self.options.users is not None:
             selection = replace(selection, users=self.options.users)
         self.session.replace_data(selection)
+
+    def _first_failed(self, _error: Exception) -> None:
+        """Open the sample if the data of last time can't be opened; the banner says why."""
+        if self._first_data and self.keeper.data_path is not None and self.options.data is None:
+            self.keeper.data_path = None
+            self.window.data.open_sample()
 
     # Screenshots
 

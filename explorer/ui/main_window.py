@@ -279,8 +279,9 @@ class MainWindow(QMainWindow):
     def _loading(self, progress: Progress) -> None:
         self.activity.progress("data", *progress_words(progress))
 
-    def _loaded(self, _data: CheckinData) -> None:
-        self.banner.settled("data")
+    def _loaded(self, data: CheckinData) -> None:
+        if not data.synthetic:  # the sample may stand in for a file that could not be opened
+            self.banner.settled("data")
         self.data_state.setText(self.data.title)
 
     # Qt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -132,8 +133,24 @@ def tiny_study() -> Iterator[TinyStudy]:
 
 
 @pytest.fixture
+def own_looks(qapp: QApplication) -> Iterator[None]:
+    """Give the application its palette, style sheet, letters and lock interval back."""
+    palette, sheet, font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    style, interval = qapp.style().objectName(), sys.getswitchinterval()
+    yield
+    qapp.setStyleSheet(sheet)
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
+    qapp.setFont(font)
+    sys.setswitchinterval(interval)
+
+
+@pytest.fixture
 def open_window(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_looks: None,
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[..., MainWindow]]:
     """Open the real window with a session folder of its own; closed after the test.
 

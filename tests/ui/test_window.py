@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -191,3 +192,29 @@ def test_closing_during_work_leaves_nothing(open_window, qtbot, after_ms) -> Non
 def test_closing_twice_is_harmless(shuffle) -> None:
     shuffle.close()
     shuffle.close()
+
+
+def test_two_hundred_repaints_leave_none_alone(shuffle, qtbot) -> None:
+    """Some versions of Qt for Python lose references to None while painting, and then abort."""
+    plot = shuffle.workspaces["bounds"].plot
+    plot.viewport().repaint()
+    before = sys.getrefcount(None)
+    for _ in range(200):
+        plot.viewport().repaint()
+    assert sys.getrefcount(None) > before - 50
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(own_looks) -> None:
+    theme = themes.Theme("system")
+    heard: list[str] = []
+    theme.changed.connect(lambda: heard.append(theme.name))
+    theme._system_changed(Qt.ColorScheme.Dark)
+    assert (theme.name, heard) == ("dark", ["dark"])
+    theme.choose("light")
+    theme._system_changed(Qt.ColorScheme.Light)
+    theme._system_changed(Qt.ColorScheme.Dark)
+    assert (theme.name, heard) == ("light", ["dark", "light"])
+    theme.choose("system")
+    assert heard == ["dark", "light", "dark"]
+    with pytest.raises(ValueError, match="pink"):
+        theme.choose("pink")
