@@ -1,0 +1,279 @@
+"""Exact errors of frequency estimation on a clustered space, and the paper's bounds on them.
+
+s clusters of t items: distance r inside a cluster, 1 between clusters. GKRR answers item x with y
+with probability ∝ e^{α₀(1−d(x,y))}; its matrix is aI + (b·I_clusters + c·11ᵀ) ⊗ 11ᵀ and so is the
+inverse, which gives an unbiased *signed* estimate F̃ of the normalised histogram K̃. All errors and
+d_EM bounds are of that unprojected estimate.
+
+With E = e^α₀, g = e^{(1−r)α₀}: everything is divided by E, so that no α₀ overflows, and R − 1 is
+summed from positive terms, so that no α₀ cancels it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.user_metric.calibration import ALPHA_MAX
+
+DOMAIN_MAX = 1e12
+"""Largest number of clusters, of items in a cluster and of items in a domain."""
+
+
+class Blocks(NamedTuple):
+    """The three coefficients of a matrix aI + (b·I_clusters + c·11ᵀ) ⊗ 11ᵀ."""
+
+    a: Any
+    b: Any
+    c: Any
+
+
+class _Scaled(NamedTuple):
+    """E, g and 1 divided by E, their differences, and Z and W divided by E."""
+
+    s: FloatArray
+    t: FloatArray
+    one: FloatArray
+    e_minus_g: FloatArray
+    g_minus_one: FloatArray
+    z: FloatArray
+    w: FloatArray
+
+
+def _scaled(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> _Scaled:
+    clusters = domain.integers("s", s, 1, DOMAIN_MAX)
+    size = domain.integers("t", t, 1, DOMAIN_MAX)
+    distance = domain.reals("r", r, 0.0, 1.0)
+    a0 = domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX)
+    clusters, size, distance, a0 = np.broadcast_arrays(clusters, size, distance, a0)
+    with np.errstate(under="ignore"):
+        one = np.exp(-a0)
+        g = np.exp(-distance * a0)
+        e_minus_g = -np.expm1(-distance * a0)
+        g_minus_one = g * -np.expm1(-(1 - distance) * a0)
+        z = 1 + (size - 1) * g + (clusters - 1) * size * one
+        w = -np.expm1(-a0) + (size - 1) * g_minus_one
+    return _Scaled(clusters, size, one, e_minus_g, g_minus_one, z, w)
+
+
+def gkrr_coefficients(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Blocks:
+    """Return (a, b, c) of GKRR's transition matrix, a = (E−g)/Z, b = (g−1)/Z, c = 1/Z.
+
+    Z is the same for every input, so that GKRR satisfies α₀·d exactly (errata E7).
+
+    Parameters
+    ----------
+    s, t : array of float
+        Clusters and items in each, in [1, 1e12].
+    r : array of float
+        Distance inside a cluster, in [0, 1]; the paper's r < ½ is not needed (errata E5).
+    alpha0 : array of float
+        In [0, 800].
+    """
+    x = _scaled(s, t, r, alpha0)
+    return Blocks(*(domain.simple(v / x.z) for v in (x.e_minus_g, x.g_minus_one, x.one)))
+
+
+def gkrr_inverse(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Blocks:
+    """Return (a', b', c') of the inverse: Z/(E−g), −(g−1)Z/((E−g)W), −1/W.
+
+    Infinite where the matrix is singular: at α₀ = 0, and at r = 0 unless t = 1 (where a' and b'
+    matter through their sum only, which is finite). Parameters as in `gkrr_coefficients`.
+    """
+    x = _scaled(s, t, r, alpha0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        a = x.z / x.e_minus_g
+        b = _guarded(x.g_minus_one, x.z / x.e_minus_g / x.w)
+        c = x.one / x.w
+    return Blocks(domain.simple(a), domain.simple(-b), domain.simple(-c))
+
+
+def _guarded(factor: FloatArray, value: FloatArray) -> FloatArray:
+    """factor·value with 0·∞ = 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(factor == 0, 0.0, factor * value)
+
+
+def _off_diagonals(
+    s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike
+) -> tuple[_Scaled, FloatArray, FloatArray]:
+    """|b'| and |c'|."""
+    x = _scaled(s, t, r, alpha0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # At α₀ = 0 both differences vanish; their ratio does not, and the error is infinite.
+        share = np.where(x.w > 0, x.g_minus_one / x.w, 0.0)
+        b = _guarded(share, x.z / x.e_minus_g)
+        c = x.one / x.w
+    return x, b, c
+
+
+def gkrr_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Any:
+    """Return R − 1, the variance of one item's unbiased estimate summed over the domain.
+
+    With a' + tb' + stc' = 1: u(2+u) + (t−1)(b'+c')² + (s−1)t·c'², u = (t−1)|b'| + (st−1)|c'|.
+    Infinite where the matrix is singular.
+    """
+    x, b, c = _off_diagonals(s, t, r, alpha0)
+    with np.errstate(over="ignore"):
+        u = _guarded(x.t - 1, b) + _guarded(x.s * x.t - 1, c)
+        return domain.simple(
+            u * (2 + u) + _guarded(x.t - 1, (b + c) ** 2) + _guarded((x.s - 1) * x.t, c**2)
+        )
+
+
+def gkrr_cluster_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Any:
+    """Return R_P − 1, the same for the masses of the clusters: v(2+v) + (s−1)(tc')²."""
+    x, _, c = _off_diagonals(s, t, r, alpha0)
+    with np.errstate(over="ignore"):
+        v = _guarded((x.s - 1) * x.t, c)
+        return domain.simple(v * (2 + v) + _guarded(x.s - 1, (x.t * c) ** 2))
+
+
+def gkrr_mse(
+    s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return E‖F̃ − K̃‖₂² = (R − 1)/mn exactly, for every K̃.
+
+    Parameters
+    ----------
+    s, t, r, alpha0
+        As in `gkrr_coefficients`.
+    m, n : array of float
+        Items of every user and users, in [1, 1e12].
+    """
+    return domain.simple(gkrr_excess(s, t, r, alpha0) / _items(m, n))
+
+
+def gkrr_cluster_mse(
+    s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return E‖(F̃ − K̃)P‖₂² = (R_P − 1)/mn exactly, P summing each cluster."""
+    return domain.simple(gkrr_cluster_excess(s, t, r, alpha0) / _items(m, n))
+
+
+def gkrr_emd_bound(
+    s: ArrayLike,
+    t: ArrayLike,
+    r: ArrayLike,
+    alpha0: ArrayLike,
+    m: ArrayLike,
+    n: ArrayLike = 1,
+    *,
+    printed: bool = False,
+) -> Any:
+    """Return an upper bound on E d_EM(F̃, K̃): Theorem 6.5, halved by default.
+
+    (r/2)√(st·mse) + ((1−r)/2)√(s·mse_P), because d_EM on this space is exactly
+    (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata E4). `printed` gives the paper's r√(st·mse) + √(s·mse_P).
+    """
+    mse = np.asarray(gkrr_mse(s, t, r, alpha0, m, n))
+    across = np.asarray(gkrr_cluster_mse(s, t, r, alpha0, m, n))
+    clusters, size, distance = (np.asarray(v, dtype=float) for v in (s, t, r))
+    inner, outer = (distance, np.ones(())) if printed else (distance / 2, (1 - distance) / 2)
+    return domain.simple(
+        _guarded(*np.broadcast_arrays(inner, np.sqrt(clusters * size * mse)))
+        + _guarded(*np.broadcast_arrays(outer, np.sqrt(clusters * across)))
+    )
+
+
+def theorem66_bound(
+    s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return r√(st³/mn)(E+s)/(E−g) + √(s²t²/mn)·√(s+2(E−1))/W, Theorem 6.6 as printed."""
+    x = _scaled(s, t, r, alpha0)
+    items = _items(m, n)
+    distance = np.asarray(r, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        inner = distance * np.sqrt(x.s * x.t**3 / items)
+        outer = np.sqrt((x.s * x.t) ** 2 / items)
+        # √(s + 2(E−1))/E = √(s·e^−2α₀ + 2(e^−α₀ − e^−2α₀))
+        spread = np.sqrt(x.s * x.one**2 + 2 * x.one * (1 - x.one))
+        total = _guarded(inner, (1 + x.s * x.one) / x.e_minus_g) + outer * (spread / x.w)
+    return domain.simple(total)
+
+
+def theorem66_remark(
+    k: ArrayLike, alpha: ArrayLike, delta: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return 4√(k³/mn) + 64√(k³)/(α√n)·√(ln(4m/δ) + α), the simplified local bound as printed.
+
+    It does not follow from Theorem 6.6 (errata E6).
+    """
+    return _remark(k, alpha, delta, m, n, np.sqrt)
+
+
+def corollary68_remark(
+    k: ArrayLike, alpha: ArrayLike, delta: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return 4√(k³/mn) + 64√(k³)/(αn)·√(ln(4m/δ) + α), the simplified central bound as printed.
+
+    It carries the caveats of equation (7) (errata E9).
+    """
+    return _remark(k, alpha, delta, m, n, np.asarray)
+
+
+def _remark(
+    k: ArrayLike, alpha: ArrayLike, delta: ArrayLike, m: ArrayLike, n: ArrayLike, power: Any
+) -> Any:
+    size = domain.integers("k", k, 1, DOMAIN_MAX)
+    a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
+    d = domain.delta(delta)
+    items = domain.integers("m", m, 1, domain.COUNT_MAX)
+    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    cube = np.sqrt(size**3)
+    log_term = math.log(4) + np.log(items) - np.log(d)
+    with np.errstate(over="ignore"):
+        return domain.simple(
+            4 * cube / np.sqrt(items * users)
+            + 64 * cube / (a * power(users)) * np.sqrt(log_term + a)
+        )
+
+
+def hadamard_mse(k: ArrayLike, epsilon0: ArrayLike, m: ArrayLike, n: ArrayLike = 1) -> Any:
+    """Return E‖F̃ − K̃‖₂² = (k/tanh²(ε₀/2) − 1)/mn of Hadamard response with K = 2^⌈log2(k+1)⌉.
+
+    Parameters
+    ----------
+    k : array of float
+        Size of the domain, in [1, 1e12].
+    epsilon0 : array of float
+        Local parameter of one item, in [0, 800]; infinite error at 0.
+    m, n
+        As in `gkrr_mse`.
+    """
+    size = domain.integers("k", k, 1, DOMAIN_MAX)
+    e = domain.epsilon0(epsilon0)
+    with np.errstate(divide="ignore", over="ignore"):
+        # k/tanh² − 1 = (k−1) + k/sinh², whose second term alone is small for large ε₀.
+        half = np.minimum(e / 2, 350.0)
+        return domain.simple(((size - 1) + size / np.sinh(half) ** 2) / _items(m, n))
+
+
+def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
+    """Return 2/(nε): one user changes the normalised histogram by up to 2/n in ℓ1.
+
+    The paper's 1/(nε) is only 2ε-DP (errata E1). Infinite at ε = 0.
+    """
+    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
+    with np.errstate(divide="ignore", over="ignore"):
+        return domain.simple(2 / (users * e))
+
+
+def laplace_l1_mean(
+    k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, *, printed: bool = False
+) -> Any:
+    """Return E‖noise‖₁ = k·scale of the Laplace baseline; `printed` uses the paper's scale."""
+    size = domain.integers("k", k, 1, DOMAIN_MAX)
+    return domain.simple(size * laplace_scale(n, epsilon) / (2 if printed else 1))
+
+
+def _items(m: ArrayLike, n: ArrayLike) -> FloatArray:
+    return np.asarray(
+        domain.integers("m", m, 1, domain.COUNT_MAX) * domain.integers("n", n, 1, domain.COUNT_MAX)
+    )

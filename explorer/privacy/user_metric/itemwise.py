@@ -1,0 +1,261 @@
+"""PrivEMDItemWise: one metric-private mechanism for every item, its answers shuffled.
+
+Every item mechanism here is α₀·d-private: no answer is more than e^{α₀·d(x,x')} times as likely for
+x as for x'. Together with the shuffle, `hops.group_delta` says what a user's whole dataset gets.
+All draws are floating-point demonstrations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.spaces import Clustered, FiniteSpace, MetricSpace, Square
+from explorer.privacy.spaces.base import IntArray
+from explorer.privacy.user_metric.reduction import draw_items
+
+
+class ItemMechanism(Protocol):
+    """A randomised answer to one item.
+
+    Attributes
+    ----------
+    space : MetricSpace
+        Where items live; others are refused.
+    alpha0 : float
+        The guarantee: α₀·d-private for the space's normalised distance.
+    """
+
+    space: MetricSpace
+    alpha0: float
+
+    def answer(self, items: ArrayLike, rng: np.random.Generator) -> NDArray[Any]:
+        """Return one independent answer for every item, in the order of the items."""
+
+
+def _parameter(alpha0: float) -> float:
+    return float(domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX))
+
+
+class GKRR:
+    """Generalised k-ary randomised response on a clustered space: Pr[y | x] ∝ e^{α₀(1 − d(x,y))}.
+
+    The normaliser is the same for every input, so that α₀·d holds exactly (errata E7).
+
+    Parameters
+    ----------
+    space : Clustered
+    alpha0 : float
+        In [0, 800].
+    """
+
+    def __init__(self, space: Clustered, alpha0: float) -> None:
+        self.space, self.alpha0 = space, _parameter(alpha0)
+        s, t = space.clusters, space.each
+        own = 1.0
+        near = (t - 1) * math.exp(-self.alpha0 * space.r)
+        far = (s - 1) * t * math.exp(-self.alpha0)
+        total = own + near + far
+        self._stay, self._inside = own / total, (own + near) / total
+
+    def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
+        """Return the item itself, another of its cluster, or one of another cluster."""
+        x = self.space.items(items)
+        s, t = self.space.clusters, self.space.each
+        cluster, place = x // t, x % t
+        u = rng.random(len(x))
+        out = x.copy()
+        # Uniform among the others of the cluster: a shift by 1 … t−1 around it.
+        near = (u >= self._stay) & (u < self._inside) & (t > 1)
+        count = int(near.sum())
+        if count:
+            moved = (place[near] + rng.integers(1, t, count)) % t
+            out[near] = cluster[near] * t + moved
+        far = (u >= self._inside) & (s > 1)
+        count = int(far.sum())
+        if count:
+            elsewhere = (cluster[far] + rng.integers(1, s, count)) % s
+            out[far] = elsewhere * t + rng.integers(0, t, count)
+        return out
+
+    def law(self) -> FloatArray:
+        """Return Pr[y | x] as a matrix, rows x (up to 5000 items)."""
+        return _exponential_law(self.space.matrix(), self.alpha0)
+
+
+class Exponential:
+    """The exponential mechanism on a finite space: Pr[y | x] ∝ e^{−c·d(x,y)}.
+
+    c = α₀/2 always suffices. `sharp` takes the largest c ≤ α₀ for which the law itself is
+    α₀·d-private: the worst answer to x against x' is x, so the loss is c·d + ln Z(x')/Z(x) and all
+    pairs are checked exactly. Where all items look alike (a discrete or clustered space) c = α₀.
+
+    Parameters
+    ----------
+    space : FiniteSpace
+        Up to 5000 items, different ones at distances above 0.
+    alpha0 : float
+        In [0, 800].
+    sharp : bool
+
+    Attributes
+    ----------
+    rate : float
+        c.
+    """
+
+    def __init__(self, space: FiniteSpace, alpha0: float, *, sharp: bool = True) -> None:
+        self.space, self.alpha0 = space, _parameter(alpha0)
+        self._distances = space.matrix()
+        self.rate = self._sharpest() if sharp else self.alpha0 / 2
+        self._law = _exponential_law(self._distances, self.rate)
+        self._cumulated = np.cumsum(self._law, axis=1)
+
+    def _sharpest(self) -> float:
+        low, high = self.alpha0 / 2, self.alpha0
+        if self._fits(high):
+            return high
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._fits(middle) else (low, middle)
+        return low
+
+    def _fits(self, rate: float) -> bool:
+        return exponential_loss(self._distances, rate) <= self.alpha0 * (1 + 1e-12)
+
+    def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
+        """Return one item of the space for every item."""
+        x = self.space.items(items)
+        u = rng.random(len(x))
+        out = np.empty(len(x), dtype=np.int64)
+        # One search per distinct item, in its own row of cumulated probabilities.
+        order = np.argsort(x, kind="stable")
+        starts = np.flatnonzero(np.diff(x[order], prepend=-1))
+        for part in np.split(order, starts[1:]):
+            if len(part):
+                row = self._cumulated[x[part[0]]]
+                out[part] = np.searchsorted(row, u[part] * row[-1], side="right")
+        return np.minimum(out, self.space.size - 1)
+
+    def law(self) -> FloatArray:
+        """Return Pr[y | x] as a matrix, rows x."""
+        return self._law
+
+
+def exponential_loss(distances: ArrayLike, rate: float) -> float:
+    """Return the smallest α₀ for which Pr[y | x] ∝ e^{−rate·d(x,y)} is α₀·d-private.
+
+    max over x ≠ x' of rate + ln(Z(x')/Z(x))/d(x,x'), by the triangle inequality; 0 for one item.
+    Items at distance 0 have equal laws and do not count.
+    """
+    d = np.asarray(distances, dtype=float)
+    log_z = np.log(np.exp(-rate * d).sum(axis=1))
+    apart = d > 0
+    change = (log_z[None, :] - log_z[:, None])[apart] / d[apart]
+    return float(rate + change.max()) if change.size else 0.0
+
+
+def _exponential_law(distances: FloatArray, rate: float) -> FloatArray:
+    with np.errstate(under="ignore"):
+        weight = np.exp(-rate * distances)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+class PlanarLaplace:
+    """Planar Laplace noise on a square: density ∝ e^{−α₀·d(x,y)} over the whole plane.
+
+    For ℓ2 a distance of Gamma(2, 1/α₀) in a uniform direction; for ℓ1 a Laplace variable of scale
+    1/α₀ for each coordinate; both in normalised distance. Answers may lie outside the square;
+    moving them to its edge afterwards costs nothing.
+
+    Parameters
+    ----------
+    space : Square
+    alpha0 : float
+        In (0, 800].
+    clip : bool
+        Move answers to the nearest point of the square.
+
+    References
+    ----------
+    Andrés, Bordenabe, Chatzikokolakis & Palamidessi 2013, *Geo-indistinguishability*.
+    """
+
+    def __init__(self, space: Square, alpha0: float, *, clip: bool = False) -> None:
+        domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX, open_low=True)
+        self.space, self.alpha0, self.clip = space, _parameter(alpha0), clip
+
+    def answer(self, items: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Return one point of the plane for every item, in the space's unit."""
+        x = self.space.items(items)
+        scale = self.space.length / self.alpha0
+        if self.space.norm == 1:
+            y = x + rng.laplace(0.0, scale, x.shape)
+        else:
+            radius = rng.gamma(2.0, scale, len(x))
+            angle = rng.uniform(0.0, 2 * math.pi, len(x))
+            y = x + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+        return np.clip(y, 0.0, self.space.side) if self.clip else y
+
+    def density(self, item: ArrayLike, answers: ArrayLike) -> FloatArray:
+        """Return the density of unclipped answers to one item, per unit of area."""
+        x = self.space.items(np.asarray(item, dtype=float)[None])[0]
+        difference = np.asarray(answers, dtype=float) - x
+        rate = self.alpha0 / self.space.length
+        if self.space.norm == 1:
+            return np.asarray(rate**2 / 4 * np.exp(-rate * np.abs(difference).sum(axis=-1)))
+        distance = np.hypot(difference[..., 0], difference[..., 1])
+        return np.asarray(rate**2 / (2 * math.pi) * np.exp(-rate * distance))
+
+
+def priv_emd_item_wise(
+    items: ArrayLike, mechanism: ItemMechanism, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Answer every item and shuffle (Algorithm 2, PrivEMDItemWise).
+
+    Parameters
+    ----------
+    items : array_like
+        One user's dataset (local model), or all users' together (central model).
+    mechanism : ItemMechanism
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        The answers in a uniformly random order. The number of items is not hidden: the guarantee
+        is for datasets of equal size.
+
+    Raises
+    ------
+    ValueError
+        If an item is outside the mechanism's space.
+    """
+    return np.asarray(rng.permutation(mechanism.answer(items, rng), axis=0))
+
+
+def bounded_emd_reduction(
+    users: Sequence[ArrayLike], s: int, mechanism: ItemMechanism, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Draw s items of every user with replacement, then release them item-wise (Algorithm 3).
+
+    Hides how many items each user has; `reduction.bounded_reduction` says what is guaranteed.
+
+    Parameters
+    ----------
+    users : sequence of array_like
+        One non-empty dataset a user; a single one is the local model.
+    s : int
+        Draws from every user.
+    mechanism, rng
+        As in `priv_emd_item_wise`.
+    """
+    if len(users) == 0:
+        raise ValueError("users: there must be at least one user")
+    return priv_emd_item_wise(np.concatenate(draw_items(users, s, rng)), mechanism, rng)

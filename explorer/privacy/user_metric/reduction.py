@@ -1,0 +1,258 @@
+"""From datasets of any size to datasets of one size, and guarantees for groups of hops.
+
+BoundedEMDReduction draws s items of every user with replacement; a bounded (α, δ)-d_EM-DP mechanism
+on the draws is (ε, ·, r)-*discrete* d_EM-DP: datasets within distance r are protected at ε, however
+many items they have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.user_metric.roots import increasing_root
+
+
+class Concentration(StrEnum):
+    """Which bound on the distance of the draws is used."""
+
+    PRINTED = "printed"
+    """(1+√2)r + (3/s)ln(1/δ), Lemma 5.2 (Bernstein)."""
+    CHERNOFF = "chernoff"
+    """c with s·KL(c‖r) = ln(1/δ): tighter, and never above 1."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What the bounded mechanism must satisfy and what the reduction then guarantees.
+
+    Attributes
+    ----------
+    alpha, delta : ndarray of float
+        The (α, δ)-bounded d_EM-DP that the mechanism on the draws needs.
+    threshold : ndarray of float
+        Distance of the draws that is exceeded with probability at most δ, at most 1.
+    certain : ndarray of bool
+        Whether the threshold is the diameter, so that it is never exceeded.
+    delta_total : ndarray of float
+        The δ of the (ε, δ, r)-discrete guarantee: 2δ, or δ where `certain` (errata D5).
+    """
+
+    alpha: FloatArray
+    delta: FloatArray
+    threshold: FloatArray
+    certain: BoolArray
+    delta_total: FloatArray
+
+
+def theorem53_alpha(epsilon: ArrayLike, delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
+    """Return ε/((1+√2)r + (3/s)ln(1/δ)), Theorem 5.3 as printed, without the cap at ε.
+
+    Parameters
+    ----------
+    epsilon : array of float
+        In [0, 800].
+    delta : array of float
+        In [1e-300, 1].
+    r : array of float
+        Distance protected, in [0, 1].
+    s : array of float
+        Draws from every user, in [1, 1e12].
+    """
+    e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
+    threshold = _printed_threshold(log_d, distance, draws)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return domain.simple(np.where(threshold > 0, e / threshold, math.inf))
+
+
+def theorem53_alpha_chernoff(
+    epsilon: ArrayLike, delta: ArrayLike, r: ArrayLike, s: ArrayLike
+) -> Any:
+    """Return ε/c with s·KL(c‖r) = ln(1/δ), c at most 1: the Chernoff form of Theorem 5.3.
+
+    Where r^s > δ there is no such c and c = 1. Parameters as in `theorem53_alpha`.
+    """
+    e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
+    threshold = _chernoff_threshold(log_d, distance, draws)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return domain.simple(np.where(threshold > 0, e / threshold, math.inf))
+
+
+def bounded_reduction(
+    epsilon: ArrayLike,
+    delta: ArrayLike,
+    r: ArrayLike,
+    s: ArrayLike,
+    concentration: Concentration | str = Concentration.CHERNOFF,
+) -> Reduction:
+    """Return what BoundedEMDReduction needs and guarantees (Theorem 5.3 with its cap).
+
+    Distances are at most 1, so a threshold of 1 or more needs no concentration: α = ε, and the
+    guarantee has δ instead of 2δ (errata D5). The informal Theorem 1.3 is wrong (errata D3).
+
+    Parameters
+    ----------
+    epsilon, delta, r, s
+        As in `theorem53_alpha`; `delta` is the mechanism's and the concentration's.
+    concentration : Concentration
+    """
+    rule = Concentration(concentration)
+    e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
+    e, log_d, distance, draws = np.broadcast_arrays(e, log_d, distance, draws)
+    bound = _printed_threshold if rule is Concentration.PRINTED else _chernoff_threshold
+    threshold = np.minimum(bound(log_d, distance, draws), 1.0)
+    certain = threshold >= 1.0
+    d = np.exp(log_d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha = np.where(threshold > 0, e / threshold, math.inf)
+    return Reduction(alpha, d, threshold, certain, np.minimum(np.where(certain, d, 2 * d), 1.0))
+
+
+def _printed_threshold(log_d: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
+    return np.asarray((1 + math.sqrt(2)) * r - 3 / s * log_d)
+
+
+def _chernoff_threshold(log_d: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
+    log_d, r, s = np.broadcast_arrays(log_d, r, s)
+    need = -log_d / s
+    inner = (r > 0) & (r < 1) & (need > 0)
+    rate = np.where(inner, r, 0.5)
+
+    def excess(c: FloatArray) -> FloatArray:
+        return np.asarray(_kl_above(c, rate) - np.where(inner, need, 0.0))
+
+    # KL(c‖r) ≥ 2(c−r)² and, for c ≥ r, ≥ (c−r)²/(2c): the larger one-sided bounds bracket c.
+    low = np.array(rate)
+    high = np.minimum(1.0, rate + np.sqrt(need / 2))
+    no_root = -np.log(rate) <= need
+    _, found = increasing_root(excess, low, np.where(no_root, low, high))
+    found = np.minimum(found * (1 + 4e-15), 1.0)
+    # r = 0 keeps every draw at distance 0; δ = 1 promises nothing, so the mean itself will do.
+    edge = np.where(r >= 1, 1.0, r)
+    return np.where(inner, np.where(no_root, 1.0, found), edge)
+
+
+def _kl_above(c: FloatArray, r: FloatArray) -> FloatArray:
+    """KL(c‖r) of two coins for c ≥ r, without cancellation near c = r."""
+    v = (c - r) / r
+    rest = np.maximum(1 - c, 0.0)
+    w = np.minimum((c - r) / (1 - r), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up = np.where(np.abs(v) < 1e-2, _log_ratio_series(v), (1 + v) * np.log1p(v) - v)
+        down = np.where(
+            np.abs(w) < 1e-2,
+            _log_ratio_series(-w),
+            np.where(rest > 0, (1 - w) * np.log1p(-w) + w, w),
+        )
+    return np.asarray(r * up + (1 - r) * down)
+
+
+def _log_ratio_series(v: FloatArray) -> FloatArray:
+    """(1+v)ln(1+v) − v for small v."""
+    return np.asarray(
+        v
+        * v
+        * (1 / 2 - v * (1 / 6 - v * (1 / 12 - v * (1 / 20 - v * (1 / 30 - v * (1 / 42 - v / 56))))))
+    )
+
+
+def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
+    """Return Pr[Bin(s, μ)/s ≥ (1+√2)μ + (3/s)ln(1/δ)], what Lemma 5.2 bounds by δ, exactly.
+
+    Parameters
+    ----------
+    mu : array of float
+        Mean distance of one draw, in [0, 1] (distances 0 or 1: the worst case).
+    delta, s
+        As in `theorem53_alpha`.
+    """
+    from scipy.special import betainc
+
+    mean = domain.reals("mu", mu, 0.0, 1.0)
+    log_d = np.log(domain.delta(delta))
+    draws = domain.integers("s", s, 1, domain.COUNT_MAX)
+    first = np.ceil(draws * (1 + math.sqrt(2)) * mean - 3 * log_d)
+    mean, draws, first = np.broadcast_arrays(mean, draws, first)
+    inside = (first >= 1) & (first <= draws)
+    at = np.where(inside, first, 1.0)
+    tail = betainc(at, draws - at + 1, mean)
+    return domain.simple(np.where(inside, tail, np.where(first < 1, 1.0, 0.0)))
+
+
+def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> Any:
+    """Return δ(e^{kε} − 1)/(e^ε − 1), the δ of k hops of (ε, δ): (kε, ·) follows and it is tight.
+
+    kδ at ε = 0. Fact 5.1's δe^k and Table 1's δe^{kε} are both wrong (errata D1). Infinite beyond
+    1e308.
+
+    Parameters
+    ----------
+    epsilon : array of float
+        In [0, 800].
+    delta : array of float
+        In [1e-300, 1]. After the reduction use `Reduction.delta_total`.
+    k : array of float
+        Hops, ⌈d/r⌉ for datasets at distance d, in [1, 1e12].
+
+    References
+    ----------
+    Lemma A.2, applied k − 1 times.
+    """
+    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
+    d = domain.delta(delta)
+    hops = domain.integers("k", k, 1, domain.COUNT_MAX)
+    some = np.where(e > 0, e, 1.0)
+    with np.errstate(over="ignore", under="ignore"):
+        small = hops * e < 30.0
+        moderate = np.where(small, hops * some, 1.0)
+        plain = d * np.expm1(moderate) / np.expm1(np.where(small, some, 1.0))
+        # (e^{kε} − 1)/(e^ε − 1) = e^{(k−1)ε}·(1 − e^{−kε})/(1 − e^{−ε})
+        logs = np.log(d) + (hops - 1) * some + np.log1p(-np.exp(-hops * some))
+        large = np.exp(logs - np.log(-np.expm1(-some)))
+    return domain.simple(np.where(e > 0, np.where(small, plain, large), hops * d))
+
+
+def draw_items(users: Sequence[ArrayLike], s: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+    """Return s items of every user, drawn uniformly with replacement (Algorithm 3).
+
+    Parameters
+    ----------
+    users : sequence of array_like
+        One array of items a user, items along the first axis.
+    s : int
+        Draws, in [1, 1e9].
+    rng : numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If a user has no items: a dataset to draw from must not be empty.
+    """
+    draws = int(domain.integers("s", s, 1, 1e9))
+    out = []
+    for i, items in enumerate(users):
+        own = np.asarray(items)
+        if own.ndim == 0 or own.shape[0] == 0:
+            raise ValueError(f"users[{i}]: a user must have at least one item to draw from")
+        out.append(own[rng.integers(0, own.shape[0], draws)])
+    return out
+
+
+def _arguments(
+    epsilon: ArrayLike, delta: ArrayLike, r: ArrayLike, s: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Check the arguments of Theorem 5.3; δ is returned as its logarithm."""
+    return (
+        domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
+        np.log(domain.delta(delta)),
+        domain.reals("r", r, 0.0, 1.0),
+        domain.integers("s", s, 1, domain.COUNT_MAX),
+    )

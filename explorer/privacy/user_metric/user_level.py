@@ -1,0 +1,105 @@
+"""User-level DP, the baseline of Tables 1 and 2: every pair of datasets protected alike at ε."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.composition import kov_exact_delta
+from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX
+from explorer.privacy.user_metric.roots import increasing_root
+
+
+def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
+    """Return the largest ε₀ whose k-fold composition is (ε, δ)-DP, exactly.
+
+    What user-level DP leaves each of a user's k items when all are released (Kairouz, Oh &
+    Viswanath 2015, Theorem 3.3, inverted); never less than ε/k.
+
+    Parameters
+    ----------
+    k : array of float
+        Items, in [1, 1e9].
+    epsilon : array of float
+        In [0, 800].
+    delta : array of float
+        In [1e-300, 1); at δ = 1 the largest ε₀ of the domain, 800, is returned.
+    """
+    items = domain.rounds(k)
+    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
+    d = domain.delta(delta)
+    items, e, d = np.broadcast_arrays(items, e, d)
+    target = np.log(d)
+
+    def excess(x: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.asarray(kov_exact_delta(e, np.exp(x), items))) - target)
+
+    # ε/k always is enough; the divergence is then 0 and a smaller start would only cost time.
+    low = np.log(np.maximum(e / items, 1e-300))
+    high = low + 1.0
+    top = np.log(domain.EPSILON_MAX)
+    for _ in range(12):
+        private = (excess(np.minimum(high, top)) <= 0) & (high < top)
+        if not private.any():
+            break
+        low, high = np.where(private, high, low), np.where(private, 2 * high - low + 1.0, high)
+    found, _ = increasing_root(excess, low, np.minimum(high, top), tolerance=1e-13)
+    start = e / items
+    return domain.simple(np.minimum(np.maximum(np.exp(found), start), domain.EPSILON_MAX))
+
+
+def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike) -> Any:
+    """Return ε/√(m ln(m/δ)), the paper's budget of one item: **not (ε, δ)-private** (errata E8).
+
+    The constant was dropped; `per_item_epsilon` is the largest budget that is private.
+    """
+    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
+    items, log_term = _items_and_log(m, delta)
+    with np.errstate(divide="ignore"):
+        return domain.simple(e / np.sqrt(items * log_term))
+
+
+def local_improvement_threshold(
+    epsilon: ArrayLike, k: ArrayLike, m: ArrayLike, delta: ArrayLike
+) -> Any:
+    """Return the α above which, by the paper, d_EM-DP errs less than local user-level DP.
+
+    ε√k where ε√k < ln(m/δ), ε²k/ln(m/δ) beyond: up to the constants that both O(·) drop
+    (Section 6.2.1, Table 2b).
+    """
+    e, size = _epsilon_and_size(epsilon, k)
+    _, log_term = _items_and_log(m, delta)
+    root = e * np.sqrt(size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return domain.simple(np.where(root < log_term, root, root**2 / log_term))
+
+
+def central_improvement_threshold(
+    epsilon: ArrayLike, k: ArrayLike, m: ArrayLike, delta: ArrayLike
+) -> Any:
+    """Return the α above which, by the paper, d_EM-DP errs less than central user-level DP.
+
+    ε√(k ln(m/δ)) where ε√k < √ln(m/δ), ε²k beyond, for n ≤ m/α (Section 6.2.2, Table 2b).
+    """
+    e, size = _epsilon_and_size(epsilon, k)
+    _, log_term = _items_and_log(m, delta)
+    root = e * np.sqrt(size)
+    steep = np.sqrt(log_term)
+    return domain.simple(np.where(root < steep, root * steep, root**2))
+
+
+def _epsilon_and_size(epsilon: ArrayLike, k: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    return (
+        domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
+        domain.integers("k", k, 1, DOMAIN_MAX),
+    )
+
+
+def _items_and_log(m: ArrayLike, delta: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    items = domain.integers("m", m, 1, domain.COUNT_MAX)
+    return items, np.log(items) - np.log(domain.delta(delta))
