@@ -107,9 +107,9 @@ class Launch(QObject):
         elif self.window.data.busy:
             return
         elif self.keeper.data_path is not None:
-            self.window.data.open(self.keeper.data_path)
+            self.window.files.open_data(self.keeper.data_path)
         else:
-            self.window.data.open_sample()
+            self.window.files.open_sample()
 
     def _loaded(self, _data: object) -> None:
         """Apply what was asked of the data on the command line, once."""
@@ -129,7 +129,7 @@ class Launch(QObject):
         """Open the sample if the data of last time can't be opened; the banner says why."""
         if self._first_data and self.keeper.data_path is not None and self.options.data is None:
             self.keeper.data_path = None
-            self.window.data.open_sample()
+            self.window.files.open_sample()
 
     # Screenshots
 

@@ -161,7 +161,11 @@ def test_data_of_last_time_are_opened_again(open_window, settled, qtbot, tmp_pat
     settled(second)
     assert second.data.current.basename == "mine.txt"
     second.close()
-    path.write_bytes(b"not check-ins at all, whatever the name says\x00\x01")
+    again = open_window()
+    settled(again)
+    assert again.data.current.basename == "mine.txt"
+    again.close()
+    path.write_bytes(b"")
     broken = open_window()
     settled(broken)
     qtbot.waitUntil(lambda: broken.data.current is not None and not broken.data.busy)
