@@ -27,6 +27,8 @@ from explorer.privacy.user_metric.roots import bisect, root_near, rough_root
 from explorer.privacy.user_metric.shuffle_theorem import TOTAL_MAX
 
 _TINY = 5e-324
+_RANGE = 680.0
+"""How many e-folds below its largest value a parameter is searched for."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def hop_epsilon(
 ) -> Any:
     """Return the smallest ε ≥ 0 with `hop_delta` ≤ δ, never more than α₀·distance.
 
-    Parameters as in `hop_delta`; delta in [1e-300, 1]. Rounded up, by 1e-12 of itself.
+    Parameters as in `hop_delta`; delta in [1e-300, 1]. Rounded up, by 3e-12 of itself.
     """
     arrays = _broadcast(
         domain.integers("total", total, 1, TOTAL_MAX),
@@ -136,8 +138,14 @@ def hop_epsilon(
         top = a0 * d
         if top == 0.0 or _hop(t, a0, d, 0.0, far) <= target:
             return 0.0
-        log_target = math.log(target)
-        return bisect(lambda e: log_target - _log(_hop(t, a0, d, e, far)), 0.0, top)[1]
+        log_target, log_top = math.log(target), math.log(top)
+
+        def excess(x: float) -> float:
+            return log_target - _log(_hop(t, a0, d, math.exp(x), far))
+
+        # Rounded up by more than logarithm and exponential may take off.
+        found = math.exp(bisect(excess, log_top - _RANGE, log_top)[1])
+        return min(found * (1 + 2e-12), top)
 
     return domain.simple(_each(solve, *arrays))
 
@@ -261,13 +269,21 @@ def group_alpha0(
 
     def solve(alpha: float, m: float, n: float, near: float, far: float, target: float) -> float:
         group, log_target = _Group(m, n, near, far), math.log(target)
-        low = alpha / m
-        start = rough_root(lambda x: group.guess(alpha, x) - log_target, low, domain.EPSILON_MAX)
+        high = math.log(domain.EPSILON_MAX)
+        low = math.log(max(alpha / m, 1e-290))
+        if low >= high:
+            return domain.EPSILON_MAX
+
+        def guess(x: float) -> float:
+            return group.guess(alpha, math.exp(x)) - log_target
 
         def excess(x: float) -> float:
-            return group.log_delta(alpha, x)[0] - log_target
+            return group.log_delta(alpha, math.exp(x))[0] - log_target
 
-        return root_near(excess, low, start, domain.EPSILON_MAX)
+        found = math.exp(root_near(excess, low, rough_root(guess, low, high), high))
+        # At low itself only α/m is known to be enough, which may be less.
+        known = found if group.log_delta(alpha, found)[0] <= log_target else 0.0
+        return min(max(known, alpha / m), domain.EPSILON_MAX)
 
     return domain.simple(_each(solve, *arrays))
 
@@ -300,7 +316,14 @@ def group_alpha(
             return math.inf
         if group.log_delta(0.0, a0)[0] <= log_target:
             return 0.0
-        return bisect(lambda x: log_target - group.log_delta(x, a0)[0], 0.0, top)[1]
+
+        def excess(x: float) -> float:
+            return log_target - group.log_delta(math.exp(x), a0)[0]
+
+        log_top = math.log(top)
+        # Rounded up by more than logarithm and exponential may take off.
+        found = math.exp(bisect(excess, log_top - _RANGE, log_top)[1])
+        return min(found * (1 + 2e-12), top)
 
     return domain.simple(_each(solve, *arrays))
 

@@ -76,71 +76,60 @@ def _inverse_quadratic(
     return np.asarray(np.where(safe & np.isfinite(t), t, 0.5))
 
 
-def rough_root(function: Callable[[float], float], low: float, top: float) -> float:
-    """Return about the root of an increasing, cheap function in [low, top], or about `top`."""
-    step = max(low, 1e-3)
-    high = low + step
-    while function(high) < 0 and high < top:
-        step *= 2
-        high = min(low + step, top)
-    a, b = low, high
-    for _ in range(60):
-        middle = 0.5 * (a + b)
-        a, b = (middle, b) if function(middle) < 0 else (a, middle)
-        if b - a <= 1e-10 * b:
-            break
-    return 0.5 * (a + b)
+def rough_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return about the root of an increasing, cheap function, or about the nearer end."""
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if function(middle) < 0 else (low, middle)
+    return 0.5 * (low + high)
 
 
-def root_near(function: Callable[[float], float], low: float, start: float, top: float) -> float:
-    """Return the last point found with function ≤ 0, searching outwards from `start`."""
-    if function(top) <= 0:
-        return top
-    x = min(max(start, low), top)
-    value = function(x)
-    reach = max(1e-4 * x, 1e-300)
-    if value <= 0:
-        a = x
-        while True:
-            b = min(a + reach, top)
-            if function(b) > 0:
-                break
-            a, reach = b, 8 * reach
+def root_near(function: Callable[[float], float], low: float, start: float, high: float) -> float:
+    """Return the last point found with function ≤ 0, searching outwards from `start`.
+
+    `low` itself is taken to be such a point and is not tried.
+    """
+    if function(high) <= 0:
+        return high
+    reach, x = 1e-4, min(max(start, low), high)
+    if function(x) <= 0:
+        a, b = x, min(x + reach, high)
+        while function(b) <= 0:
+            reach *= 8
+            a, b = b, min(b + reach, high)
     else:
-        b = x
-        while True:
-            a = max(b - reach, low)
-            if a <= low or function(a) <= 0:
-                break
-            b, reach = a, 8 * reach
+        a, b = max(x - reach, low), x
+        while a > low and function(a) > 0:
+            reach *= 8
+            a, b = max(a - reach, low), a
     return bisect(function, a, b)[0]
 
 
-def bisect(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return a bracket (a, b) with function(a) ≤ 0 < function(b) or the ends, narrow to 1e-12.
+def bisect(
+    function: Callable[[float], float], low: float, high: float, tolerance: float = 1e-12
+) -> tuple[float, float]:
+    """Return a bracket (a, b) with function(a) ≤ 0 < function(b), or the ends, b − a ≤ tolerance.
 
-    Regula falsi with the Illinois change and a bisection whenever that is slow.
+    Regula falsi with the Illinois change, and every third step a bisection. The function may take
+    the value −∞.
     """
     a, b = low, high
     fa, fb = function(a), function(b)
     side = 0
-    for step in range(200):
-        if b - a <= 1e-12 * b:
+    for step in range(300):
+        if b - a <= tolerance:
             break
-        middle = 0.5 * (a + b)
-        if step % 4 != 3 and math.isfinite(fa) and math.isfinite(fb) and fb > fa:
-            x = a + (b - a) * min(max(-fa / (fb - fa), 1e-3), 1 - 1e-3)
-        else:
-            x = middle
+        x = 0.5 * (a + b)
+        if step % 3 != 2 and math.isfinite(fa) and math.isfinite(fb) and fa < 0 < fb:
+            # Never closer to an end than a fraction: that end would not move.
+            x = a + (b - a) * min(max(-fa / (fb - fa), 1e-4), 1 - 1e-4)
         if not a < x < b:
             break
         fx = function(x)
         if fx <= 0:
-            a, fa = x, fx
-            fb = fb / 2 if side == -1 else fb
+            a, fa, fb = x, fx, fb / 2 if side < 0 else fb
             side = -1
         else:
-            b, fb = x, fx
-            fa = fa / 2 if side == 1 else fa
+            b, fb, fa = x, fx, fa / 2 if side > 0 else fa
             side = 1
     return a, b
