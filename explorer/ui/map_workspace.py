@@ -23,10 +23,12 @@ from explorer.geography.region import Region
 from explorer.studies.model import Result
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.latest_job import LatestJob
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.errors import Banner, Problem, explain
 from explorer.ui.panels.metrics import MetricsStrip
 from explorer.ui.views.map_dots import Dots
+from explorer.ui.views.map_lines import prepare_tiles
 from explorer.ui.views.map_pane import KEY_ZOOM
 from explorer.ui.views.map_panes import MapPanes
 
@@ -65,6 +67,7 @@ class MapWorkspace(QWidget):
         self.metrics = MetricsStrip()
         self.banner = Banner()
         self.dots = Dots(self)
+        self._prepare = LatestJob("preparing the basemap", self)
         self.seed_label = QLabel()
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self._make_actions()
@@ -127,6 +130,7 @@ class MapWorkspace(QWidget):
         """Stop what runs beside the study; the window closes."""
         self._session.changed.disconnect(self._state_changed)
         self.dots.close()
+        self._prepare.close()
 
     def set_region_box(self, box: Box) -> None:
         """Choose a region as one undoable step, or say why it can't be."""
@@ -344,6 +348,8 @@ class MapWorkspace(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Fit the map once its size is known."""
         super().showEvent(event)
+        if not self._went_home:
+            self._prepare.submit("tiles", prepare_tiles)
         # Only now are the panes as large as they will be.
         self.layout().activate()
         self.panes.layout().activate()

@@ -88,6 +88,7 @@ class DataController(QObject):
         self._current: CheckinData | None = None
         self._title = ""
         self._thread: threading.Thread | None = None
+        self._farewells: list[threading.Thread] = []
         self._stop = threading.Event()
         self._number = 0
         self._busy = False
@@ -150,10 +151,11 @@ class DataController(QObject):
         """Stop and wait for the thread; nothing is signalled afterwards."""
         self._closed = True
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join(15)
-            if self._thread.is_alive():
-                raise RuntimeError("opening check-ins did not stop within 15 s")
+        for thread in (self._thread, *self._farewells):
+            if thread is not None:
+                thread.join(15)
+                if thread.is_alive():
+                    raise RuntimeError(f"{thread.name} did not stop within 15 s")
 
     def _start(self, job: _Job) -> None:
         if self._closed:
@@ -261,7 +263,12 @@ class DataController(QObject):
         self._host.add_data(data)
         self._session.replace_data(Selection(data.fingerprint, region, users=FIRST_USERS))
         if before is not None and before.fingerprint != data.fingerprint:
-            self._host.remove_data(before.fingerprint)
+            # Closing a database and deleting its files takes longer than a frame.
+            thread = threading.Thread(
+                target=self._host.remove_data, args=(before.fingerprint,), name="closing check-ins"
+            )
+            self._farewells = [t for t in self._farewells if t.is_alive()] + [thread]
+            thread.start()
 
     def _set_busy(self, busy: bool) -> None:
         if busy != self._busy:

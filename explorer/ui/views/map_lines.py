@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from explorer.geography.basemap import Level
+from explorer.ui.views.map_style import basemap
 
 Z = 2.0
 TILES = {"110m": 360, "50m": 30, "10m": 20}
@@ -39,6 +40,12 @@ def tile_paths(level: Level) -> tuple[QPainterPath, ...]:
                     )
         _paths[level.name] = tuple(paths)
     return _paths[level.name]
+
+
+def prepare_tiles() -> None:
+    """Build the tiles of all levels; to be called in a thread, so that no zoom has to wait."""
+    for level in basemap().levels:
+        tile_paths(level)
 
 
 class MapLines:
@@ -103,5 +110,6 @@ class MapLines:
         item.setPen(self._pen)
         item.setZValue(Z)
         item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self._view.addItem(item, ignoreBounds=True)
+        # Not by addItem, which asks every item what it can do: hundreds of tiles then take 20 ms.
+        item.setParentItem(self._view.childGroup)
         return item
