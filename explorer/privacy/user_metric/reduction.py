@@ -106,11 +106,12 @@ def bounded_reduction(
     """
     rule = Concentration(concentration)
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
-    e, log_d, distance, draws = np.broadcast_arrays(e, log_d, distance, draws)
+    e, log_d, distance, draws, d = np.broadcast_arrays(
+        e, log_d, distance, draws, np.asarray(delta, dtype=float)
+    )
     bound = _printed_threshold if rule is Concentration.PRINTED else _chernoff_threshold
     threshold = np.minimum(bound(log_d, distance, draws), 1.0)
     certain = threshold >= 1.0
-    d = np.exp(log_d)
     with np.errstate(divide="ignore", invalid="ignore"):
         alpha = np.where(threshold > 0, e / threshold, math.inf)
     return Reduction(alpha, d, threshold, certain, np.minimum(np.where(certain, d, 2 * d), 1.0))
@@ -210,13 +211,14 @@ def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> A
     d = domain.delta(delta)
     hops = domain.integers("k", k, 1, domain.COUNT_MAX)
     some = np.where(e > 0, e, 1.0)
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
         small = hops * e < 30.0
         moderate = np.where(small, hops * some, 1.0)
-        plain = d * np.expm1(moderate) / np.expm1(np.where(small, some, 1.0))
+        plain = d * (np.expm1(moderate) / np.expm1(np.where(small, some, 1.0)))
         # (e^{kε} − 1)/(e^ε − 1) = e^{(k−1)ε}·(1 − e^{−kε})/(1 − e^{−ε})
-        logs = np.log(d) + (hops - 1) * some + np.log1p(-np.exp(-hops * some))
-        large = np.exp(logs - np.log(-np.expm1(-some)))
+        steep = np.where(small, 1.0, some)
+        logs = np.log(d) + (hops - 1) * steep + np.log1p(-np.exp(-hops * steep))
+        large = np.exp(logs - np.log(-np.expm1(-steep)))
     return domain.simple(np.where(e > 0, np.where(small, plain, large), hops * d))
 
 

@@ -109,14 +109,14 @@ def group_epsilon(
     total : array of float
         Items in the shuffle, in [1, 1e24]: m in the local model, mn in the central one.
     x0 : array of float
-        Items that move, in [0, total].
+        Items that move, whole, in [0, total].
     x1 : array of float
         Sum of their distances, in [0, x0].
     alpha0, delta
         As in `single_item_epsilon`.
     """
     size, a0 = _total(total), _alpha0(alpha0)
-    moved = domain.reals("x0", x0, 0.0, TOTAL_MAX)
+    moved = domain.integers("x0", x0, 0.0, TOTAL_MAX)
     length = domain.reals("x1", x1, 0.0, TOTAL_MAX)
     log_delta = np.log(domain.delta(delta))
     for name, low, high in (("x0", moved, size), ("x1", length, moved)):
@@ -211,22 +211,23 @@ def theorem44_delta_tight(
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
     hop = _hop(a0, 1.0, items * users, items, log_delta)
     with np.errstate(over="ignore"):
-        return domain.simple(np.exp(log_delta - np.log(items) + _log_hops(items * hop, hop)))
+        return domain.simple(np.exp(log_delta - np.log(items) + _log_hops(items, hop)))
 
 
-def _log_hops(h: FloatArray, hop: FloatArray) -> FloatArray:
-    """ln[(e^h − 1)/(e^{h/m} − 1)] = ln Σ_{j<m} e^{jh/m}, also for h = 0 and for h beyond 700."""
-    some = np.where(hop > 0, hop, 1.0)
-    ratio = np.where(hop > 0, h / some, h / 1.0)
-    with np.errstate(divide="ignore"):
-        body = _log_expm1(np.maximum(h, 1e-300)) - _log_expm1(np.maximum(hop, 1e-300))
-    # Below 1e-290 both are their arguments.
-    return np.where(hop > 1e-290, body, np.log(np.maximum(ratio, 1.0)))
+def _log_hops(items: FloatArray, hop: FloatArray) -> FloatArray:
+    """ln[(e^{m·hop} − 1)/(e^hop − 1)] = ln Σ_{j<m} e^{j·hop}, for every hop ≥ 0."""
+    # Below 1e-290 every term is 1.
+    some = np.maximum(hop, 1e-290)
+    return np.where(
+        hop > 1e-290, _log_expm1(items * some) - _log_expm1(some), np.log(items + 0.0 * hop)
+    )
 
 
 def _log_expm1(x: FloatArray) -> FloatArray:
     moderate = np.minimum(x, 30.0)
-    return np.where(x < 30.0, np.log(np.expm1(moderate)), x + np.log1p(-np.exp(-x)))
+    return np.where(
+        x < 30.0, np.log(np.expm1(moderate)), x + np.log1p(-np.exp(-np.maximum(x, 1.0)))
+    )
 
 
 def theorem44_delta_inside(

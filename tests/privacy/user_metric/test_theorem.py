@@ -1,0 +1,160 @@
+"""Theorems 4.3 and 4.4: limits, inversion, the paper's closed forms and what they spend."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.privacy import user_metric as um
+
+ALPHA0 = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-9, 800.0]))
+COUNT = st.one_of(st.integers(1, 10**12), st.integers(1, 100))
+DELTA = st.one_of(st.floats(1e-300, 1), st.floats(-690, 0).map(math.exp), st.just(1.0))
+
+
+@given(ALPHA0, COUNT, DELTA, COUNT, st.floats(1e-9, 1))
+def test_alpha_is_the_supremum_over_w(a0, m, delta, n, w):
+    top = um.theorem44_alpha(a0, m, delta, n)
+    ratio = um.theorem44_ratio(w, a0, m, delta, n)
+    assert not math.isnan(top)
+    assert 0 <= ratio <= top * (1 + 1e-12)
+    if 1e-6 < a0 < 20:
+        near = um.theorem44_ratio(1e-12, a0, m, delta, n)
+        # h/w at w differs from the limit by about half of hop·w.
+        assert near == pytest.approx(top, rel=1e-3 + 1e-12 * top / m)
+
+
+@given(ALPHA0, COUNT, DELTA, COUNT)
+def test_delta_claims_are_ordered(a0, m, delta, n):
+    printed = um.theorem44_delta(a0, m, delta, n)
+    tight = um.theorem44_delta_tight(a0, m, delta, n)
+    assert not math.isnan(printed)
+    assert delta * (1 - 1e-9) <= tight <= printed * (1 + 1e-9)
+
+
+@given(ALPHA0, COUNT, DELTA, COUNT)
+def test_internal_delta_inverts_the_claim(a0, m, delta_prime, n):
+    inside = um.theorem44_delta_inside(a0, m, delta_prime, n)
+    assert 0 <= inside <= delta_prime * (1 + 1e-12)
+    if inside > 1e-300:
+        # h is up to 1e13 in magnitude: its rounding is what remains.
+        h = um.group_epsilon(m * n, m, m, a0, min(inside, 1.0))
+        claim = math.log(inside) + h
+        assert claim == pytest.approx(math.log(delta_prime), abs=1e-9 + 1e-14 * h)
+
+
+@given(st.floats(0, 800), DELTA, COUNT, COUNT, st.sampled_from(["simple", "tight"]))
+def test_inversion_inverts_and_says_what_binds(alpha, delta_prime, m, n, rule):
+    found = um.theorem44_invert(alpha, delta_prime, m, n, rule)
+    a0, free, binding = float(found.alpha0), float(found.unconstrained), str(found.binding)
+    assert not math.isnan(free)
+    assert 0 <= a0 <= free
+    assert binding in ("alpha", "validity", "infeasible")
+    assert (binding == "alpha") == (a0 == free) or a0 == 0
+    if binding == "infeasible":
+        assert a0 == 0
+    if rule == "simple" and free > 0 and alpha - math.log(delta_prime) < 680:
+        inside = delta_prime * math.exp(-alpha)
+        if 1e-300 <= inside <= 1:
+            assert um.theorem44_alpha(min(free, 800), m, inside, n) <= alpha * (1 + 1e-9)
+            if free < 800:
+                again = um.theorem44_alpha(free, m, inside, n)
+                assert again == pytest.approx(alpha, rel=1e-9, abs=1e-300)
+
+
+def test_tight_rule_certifies_more_than_the_simple_one():
+    simple = um.theorem44_invert(25, 1e-12, 1000, [1, 1000, 1e5])
+    tight = um.theorem44_invert(25, 1e-12, 1000, [1, 1000, 1e5], "tight")
+    assert (tight.alpha0 > simple.alpha0).all()
+    # Specification, "The concrete example, corrected".
+    np.testing.assert_allclose(tight.alpha0, [0.02497, 0.5985, 2.48387], rtol=3e-4)
+    np.testing.assert_allclose(simple.alpha0[[0, 2]], [0.02491, 2.40528], rtol=3e-4)
+
+
+def test_the_papers_three_is_not_private():
+    # Errata A1: α₀ = 3 certifies 41.98, not 25; it is h at w = 1.
+    inside = 1e-12 * math.exp(-25)
+    assert um.theorem44_alpha(3.0, 1000, inside, 1e5) == pytest.approx(41.98, abs=0.005)
+    assert um.theorem44_ratio(1.0, 3.0, 1000, inside, 1e5) == pytest.approx(25.02, abs=0.005)
+
+
+def test_closed_forms_jump_and_overspend():
+    # Errata A3 and A5.
+    assert um.closed_form_achieved(100, 1e-12, 1e3, 1e8) > 2.5 * 100
+    low, high = um.closed_form([25.0, 25.0], 1e-12, 1e3, [1.0, 1e5]).branch
+    assert (low, high) == (1, 2)
+    n = np.geomspace(1, 1e8, 4000)
+    sweep = um.closed_form(25.0, 1e-12, 1e3, np.floor(n))
+    jump = np.flatnonzero(np.diff(sweep.branch))
+    assert len(jump) == 1
+    step = sweep.alpha0[jump + 1] - sweep.alpha0[jump]
+    assert step[0] == pytest.approx(2 * math.log(2) - 1, abs=0.02)
+
+
+@given(st.floats(0, 800), DELTA, COUNT, COUNT)
+def test_closed_form_over_the_whole_domain(alpha, delta_prime, m, n):
+    found = um.closed_form(alpha, delta_prime, m, n)
+    assert float(found.alpha0) >= 0
+    assert not math.isnan(um.closed_form_achieved(alpha, delta_prime, m, n))
+    if found.valid:
+        assert alpha < m
+
+
+@given(COUNT, COUNT, st.floats(0, 1), st.floats(0, 1), ALPHA0, DELTA)
+def test_group_epsilon_over_the_whole_domain(m, n, share, mean, a0, delta):
+    x0 = math.floor(share * m)
+    value = um.group_epsilon(m * n, x0, mean * x0, a0, delta)
+    assert value >= 0
+    assert math.isfinite(value)
+    if x0 == 0:
+        assert value == 0
+    one = um.single_item_epsilon(m * n, a0, mean, delta)
+    assert one == pytest.approx(um.group_epsilon(m * n, 1, mean, a0, delta), rel=1e-12)
+
+
+def test_lemma_b1_bounds_the_exact_hop_where_it_is_valid():
+    for total, a0, d, delta in [
+        (1e4, 1.0, 1.0, 1e-6),
+        (1e6, 3.0, 0.3, 1e-9),
+        (1e3, 0.2, 1.0, 1e-5),
+    ]:
+        assert a0 < um.validity_limit(total, delta)
+        printed = um.single_item_epsilon(total, a0, d, delta)
+        assert um.hop_epsilon(total, a0, d, delta) <= printed
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="x1: 5 is outside"):
+        um.group_epsilon(10, 3, 5, 1.0, 0.1)
+    with pytest.raises(ValueError, match="w: 0 is outside"):
+        um.theorem44_ratio(0.0, 1.0, 10, 0.1)
+    with pytest.raises(ValueError, match="delta_prime: 0 is outside"):
+        um.theorem44_invert(1.0, 0.0, 10)
+    with pytest.raises(ValueError, match="'loose' is not a valid"):
+        um.theorem44_invert(1.0, 0.1, 10, 1, "loose")
+
+
+def test_calibration():
+    assert um.alpha_from_requirements(0.2, [0.08, 0.008], [1 / 30, 1.0]) == pytest.approx(25.0)
+    miles = um.alpha_from_distances(0.2, [1000, 100], [1 / 31, 1.0], 12450.7)
+    assert miles == pytest.approx(24.9, abs=0.01)
+    swept = um.alpha_from_requirements([[0.1, 0.1], [0.4, 0.4]], [0.5, 0.1], [0.5, 1.0])
+    np.testing.assert_allclose(swept, [0.4, 1.6])
+    assert um.alpha_from_requirements(0.1, 0.0, 0.5) == math.inf
+    with pytest.raises(ValueError, match="q: 2 is outside"):
+        um.alpha_from_requirements(0.1, 2.0, 0.5)
+    with pytest.raises(ValueError, match="distance: 20 is outside"):
+        um.alpha_from_distances(0.1, 20.0, 0.5, 10.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 1), st.floats(0, 1)), min_size=1))
+def test_calibrated_alpha_meets_every_requirement(requirements):
+    epsilon, q, tau = np.array(requirements).T
+    alpha = um.alpha_from_requirements(epsilon, q, tau)
+    asked = q * tau > 0
+    if math.isfinite(alpha):
+        assert (alpha * (q * tau)[asked] <= epsilon[asked] * (1 + 1e-12) + 1e-300).all()
