@@ -234,6 +234,13 @@ class _Group:
         excess = guess_log_mean_excess(self.total, *_log_clone(spread), kappa, gap)
         return self._scale(alpha, alpha0, kappa) + excess
 
+    def rough_alpha0(self, alpha: float, log_target: float) -> float:
+        high = math.log(domain.EPSILON_MAX)
+        low = min(math.log(max(alpha / self.m, 1e-290)), high)
+        return math.exp(
+            rough_root(lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high)
+        )
+
     def _scale(self, alpha: float, alpha0: float, kappa: float) -> float:
         """ln[(e^α − 1)/(total·p·κ)], with its limit at α = 0."""
         if alpha < 1e-200:
@@ -274,16 +281,38 @@ def group_alpha0(
         if low >= high:
             return domain.EPSILON_MAX
 
-        def guess(x: float) -> float:
-            return group.guess(alpha, math.exp(x)) - log_target
-
         def excess(x: float) -> float:
             return group.log_delta(alpha, math.exp(x))[0] - log_target
 
-        found = math.exp(root_near(excess, low, rough_root(guess, low, high), high))
+        start = math.log(group.rough_alpha0(alpha, log_target))
+        found = math.exp(root_near(excess, low, start, high))
         # At low itself only α/m is known to be enough, which may be less.
         known = found if group.log_delta(alpha, found)[0] <= log_target else 0.0
         return min(max(known, alpha / m), domain.EPSILON_MAX)
+
+    return domain.simple(_each(solve, *arrays))
+
+
+def group_alpha0_estimate(
+    alpha: ArrayLike,
+    delta_prime: ArrayLike,
+    m: ArrayLike,
+    n: ArrayLike = 1,
+    min_distance: ArrayLike = 0.0,
+    diameter: ArrayLike = 1.0,
+) -> Any:
+    """Return about `group_alpha0`, from a normal approximation of the sum: an *estimate*.
+
+    A fraction of a millisecond each, whatever m and n are: for a curve to follow a slider until
+    the exact numbers are there. Not a bound. Parameters as in `group_alpha0`.
+    """
+    domain.delta(delta_prime, "delta_prime")
+    a, _, items, users, near, far = _group_arguments(alpha, 0.0, m, n, min_distance, diameter)
+    target = np.asarray(delta_prime, dtype=float)
+    arrays = _broadcast(a, items, users, near, far, target)
+
+    def solve(alpha: float, m: float, n: float, near: float, far: float, target: float) -> float:
+        return _Group(m, n, near, far).rough_alpha0(alpha, math.log(target))
 
     return domain.simple(_each(solve, *arrays))
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.privacy import user_metric as um
+from explorer.privacy.amplification import shuffled_delta
 from explorer.privacy.spaces import Clustered
 from explorer.privacy.user_metric.mean_excess import _closed_form, _tilt, log_mean_excess
 
@@ -148,6 +149,20 @@ def test_the_papers_example_corrected():
     assert math.floor(um.group_alpha0(25, 1e-12, 1e3, 1e3) * 1e4) == 13456
     assert math.floor(um.group_alpha0(5, 1e-12, 1e3, 1e5) * 1e4) == 22558
     assert math.floor(um.group_alpha0(1, 1e-12, 1e3, 1e5) * 1e4) == 9482
+
+
+def test_a_hop_of_the_whole_diameter_is_the_clones_pair():
+    # At distance 1 the pair of Lemma B.1 is that of Feldman, McMillan & Talwar 2021.
+    for total, a0, epsilon in [(1, 1.0, 0.3), (1000, 2.0, 0.4), (10**6, 4.0, 0.05)]:
+        clones = shuffled_delta(epsilon, a0, total)
+        assert um.hop_delta(total, a0, 1.0, epsilon) == pytest.approx(clones, rel=1e-9)
+
+
+def test_estimates_are_near_the_exact_calibration():
+    alpha = np.array([1.0, 5.0, 25.0])
+    for m, n in [(1000, 1), (1000, 1e3), (1000, 1e5)]:
+        exact = um.group_alpha0(alpha, 1e-12, m, n)
+        assert um.group_alpha0_estimate(alpha, 1e-12, m, n) == pytest.approx(exact, rel=0.1)
 
 
 def test_exact_hops_are_never_worse_than_theorem_44_nor_than_composition():
