@@ -45,16 +45,15 @@ from explorer.privacy.user_metric.gaussian import (
     lemma62_bound,
     priv_emd_gaussian,
 )
-from explorer.privacy.user_metric.hops import (
+from explorer.privacy.user_metric.group_hops import (
     Certified,
     group_alpha,
     group_alpha0,
     group_alpha0_estimate,
     group_delta,
     group_delta_certified,
-    hop_delta,
-    hop_epsilon,
 )
+from explorer.privacy.user_metric.hops import hop_delta, hop_epsilon
 from explorer.privacy.user_metric.itemwise import (
     GKRR,
     Exponential,

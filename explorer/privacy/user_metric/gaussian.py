@@ -96,7 +96,7 @@ def gaussian_delta(
     ----------
     Balle & Wang 2018, Theorem 8.
     """
-    s = domain.reals("sigma", sigma, 0.0, 1e300, open_low=True)
+    s = domain.reals("sigma", sigma, 0.0, math.inf, open_low=True)
     a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX)
     x = domain.reals("distance", distance, 0.0, 1.0)
     slope = domain.reals("lip", lip, 0.0, 1e300)

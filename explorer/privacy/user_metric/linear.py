@@ -101,7 +101,8 @@ def k_norm_scale(alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> An
 
 def k_norm_mean(dim: ArrayLike, alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> Any:
     """Return E‖z‖_p = dim·b of the noise, in its own norm (the same for every p)."""
-    return domain.simple(_dimension(dim) * k_norm_scale(alpha, lip, n))
+    with np.errstate(over="ignore"):
+        return domain.simple(_dimension(dim) * k_norm_scale(alpha, lip, n))
 
 
 def k_norm_quantile(
@@ -124,7 +125,7 @@ def k_norm_quantile(
 
     prob = domain.reals("probability", probability, 0.0, 1.0)
     unit = gammaincinv(_dimension(dim), prob)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         scaled = unit * k_norm_scale(alpha, lip, n)
     # 0·∞: the quantile at probability 0 is 0, and no noise at all is 0.
     return domain.simple(np.where(np.isnan(scaled), 0.0, scaled))
@@ -181,7 +182,8 @@ def laplace_euclidean_mean(
     b = np.asarray(k_norm_scale(alpha, lip, n))
     sizes, inverse = np.unique(d, return_inverse=True)
     unit = np.array([_laplace_length(float(size)) for size in sizes])
-    return domain.simple(unit[inverse].reshape(d.shape) * b)
+    with np.errstate(over="ignore"):
+        return domain.simple(unit[inverse].reshape(d.shape) * b)
 
 
 def _laplace_length(dim: float) -> float:

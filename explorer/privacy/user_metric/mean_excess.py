@@ -59,7 +59,7 @@ class _Tilt(NamedTuple):
 
 
 def log_mean_excess(
-    total: float, log_p: float, log_q: float, kappa: float, gap: float
+    total: float, log_p: float, log_q: float, kappa: float, log_gap: float
 ) -> MeanExcess:
     """Return ln E[((U−V) − κ(U+V))_+].
 
@@ -69,15 +69,19 @@ def log_mean_excess(
         Items, whole, in [1, 1e24].
     log_p, log_q : float
         ln p and ln(1−p); log_q may be −∞.
-    kappa, gap : float
-        κ in [0, 1] and 1−κ, given apart so that neither loses digits.
+    kappa, log_gap : float
+        κ in [0, 1] and ln(1−κ), given apart so that neither loses digits.
     """
-    if gap <= 0.0:
+    if log_gap == -math.inf:
         return MeanExcess(-math.inf, False)
     # The expectation at N is at most N times that at 1, so few clones need no sum.
-    rare = math.log(total) + log_p + math.log(gap / 2)
+    rare = math.log(total) + log_p + log_gap - math.log(2)
     if math.log(total) + log_p < -34.0:
         return MeanExcess(rare + _ROUNDING, False)
+    if log_gap < -200.0:
+        # λN < 1 for every N: only Bin(N, ½) = 0 counts, and E[N·2^−N] is known.
+        return MeanExcess(rare + (total - 1) * math.log1p(-math.exp(log_p) / 2) + _ROUNDING, False)
+    gap = math.exp(log_gap)
     tilt = _tilt(total, log_p, log_q, kappa)
     # Chernoff, for each N: E[X_+] ≤ E[e^{sX}]/(es), s = artanh κ; and E[X_+] ≤ √N/2 + … at κ = 0.
     cap = math.log(total) + math.log(gap)
@@ -96,13 +100,11 @@ def log_mean_excess(
 
 
 def guess_log_mean_excess(
-    total: float, log_p: float, log_q: float, kappa: float, gap: float
+    total: float, log_p: float, log_q: float, kappa: float, log_gap: float
 ) -> float:
     """Return about `log_mean_excess`, in microseconds: a start for inversions, not a bound."""
-    if gap <= 0.0:
-        return -math.inf
-    rare = math.log(total) + log_p + math.log(gap / 2)
-    if math.log(total) + log_p < 0.0:
+    rare = math.log(total) + log_p + log_gap - math.log(2)
+    if math.log(total) + log_p < 0.0 or log_gap < -200.0:
         return rare
     tilt = _tilt(total, log_p, log_q, kappa)
     if tilt.mean < 1.0:

@@ -17,7 +17,7 @@ def increasing_root(
     *,
     tolerance: float = 4e-15,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return brackets (a, b) with function(a) ≤ 0 < function(b), narrow to relative `tolerance`.
+    """Return brackets (a, b) with function(a) ≤ 0 ≤ function(b), narrow to relative `tolerance`.
 
     Chandrupatla's method (1997): inverse quadratic steps where they are safe, bisection elsewhere.
 
@@ -45,7 +45,7 @@ def increasing_root(
             fx = _tame(function(x))
             below = fx <= 0
             bottom = np.where(~done & below, x, bottom)
-            top = np.where(~done & ~below, x, top)
+            top = np.where(~done & (fx >= 0), x, top)
             same = (fx > 0) == (fa > 0)
             c, fc = np.where(same, a, b), np.where(same, fa, fb)
             b, fb = np.where(same, b, a), np.where(same, fb, fa)
@@ -84,24 +84,46 @@ def rough_root(function: Callable[[float], float], low: float, high: float) -> f
     return 0.5 * (low + high)
 
 
-def root_near(function: Callable[[float], float], low: float, start: float, high: float) -> float:
-    """Return the last point found with function ≤ 0, searching outwards from `start`.
+def root_near(
+    function: Callable[[float], float],
+    slope: Callable[[float], float],
+    low: float,
+    start: float,
+    high: float,
+) -> float:
+    """Return a point with function ≤ 0, within 1e-11 below the root of an increasing function.
 
-    `low` itself is taken to be such a point and is not tried.
+    Parameters
+    ----------
+    function : callable
+        Expensive; may take the value −∞.
+    slope : callable
+        About its derivative, cheap.
+    low, start, high : float
+        `low` is taken to satisfy function ≤ 0 without being tried; `start` is near the root.
     """
     if function(high) <= 0:
         return high
-    reach, x = 1e-4, min(max(start, low), high)
-    if function(x) <= 0:
-        a, b = x, min(x + reach, high)
-        while function(b) <= 0:
-            reach *= 8
-            a, b = b, min(b + reach, high)
-    else:
-        a, b = max(x - reach, low), x
-        while a > low and function(a) > 0:
-            reach *= 8
-            a, b = max(a - reach, low), a
+    a, b = low, high
+    x = min(max(start, low), high)
+    rise, value, step = slope(x), math.nan, math.nan
+    for _ in range(8):
+        last, value = value, function(x)
+        a, b = (x, b) if value <= 0 else (a, x)
+        if not math.isfinite(value):
+            break
+        if math.isfinite(last) and abs(step) > 1e-7:
+            # From the second point on the secant is better than the rough slope.
+            rise = (value - last) / step
+        step = -value / rise if rise > 0 else math.inf
+        x += step
+        if not a <= x <= b:
+            break
+        if abs(step) < 2e-12:
+            safe = max(x - 8e-12, low)
+            if function(safe) <= 0:
+                return safe
+            break
     return bisect(function, a, b)[0]
 
 

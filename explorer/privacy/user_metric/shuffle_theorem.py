@@ -339,7 +339,7 @@ def _alpha0_of(
 ) -> FloatArray:
     """Solve α = 4α₀(A·e^{α₀/2} + e^α₀/n) by Newton's method in ln α₀, from the right."""
     positive = alpha > 0
-    log_target = np.log(np.where(positive, alpha, 1.0) / 4)
+    log_target = np.log(np.where(positive, alpha, 1.0)) - math.log(4)
     log_a = 0.5 * np.log(items * (math.log(4) + np.log(items) - log_delta) / users)
     log_n = np.log(users)
     # Each term alone, and e^α₀ ≥ 1, bound the root from above.

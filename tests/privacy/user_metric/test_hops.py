@@ -41,7 +41,7 @@ def _brute(total, p, kappa):
 def test_mean_excess_against_enumeration(total, a0):
     for kappa in (0.0, 1e-4, 0.1, 0.29, 0.31, 0.77, 0.999):
         log_q = math.log(-math.expm1(-a0))
-        got = log_mean_excess(total, -a0, log_q, kappa, 1 - kappa)
+        got = log_mean_excess(total, -a0, log_q, kappa, math.log1p(-kappa))
         expected = float(mpmath.log(_brute(total, math.exp(-a0), kappa)))
         assert not got.truncated
         assert expected <= got.log <= expected + 3e-11
@@ -72,7 +72,7 @@ def test_mean_excess_against_exact_sums(total, a0, kappa):
         with np.errstate(divide="ignore"):
             terms.append(weight + fair + np.log(np.maximum(n * (1 - kappa) - 2 * i, 0)))
     expected = np.logaddexp.reduce(np.concatenate(terms))
-    got = log_mean_excess(total, -a0, math.log1p(-p), kappa, 1 - kappa)
+    got = log_mean_excess(total, -a0, math.log1p(-p), kappa, math.log1p(-kappa))
     # The reference loses digits to log-gammas of the size of total·ln total.
     assert got.log == pytest.approx(expected, abs=3e-9)
 
@@ -83,11 +83,11 @@ def test_closed_form_bounds_the_sum_and_is_close(z):
     mean = total * math.exp(-a0)
     kappa = z / math.sqrt(mean)
     log_q = math.log(-math.expm1(-a0))
-    exact = log_mean_excess(total, -a0, log_q, kappa, 1 - kappa)
+    exact = log_mean_excess(total, -a0, log_q, kappa, math.log1p(-kappa))
     assert not exact.truncated
     bound = _closed_form(_tilt(total, -a0, log_q, kappa), kappa)
     assert exact.log <= bound <= exact.log + 0.02
-    beyond = log_mean_excess(1e4 * total, -a0, log_q, kappa / 100, 1 - kappa / 100)
+    beyond = log_mean_excess(1e4 * total, -a0, log_q, kappa / 100, math.log1p(-kappa / 100))
     assert beyond.truncated
     assert beyond.log == pytest.approx(bound + math.log(100), abs=0.02)
 
