@@ -150,7 +150,8 @@ def test_discrete_distance_is_total_variation():
         (lambda: MatrixSpace([[0, 2], [2, 0]]), r"matrix: every distance must be in \[0, 1\]"),
         (lambda: MatrixSpace.from_distances(np.zeros((2, 2))), "two items must be apart"),
         (lambda: MatrixSpace.from_embedding([[0.0], [1.0]], 0.5), "norm: 0.5 is outside"),
-        (lambda: Square().emd(np.zeros((1001, 2)), np.zeros((1001, 2))), "x: 1002001 pairs"),
+        (lambda: Square().emd(np.zeros((2001, 2)), np.zeros((2001, 2))), "x: 4004001 pairs"),
+        (lambda: Square().emd(np.zeros((501, 2)), np.zeros((400, 2))), "x: 200400 pairs"),
     ],
 )
 def test_refusals(call, message):

@@ -171,7 +171,7 @@ def group_alpha0(
         high = math.log(domain.EPSILON_MAX)
         low = math.log(max(alpha / m, 1e-290))
         if low >= high:
-            return domain.EPSILON_MAX
+            return min(_composed(alpha, m), domain.EPSILON_MAX)
 
         def excess(x: float) -> float:
             return group.log_delta(alpha, math.exp(x))[0] - log_target

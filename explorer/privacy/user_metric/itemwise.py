@@ -1,8 +1,8 @@
 """PrivEMDItemWise: one metric-private mechanism for every item, its answers shuffled.
 
-Every item mechanism here is α₀·d-private: no answer is more than e^{α₀·d(x,x')} times as likely for
-x as for x'. Together with the shuffle, `group_hops.group_delta` says what a user's dataset gets. All
-draws are floating-point demonstrations.
+Every item mechanism here is α₀·d-private: no answer is more than e^{α₀·d(x,x')} times as likely
+for x as for x'. Together with the shuffle, `group_hops.group_delta` says what a user's dataset
+gets. All draws are floating-point demonstrations.
 """
 
 from __future__ import annotations

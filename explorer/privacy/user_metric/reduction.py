@@ -69,7 +69,7 @@ def theorem53_alpha(epsilon: ArrayLike, delta: ArrayLike, r: ArrayLike, s: Array
     """
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
     threshold = _printed_threshold(log_d, distance, draws)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return domain.simple(np.where(threshold > 0, e / threshold, math.inf))
 
 
@@ -82,7 +82,7 @@ def theorem53_alpha_chernoff(
     """
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
     threshold = _chernoff_threshold(log_d, distance, draws)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return domain.simple(np.where(threshold > 0, e / threshold, math.inf))
 
 
@@ -112,7 +112,7 @@ def bounded_reduction(
     bound = _printed_threshold if rule is Concentration.PRINTED else _chernoff_threshold
     threshold = np.minimum(bound(log_d, distance, draws), 1.0)
     certain = threshold >= 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         alpha = np.where(threshold > 0, e / threshold, math.inf)
     return Reduction(alpha, d, threshold, certain, np.minimum(np.where(certain, d, 2 * d), 1.0))
 
@@ -143,17 +143,21 @@ def _chernoff_threshold(log_d: FloatArray, r: FloatArray, s: FloatArray) -> Floa
 
 def _kl_above(c: FloatArray, r: FloatArray) -> FloatArray:
     """KL(c‖r) of two coins for c ≥ r, without cancellation near c = r."""
-    v = (c - r) / r
+    with np.errstate(over="ignore"):
+        v = (c - r) / r
     rest = np.maximum(1 - c, 0.0)
     w = np.minimum((c - r) / (1 - r), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        up = np.where(np.abs(v) < 1e-2, _log_ratio_series(v), (1 + v) * np.log1p(v) - v)
+        near = np.minimum(v, 1.0)
+        close = np.where(near < 1e-2, _log_ratio_series(near), (1 + near) * np.log1p(near) - near)
+        # Far from r, and for r without an inverse, the logarithms are taken apart.
+        up = np.where(v > 1.0, c * (np.log(c) - np.log(r)) - (c - r), r * close)
         down = np.where(
             np.abs(w) < 1e-2,
             _log_ratio_series(-w),
             np.where(rest > 0, (1 - w) * np.log1p(-w) + w, w),
         )
-    return np.asarray(r * up + (1 - r) * down)
+    return np.asarray(up + (1 - r) * down)
 
 
 def _log_ratio_series(v: FloatArray) -> FloatArray:
