@@ -83,8 +83,8 @@ class MetricSpace(ABC):
         Raises
         ------
         ValueError
-            If items or masses are not of the domain, or there are too many pairs: 4e6 for datasets of
-            one size, 2e5 for weighted ones (on the line, grids and clusters there is no limit).
+            If items or masses are not of the domain, or there are too many pairs: 4e6 for
+            datasets of one size, 2e5 for weighted ones (none on the line, grids and clusters).
         """
         a, b = self.items(x), self.items(y)
         mass_a, mass_b = weights("p", p, len(a)), weights("q", q, len(b))

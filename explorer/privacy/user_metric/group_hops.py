@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
+from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import BoolArray, FloatArray
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.hops import (
@@ -51,6 +52,7 @@ def group_delta(
     n: ArrayLike = 1,
     min_distance: ArrayLike = 0.0,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Any:
     """Return δ' such that item-wise release is (α, δ')-bounded d_EM-DP: exact hops, added up.
 
@@ -72,8 +74,12 @@ def group_delta(
         In [0, diameter].
     diameter : array of float
         As in `hop_delta`.
+    variant : Clones
+        The stronger clones have p times 1 + tanh(α₀d_min/2): no gain without a minimum distance.
     """
-    return domain.simple(group_delta_certified(alpha, alpha0, m, n, min_distance, diameter).value)
+    return domain.simple(
+        group_delta_certified(alpha, alpha0, m, n, min_distance, diameter, variant).value
+    )
 
 
 def group_delta_certified(
@@ -83,12 +89,14 @@ def group_delta_certified(
     n: ArrayLike = 1,
     min_distance: ArrayLike = 0.0,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Certified:
     """Return `group_delta` and where it is a closed-form bound (windows over 1.3e5 clones)."""
     a, a0, items, users, near, far = _group_arguments(alpha, alpha0, m, n, min_distance, diameter)
+    which = Clones(variant)
     value, cut = np.empty(a.shape), np.zeros(a.shape, dtype=bool)
     for at in np.ndindex(a.shape):
-        hop = _Group(float(items[at]), float(users[at]), float(near[at]), float(far[at]))
+        hop = _Group(float(items[at]), float(users[at]), float(near[at]), float(far[at]), which)
         log_value, cut[at] = hop.log_delta(float(a[at]), float(a0[at]))
         value[at] = rounded_up(log_value)
     return Certified(value, cut)
@@ -97,8 +105,12 @@ def group_delta_certified(
 class _Group:
     """δ' of one (m, n) and geometry, in logarithms."""
 
-    def __init__(self, m: float, n: float, near: float, far: float) -> None:
+    def __init__(self, m: float, n: float, near: float, far: float, variant: Clones) -> None:
         self.m, self.total, self.near, self.far = m, m * n, near, far
+        self._gain = near if variant is Clones.STRONGER else 0.0
+
+    def clone(self, alpha0: float) -> tuple[float, float]:
+        return log_clone(alpha0 * self.far, alpha0 * self._gain)
 
     def kappa(self, alpha: float, alpha0: float) -> tuple[float, float]:
         reach = self.m * alpha0
@@ -113,17 +125,17 @@ class _Group:
         kappa, log_gap = self.kappa(alpha, alpha0)
         if log_gap == -math.inf:
             return -math.inf, False
-        spread = alpha0 * self.far
-        excess, cut = log_mean_excess(self.total, *log_clone(spread), kappa, log_gap)
-        return self._scale(alpha, alpha0, kappa) + excess, cut
+        log_p, log_q = self.clone(alpha0)
+        excess, cut = log_mean_excess(self.total, log_p, log_q, kappa, log_gap)
+        return self._scale(alpha, alpha0, kappa) - log_p + excess, cut
 
     def guess(self, alpha: float, alpha0: float) -> float:
         kappa, log_gap = self.kappa(alpha, alpha0)
         if log_gap == -math.inf:
             return -math.inf
-        spread = alpha0 * self.far
-        excess = guess_log_mean_excess(self.total, *log_clone(spread), kappa, log_gap)
-        return self._scale(alpha, alpha0, kappa) + excess
+        log_p, log_q = self.clone(alpha0)
+        excess = guess_log_mean_excess(self.total, log_p, log_q, kappa, log_gap)
+        return self._scale(alpha, alpha0, kappa) - log_p + excess
 
     def rough_alpha0(self, alpha: float, log_target: float) -> float:
         high = math.log(domain.EPSILON_MAX)
@@ -133,7 +145,7 @@ class _Group:
         )
 
     def _scale(self, alpha: float, alpha0: float, kappa: float) -> float:
-        """ln[(e^α − 1)/(total·p·κ)], with its limit at α = 0."""
+        """ln[(e^α − 1)/(total·κ)], with its limit at α = 0."""
         if alpha < 1e-200:
             # (e^α − 1)/κ → m·α₀, or 2m·tanh(α₀d_min/2)/d_min with a minimum distance.
             near = self.near
@@ -145,7 +157,7 @@ class _Group:
                 math.log(math.expm1(alpha)) if alpha < 30 else alpha + math.log1p(-math.exp(-alpha))
             )
             rise = log_rise - math.log(kappa)
-        return rise - math.log(self.total) + alpha0 * self.far
+        return rise - math.log(self.total)
 
 
 def group_alpha0(
@@ -155,19 +167,21 @@ def group_alpha0(
     n: ArrayLike = 1,
     min_distance: ArrayLike = 0.0,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Any:
     """Return the largest α₀ with `group_delta` ≤ δ': **the number to calibrate with**.
 
     Rounded down, by 1e-11 of itself; never below α/m, which plain composition allows, nor above
     800. Parameters as in `group_delta`; delta_prime in [1e-300, 1].
     """
+    which = Clones(variant)
     domain.delta(delta_prime, "delta_prime")
     a, _, items, users, near, far = _group_arguments(alpha, 0.0, m, n, min_distance, diameter)
     target = np.asarray(delta_prime, dtype=float)
     arrays = broadcast(a, items, users, near, far, target)
 
     def solve(alpha: float, m: float, n: float, near: float, far: float, target: float) -> float:
-        group, log_target = _Group(m, n, near, far), math.log(target)
+        group, log_target = _Group(m, n, near, far, which), math.log(target)
         high = math.log(domain.EPSILON_MAX)
         low = math.log(max(alpha / m, 1e-290))
         if low >= high:
@@ -202,19 +216,21 @@ def group_alpha0_estimate(
     n: ArrayLike = 1,
     min_distance: ArrayLike = 0.0,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Any:
     """Return about `group_alpha0`, from a normal approximation of the sum: an *estimate*.
 
     A fraction of a millisecond each, whatever m and n are: for a curve to follow a slider until
     the exact numbers are there. Not a bound. Parameters as in `group_alpha0`.
     """
+    which = Clones(variant)
     domain.delta(delta_prime, "delta_prime")
     a, _, items, users, near, far = _group_arguments(alpha, 0.0, m, n, min_distance, diameter)
     target = np.asarray(delta_prime, dtype=float)
     arrays = broadcast(a, items, users, near, far, target)
 
     def solve(alpha: float, m: float, n: float, near: float, far: float, target: float) -> float:
-        return _Group(m, n, near, far).rough_alpha0(alpha, math.log(target))
+        return _Group(m, n, near, far, which).rough_alpha0(alpha, math.log(target))
 
     return domain.simple(each(solve, *arrays))
 
@@ -226,6 +242,7 @@ def group_alpha(
     n: ArrayLike = 1,
     min_distance: ArrayLike = 0.0,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Any:
     """Return an α at which `group_delta` ≤ δ': what item-wise release at α₀ guarantees.
 
@@ -233,13 +250,14 @@ def group_alpha(
     one on the falling side. Infinite where α would have to exceed 800. Parameters as in
     `group_delta`; delta_prime in [1e-300, 1].
     """
+    which = Clones(variant)
     domain.delta(delta_prime, "delta_prime")
     _, a0, items, users, near, far = _group_arguments(0.0, alpha0, m, n, min_distance, diameter)
     target = np.asarray(delta_prime, dtype=float)
     arrays = broadcast(a0, items, users, near, far, target)
 
     def solve(a0: float, m: float, n: float, near: float, far: float, target: float) -> float:
-        group, log_target = _Group(m, n, near, far), math.log(target)
+        group, log_target = _Group(m, n, near, far, which), math.log(target)
         if a0 == 0.0:
             return 0.0
         top = min(m * a0, ALPHA_MAX)

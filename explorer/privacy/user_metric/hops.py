@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
+from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.user_metric.mean_excess import log_mean_excess
 from explorer.privacy.user_metric.roots import bisect
@@ -34,6 +35,7 @@ def hop_delta(
     distance: ArrayLike,
     epsilon: ArrayLike,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Any:
     """Return δ at ε when one of `total` shuffled items moves by a distance: Lemma B.1, exactly.
 
@@ -53,6 +55,9 @@ def hop_delta(
         In [0, 800].
     diameter : array of float
         Largest distance of any two items, in [0, 1e6]. Ignoring one above 1 loses the guarantee.
+    variant : Clones
+        The stronger clones have p times 1 + tanh(a/2): at most twice as many, and hardly more
+        for short hops.
 
     References
     ----------
@@ -64,18 +69,20 @@ def hop_delta(
         *near_and_far(distance, diameter),
         domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
     )
-    return domain.simple(each(lambda t, a0, d, far, e: _hop(t, a0, d, e, far), *arrays))
+    stronger = Clones(variant) is Clones.STRONGER
+    return domain.simple(each(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger), *arrays))
 
 
-def _hop(total: float, alpha0: float, distance: float, epsilon: float, diameter: float) -> float:
+def _hop(
+    total: float, alpha0: float, distance: float, epsilon: float, diameter: float, stronger: bool
+) -> float:
     a = alpha0 * distance
     if epsilon >= a:
         return 0.0
     log_tanh = math.log(math.tanh(a / 2)) if a > 1e-8 else math.log(a) - math.log(2)
-    excess, _ = log_mean_excess(total, *log_clone(alpha0 * diameter), *kappa_and_gap(epsilon, a))
-    log_value = (
-        log_tanh + float(np.logaddexp(0.0, epsilon)) - math.log(total) + alpha0 * diameter + excess
-    )
+    log_p, log_q = log_clone(alpha0 * diameter, a if stronger else 0.0)
+    excess, _ = log_mean_excess(total, log_p, log_q, *kappa_and_gap(epsilon, a))
+    log_value = log_tanh + float(np.logaddexp(0.0, epsilon)) - math.log(total) - log_p + excess
     return rounded_up(min(log_value, 0.0))
 
 
@@ -88,13 +95,14 @@ def kappa_and_gap(epsilon: float, a: float) -> tuple[float, float]:
     return min(math.tanh(epsilon / 2) / math.tanh(a / 2), 1.0), min(log_gap, 0.0)
 
 
-def log_clone(a: float) -> tuple[float, float]:
-    """Ln p and ln(1−p) of p = e^−a."""
-    return -a, (math.log(-math.expm1(-a)) if a > 0 else -math.inf)
+def log_clone(spread: float, a: float = 0.0) -> tuple[float, float]:
+    """Return ln p and ln(1−p) of p = e^−spread·(1 + tanh(a/2)), 0 ≤ a ≤ spread."""
+    log_p = math.log1p(math.tanh(a / 2)) - spread
+    return log_p, (math.log(-math.expm1(log_p)) if log_p < 0 else -math.inf)
 
 
 def rounded_up(log_value: float) -> float:
-    """e^log_value, and no positive number rounded to 0."""
+    """Return e^log_value, and no positive number rounded to 0."""
     value = math.exp(log_value) if log_value < 709.0 else math.inf
     return max(value, _TINY) if log_value > -math.inf else 0.0
 
@@ -105,6 +113,7 @@ def hop_epsilon(
     distance: ArrayLike,
     delta: ArrayLike,
     diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Any:
     """Return the smallest ε ≥ 0 with `hop_delta` ≤ δ, never more than α₀·distance.
 
@@ -117,14 +126,16 @@ def hop_epsilon(
         domain.delta(delta),
     )
 
+    stronger = Clones(variant) is Clones.STRONGER
+
     def solve(t: float, a0: float, d: float, far: float, target: float) -> float:
         top = a0 * d
-        if top == 0.0 or _hop(t, a0, d, 0.0, far) <= target:
+        if top == 0.0 or _hop(t, a0, d, 0.0, far, stronger) <= target:
             return 0.0
         log_target, log_top = math.log(target), math.log(top)
 
         def excess(x: float) -> float:
-            return log_target - _log(_hop(t, a0, d, math.exp(x), far))
+            return log_target - _log(_hop(t, a0, d, math.exp(x), far, stronger))
 
         # Rounded up by more than logarithm and exponential may take off.
         found = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])

@@ -122,13 +122,17 @@ def test_hops_bound_every_pair_of_shuffled_datasets(s, t, r, a0):
     for x, y in itertools.permutations(datasets, 2):
         w = space.emd(x, y)
         for alpha in (0.5 * a0, 0.9 * m * a0, m * a0):
-            delta = um.group_delta(alpha, a0, m)
+            near = r if t > 1 else 1.0
+            delta = um.group_delta(alpha, a0, m, min_distance=near, variant="2023")
+            assert delta <= um.group_delta(alpha, a0, m) * (1 + 1e-9)
             assert _hockey_stick(laws[x], laws[y], alpha * w) <= delta * (1 + 1e-9) + 1e-15
         if len(set(x) ^ set(y)) and sum(a != b for a, b in zip(x, y, strict=True)) == 1:
             for epsilon in (0.0, 0.3 * a0, 0.6 * a0):
                 d = w * m
-                bound = um.hop_delta(m, a0, d, epsilon)
-                assert _hockey_stick(laws[x], laws[y], epsilon) <= bound * (1 + 1e-9) + 1e-15
+                bounds = [um.hop_delta(m, a0, d, epsilon, 1.0, v) for v in ("2021", "2023")]
+                true = _hockey_stick(laws[x], laws[y], epsilon)
+                assert true <= bounds[1] * (1 + 1e-9) + 1e-15
+                assert bounds[1] <= bounds[0] * (1 + 1e-9)
 
 
 def test_a_diameter_above_one_is_needed_where_there_is_one():
@@ -154,8 +158,10 @@ def test_the_papers_example_corrected():
 def test_a_hop_of_the_whole_diameter_is_the_clones_pair():
     # At distance 1 the pair of Lemma B.1 is that of Feldman, McMillan & Talwar 2021.
     for total, a0, epsilon in [(1, 1.0, 0.3), (1000, 2.0, 0.4), (10**6, 4.0, 0.05)]:
-        clones = shuffled_delta(epsilon, a0, total)
-        assert um.hop_delta(total, a0, 1.0, epsilon) == pytest.approx(clones, rel=1e-9)
+        for variant in ("2021", "2023"):
+            clones = shuffled_delta(epsilon, a0, total, variant)
+            ours = um.hop_delta(total, a0, 1.0, epsilon, variant=variant)
+            assert ours == pytest.approx(clones, rel=1e-9)
 
 
 def test_estimates_are_near_the_exact_calibration():
@@ -190,8 +196,17 @@ def test_groups_over_the_whole_domain(m, n, a0, alpha, delta):
     assert not math.isnan(value)
     assert (value == 0.0) == (alpha >= m * a0)
     found = um.group_alpha0(alpha, delta, m, n)
-    assert alpha / m * (1 - 1e-15) <= found <= 800.0
+    assert alpha / m * (1 - 1e-15) - 1e-320 <= found <= 800.0
     assert um.group_delta(alpha, found, m, n) <= delta * (1 + 1e-9)
+
+
+@given(COUNT, COUNT, EPSILON, DELTA, st.floats(0, 1))
+def test_stronger_clones_calibrate_to_no_less(m, n, alpha, delta, near):
+    plain = um.group_alpha0(alpha, delta, m, n, min_distance=near)
+    stronger = um.group_alpha0(alpha, delta, m, n, min_distance=near, variant="2023")
+    assert stronger >= plain * (1 - 1e-9)
+    value = um.group_delta(alpha, stronger, m, n, min_distance=near, variant="2023")
+    assert value <= delta * (1 + 1e-9)
 
 
 @given(COUNT, COUNT, st.floats(1e-6, 20), DELTA)
