@@ -41,7 +41,7 @@ def hop_delta(
 
     tanh(a/2)(1+e^ε)/(total·p)·E[((U−V) − κ(U+V))_+] with a = α₀d, p = e^{−α₀·diameter},
     κ = tanh(ε/2)/tanh(a/2), U and V multinomial(total; p/2, p/2); 0 where ε ≥ a. Rounded up, by
-    2e-11 of itself or to the smallest positive double.
+    about 1e-10 of itself or to the smallest positive double.
 
     Parameters
     ----------

@@ -1,4 +1,10 @@
-"""User-level DP, the baseline of Tables 1 and 2: every pair of datasets protected alike at ε."""
+"""User-level DP, the baseline of Tables 1 and 2: every pair of datasets protected alike at ε.
+
+(α, δ)-d_EM-DP with α ≤ ε is (ε, δ)-user-level DP, because no two datasets are further apart than 1.
+The other way round, user-level DP of a linear query is d_EM-DP on the discrete space: its
+sensitivity is `lipschitz(values, Discrete(k).matrix(), p)` and its errors are those of `linear` and
+`gaussian` at α = ε with that sensitivity (Table 2a).
+"""
 
 from __future__ import annotations
 

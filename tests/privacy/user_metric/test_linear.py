@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.special import betaincinv
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.spaces import Grid, MatrixSpace, Square
+from explorer.privacy.spaces import Discrete, Grid, MatrixSpace, Square
 from explorer.privacy.user_metric.gammas import log_gamma_step
 from explorer.privacy.user_metric.roots import increasing_root
 
@@ -52,6 +52,16 @@ def test_distance_to_a_city_is_1_lipschitz():
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 9)] * 2), axis=-1).reshape(-1, 2)
     f = space.cross(grid, [[0.3, 0.9]])
     assert um.lipschitz(f, space.distances(grid), 1) <= 1 + 1e-12
+
+
+def test_user_level_sensitivity_is_that_on_the_discrete_space():
+    # Table 2a: all of a user's items may change, so the query moves by the diameter of f.
+    f = np.random.default_rng(4).normal(size=(5, 3))
+    widest = max(np.linalg.norm(a - b) for a in f for b in f)
+    space = MatrixSpace.from_embedding(f)
+    assert um.lipschitz(f, Discrete(5).matrix(), 2) == pytest.approx(widest)
+    # Other distances are shorter, so on any space of diameter 1 the query is at least as steep.
+    assert um.lipschitz(f, space.matrix(), 2) >= widest * (1 - 1e-12)
 
 
 def test_items_at_distance_zero_must_agree():
