@@ -172,7 +172,8 @@ def group_alpha0(
     """Return the largest α₀ with `group_delta` ≤ δ': **the number to calibrate with**.
 
     Rounded down, by 1e-11 of itself; never below α/m, which plain composition allows, nor above
-    800. Parameters as in `group_delta`; delta_prime in [1e-300, 1].
+    800; 800 at δ' = 1, which promises nothing. Parameters as in `group_delta`; delta_prime in
+    [1e-300, 1].
     """
     which = Clones(variant)
     domain.delta(delta_prime, "delta_prime")
@@ -182,6 +183,9 @@ def group_alpha0(
 
     def solve(alpha: float, m: float, n: float, near: float, far: float, target: float) -> float:
         group, log_target = _Group(m, n, near, far, which), math.log(target)
+        if target >= 1.0:
+            # δ' = 1 promises nothing.
+            return domain.EPSILON_MAX
         high = math.log(domain.EPSILON_MAX)
         low = math.log(max(alpha / m, 1e-290))
         if low >= high:
@@ -258,7 +262,7 @@ def group_alpha(
 
     def solve(a0: float, m: float, n: float, near: float, far: float, target: float) -> float:
         group, log_target = _Group(m, n, near, far, which), math.log(target)
-        if a0 == 0.0:
+        if a0 == 0.0 or target >= 1.0:
             return 0.0
         top = min(m * a0, ALPHA_MAX)
         if group.log_delta(top, a0)[0] > log_target:

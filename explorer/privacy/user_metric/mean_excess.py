@@ -112,7 +112,7 @@ def guess_log_mean_excess(
     if math.log(total) + log_p < 0.0 or log_gap < -200.0:
         return rare
     tilt = _tilt(total, log_p, log_q, kappa)
-    if tilt.mean < 1.0:
+    if tilt.mean < 1.0 or kappa > 0.999:
         return min(tilt.log_mass, rare)
     return _closed_form(tilt, kappa, margin=False)
 
