@@ -10,7 +10,16 @@ import numpy as np
 from explorer.figures.view_state import ViewState, quantity_of, study_of
 from explorer.geography.scale_bar import format_coordinates
 from explorer.privacy.bounds import BoolArray, Role
-from explorer.studies.model import Kind, Parameter, Readout, Result, Series, Surface, Value
+from explorer.studies.model import (
+    Kind,
+    Parameter,
+    Readout,
+    Result,
+    Series,
+    Surface,
+    Value,
+    relevant,
+)
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKS = {True: "✓", False: "✗", None: "assumed:"}
@@ -53,14 +62,16 @@ def settings_line(result: Result) -> str:
     request, study = result.request, study_of(result)
     known = {p.key: p for p in study.parameters} if study else {}
     swept = request.sweep.key if request.sweep else ""
+    unused = {swept, *(known[swept].replaces if swept in known else ())}
+    values = dict(request.values)
     parts = []
     for key, value in request.values:
         parameter = known.get(key)
-        if key == swept or (parameter is not None and parameter.axis_only):
+        if key in unused or (parameter is not None and parameter.axis_only):
             continue
         if parameter is None:
             parts.append(f"{key} = {value}")
-        elif not parameter.quantities or request.quantity in parameter.quantities:
+        elif relevant(parameter, values, request.quantity):
             parts.append(parameter_text(parameter, value))
     return " · ".join(parts)
 

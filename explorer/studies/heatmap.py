@@ -44,6 +44,7 @@ interval from as many blocks stands."""
 BLOCKS = 64
 """Blocks on a side in the sharper interval."""
 
+PYRAMID = (("mechanism", ("pyramid",)),)
 PARAMETERS = (
     Parameter(
         "epsilon", "ε", "privacy of the map",
@@ -66,7 +67,7 @@ PARAMETERS = (
         "w", "w", "cells kept on a level",
         "Pyramid only: how many cells are refined on every level. The start level is the finest "
         "with at most w cells. Costs no privacy, but must be chosen without looking at the data.",
-        Kind.INTEGER, 20, 1, 1024, Scale.LOG, unit="cells",
+        Kind.INTEGER, 20, 1, 1024, Scale.LOG, unit="cells", relevant_when=PYRAMID,
     ),
     Parameter(
         "resolution", "Δ", "resolution", "Cells on a side of the map.",
@@ -83,6 +84,7 @@ PARAMETERS = (
         "top_percent", "t", "share of cells kept",
         "Top t % only: which share of the noisy cells stays, rounded up to at least one cell.",
         Kind.REAL, 0.01, 0.0001, 100.0, Scale.LOG, unit="%",
+        relevant_when=(("mechanism", ("top",)),),
     ),
     Parameter(
         "backend", "", "solver",
@@ -90,6 +92,7 @@ PARAMETERS = (
         "same objective but another of its many minimisers, usually a worse map).",
         Kind.CHOICE, "tree",
         choices=(("tree", "Tree (exact, fast)"), ("cvxpy", "cvxpy (reference)")),
+        relevant_when=PYRAMID,
     ),
     Parameter(
         "variant", "", "budget schedule",
@@ -97,6 +100,7 @@ PARAMETERS = (
         "its theorem.",
         Kind.CHOICE, "experiments",
         choices=(("experiments", "As in the experiments"), ("theory", "As in Theorem 3.1")),
+        relevant_when=PYRAMID,
     ),
 )  # fmt: skip
 

@@ -13,7 +13,16 @@ from typing import Any, ClassVar, Protocol
 
 from explorer.geography.region import Region
 from explorer.privacy.bounds import Reference
-from explorer.studies.parameters import Fidelity, Kind, Parameter, Quantity, Scale, Sweep, Value
+from explorer.studies.parameters import (
+    Fidelity,
+    Kind,
+    Parameter,
+    Quantity,
+    Scale,
+    Sweep,
+    Value,
+    relevant,
+)
 from explorer.studies.requests import Request, Selection
 from explorer.studies.results import Condition, Guarantee, Readout, Result, Series, Surface
 
@@ -41,6 +50,7 @@ __all__ = [
     "default_sweep",
     "parameter",
     "quantity",
+    "relevant",
 ]
 
 

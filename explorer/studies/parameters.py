@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -65,9 +66,13 @@ class Parameter:
         Mathtext for figures, without dollar signs; `symbol` is used if empty.
     quantities : tuple of str
         Keys of the quantities for which the parameter matters; empty means all.
+    relevant_when : tuple of (key, values)
+        Choice parameters and the values of each for which this one matters; empty means always.
     axis_only : bool
         Whether it is made of other parameters (γ = k/n) and can be swept but not set: an axis
         without a slider.
+    replaces : tuple of str
+        Keys of the parameters whose own values are not used while this one is on the x axis.
     """
 
     key: str
@@ -84,7 +89,9 @@ class Parameter:
     choices: tuple[tuple[str, str], ...] = ()
     latex: str = ""
     quantities: tuple[str, ...] = ()
+    relevant_when: tuple[tuple[str, tuple[str, ...]], ...] = ()
     axis_only: bool = False
+    replaces: tuple[str, ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -150,6 +157,13 @@ class Parameter:
             xs = np.linspace(low, high, points)
         xs[0], xs[-1] = low, high
         return np.unique(np.rint(xs)) if self.kind is Kind.INTEGER else xs
+
+
+def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -> bool:
+    """Return whether a parameter matters for the other parameters' values and a quantity."""
+    if parameter.quantities and quantity not in parameter.quantities:
+        return False
+    return all(str(values.get(key)) in allowed for key, allowed in parameter.relevant_when)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,7 @@ class ShuffleAccountant:
             note = said.CLOSED_FAILS if np.isnan(value) else ""
             readouts.append(Readout(key, label, None if note else value, role, note=note))
             if key == "theorem1":
-                edge_note = "at the search edge: a larger λ_max might give less" if edge else ""
+                edge_note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
                 readouts.append(Readout("order", "best order λ*", float(order), note=edge_note))
         upper = {k: float(v[-1]) for k, v in here.items() if k != "lower_rdp"}
         best = min((k for k, v in upper.items() if np.isfinite(v)), key=lambda k: upper[k])
@@ -336,7 +336,7 @@ def _notes(found: EpsilonCurves, lam_max: int) -> str:
     said_here = []
     if found.at_edge.any():
         said_here.append(
-            f"the best order is λ_max = {lam_max} in places: a larger one might give less"
+            f"the best order is λₘₐₓ = {lam_max} in places: a larger one might give less"
         )
     if (found.theorem1_alone > found.theorem1).any():
         said_here.append("Theorem 1 alone is above the cap in places; shown is the smaller")

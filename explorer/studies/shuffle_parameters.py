@@ -57,6 +57,7 @@ PARAMETERS = (
         "gamma", "γ", "sampling rate",
         "k/n. As an axis: k = round(γn) clients are sampled.",
         Kind.REAL, 1e-3, 1e-9, 1.0, Scale.LOG, latex=r"\gamma", axis_only=True,
+        replaces=("k",),
     ),
 )  # fmt: skip
 

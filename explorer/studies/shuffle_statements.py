@@ -66,7 +66,7 @@ def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role
             COMPOSED_UPPER,
         ),
         "lower_2rr": ("2RR lower bound", Role.LOWER, COMPOSED_LOWER),
-        "cap": ("T·ε_s, holds in any case", Role.UPPER, CAP),
+        "cap": ("T·εₛ, holds in any case", Role.UPPER, CAP),
         "theorem2": ("Theorem 2 (lower bound on RDP)", Role.LOWER, THEOREM_2),
         "renyi_cap": ("Rényi cap, holds in any case", Role.UPPER, RENYI_CAP),
     }[key]
@@ -104,9 +104,15 @@ CLOSED_FAILS = (
 )
 
 
-def odds(epsilon: float) -> str:
-    """Return the odds that an observer at 50:50 can reach at ε, rounded up: ``88:12``."""
-    chance = 100 / (1 + math.exp(-min(epsilon, 700.0)))
+def odds(epsilon: float, delta: float = 0.0) -> str:
+    """Return how often, at best, an observer at 50:50 guesses right, rounded up: ``88:12``.
+
+    The best test between two neighbouring inputs, equally likely beforehand, is right with
+    probability (1 + TV)/2 ≤ (e^ε + δ)/(1 + e^ε) under (ε, δ)-DP (Kairouz, Oh & Viswanath 2015,
+    Theorem 2.1); under pure ε-DP the same number bounds every posterior.
+    """
+    low = math.exp(-min(epsilon, 700.0))
+    chance = 100 * (1 + delta * low) / (1 + low)
     # One more digit as long as the smaller side would read 0 or the two sides alike.
     for digits in range(5):
         step = 10.0**-digits
@@ -118,15 +124,23 @@ def odds(epsilon: float) -> str:
 
 def sentence(epsilon: float, delta: float) -> str:
     """Return one plain sentence about the whole training at these sliders."""
-    if odds(epsilon) == "100:0":
+    best = odds(epsilon, delta)
+    if best == "100:0":
         return (
             "No protection worth the name: an observer who thought it 50:50 which of two records a "
             "client holds may become practically certain."
         )
+    right, wrong = best.split(":")
     return (
-        "An observer who thought it 50:50 which of two records a client holds can reach at most "
-        f"{odds(epsilon)}, except with probability {delta:.2g}."
+        "An observer who thought it 50:50 which of two records a client holds guesses right at "
+        f"most {right} times in 100 after seeing everything: odds of {right}:{wrong}."
     )
+
+
+def small(value: float) -> str:
+    """Write a probability for reading: ``1e-8``, not ``1e-08``."""
+    mantissa, e, exponent = f"{value:.2g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
 def guarantee(
@@ -137,7 +151,7 @@ def guarantee(
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({epsilon:.4g}, {delta:.2g})-DP after {rounds:,.0f} rounds when one record is "
+            f"({epsilon:.4g}, {small(delta)})-DP after {rounds:,.0f} rounds when one record is "
             f"replaced by any other ({source}{at})"
         ),
         add_remove=(
@@ -173,15 +187,15 @@ def conditions(
         Condition(
             "Clones, closed form: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
             local <= limit,
-            f"ε₀ = {local:.4g}, limit {limit:.4g} at k = {sampled:,.0f}, δ₀ = {per_round:.3g}",
+            f"ε₀ = {local:.4g}, limit {limit:.4g} at k = {sampled:,.0f}, δ₀ = {small(per_round)}",
         ),
         Condition(
-            "The best order lies inside the search (a larger λ_max might give a smaller ε)",
+            "The best order lies inside the search (a larger λₘₐₓ might give a smaller ε)",
             not at_edge,
-            f"λ* = {order}, λ_max = {lam_max}",
+            f"λ* = {order}, λₘₐₓ = {lam_max}",
         ),
         Condition(
-            "Theorem 1 alone says more than what holds in any case, ε ≤ T·ε_s",
+            "Theorem 1 alone says more than what holds in any case, ε ≤ T·εₛ",
             alone < cap,
             f"Theorem 3 without caps {alone:.4g}, cap {cap:.4g}",
         ),

@@ -85,10 +85,13 @@ def test_the_accountants_table_holds_its_curves(accountant):
     ]
     header = lines[0].split(",")
     assert header == ["x", *(s.key for s in accountant.series)]
+    rows = [line.split(",") for line in lines[1:]]
+    places = [float(row[0]) for row in rows]
+    assert places == sorted({x for s in accountant.series for x in s.x})
     for s in accountant.series:
-        column = [line.split(",")[header.index(s.key)] for line in lines[1:]]
-        read = np.array([float(cell) if cell else np.nan for cell in column])
-        np.testing.assert_array_equal(read, np.where(s.present, s.y, np.nan))
+        cells = {x: row[header.index(s.key)] for x, row in zip(places, rows, strict=True)}
+        expected = {x: y for x, y in zip(s.x, s.y, strict=True) if np.isfinite(y)}
+        assert {x: float(cell) for x, cell in cells.items() if cell} == expected
 
 
 def test_the_samples_map_is_stamped_synthetic(heatmap, tmp_path):

@@ -230,8 +230,8 @@ def test_edge_and_caps_are_noted(study):
     edge = ask(study, "T", 100, 1000, 3, eps0=1.0, k=10**4, n=10**7, T=1000, lam_max=64)[-1]
     assert edge.readout("order").value == 64
     assert "search edge" in edge.readout("order").note
-    assert "λ_max = 64" in curves(edge)["theorem1"].note
-    assert any("λ_max" in c.text and c.holds is False for c in edge.conditions)
+    assert "λₘₐₓ = 64" in curves(edge)["theorem1"].note
+    assert any("λₘₐₓ" in c.text and c.holds is False for c in edge.conditions)
     vacuous = ask(study, "T", 100, 1000, 3, eps0=8.0, T=1000)[-1]
     assert any("Theorem 1 alone" in c.text and c.holds is False for c in vacuous.conditions)
     assert "cap" in curves(vacuous)["theorem1"].note
@@ -274,6 +274,8 @@ def test_odds_are_never_understated(epsilon, said):
     for eps in np.linspace(0.001, 12, 50):
         stated = float(odds(eps).split(":")[0]) / 100
         assert stated >= 1 / (1 + math.exp(-eps)) - 1e-12
+    with_delta = float(odds(1.0, 0.1).split(":")[0]) / 100
+    assert with_delta >= (math.e + 0.1) / (math.e + 1)
 
 
 def test_nothing_slow_is_imported():
