@@ -116,9 +116,11 @@ class _Group:
         reach = self.m * alpha0
         if alpha >= reach:
             return 1.0, -math.inf
-        # Below 1e-8 a minimum distance makes no difference to 1e-16.
-        if alpha0 * self.near > 1e-8:
-            return kappa_and_gap(alpha * self.near / self.m, alpha0 * self.near)
+        # Below 1e-8 a minimum distance makes no difference to 1e-16; where rounding has made the
+        # two equal, leaving it out is the safe side.
+        epsilon, a = alpha * self.near / self.m, alpha0 * self.near
+        if a > 1e-8 and epsilon < a:
+            return kappa_and_gap(epsilon, a)
         return alpha / reach, math.log((reach - alpha) / reach)
 
     def log_delta(self, alpha: float, alpha0: float) -> tuple[float, bool]:

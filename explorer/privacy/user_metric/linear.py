@@ -12,6 +12,7 @@ number of items; without that only n = 1 is sound. p is in [1, ∞].
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,7 @@ def laplace_euclidean_mean(
 def _laplace_length(dim: float) -> float:
     from scipy.special import erfcx
 
-    nodes, weights = np.polynomial.legendre.leggauss(400)
+    nodes, weights = _nodes()
     x = 0.5 * (nodes + 1)
     # u = √dim·x/(1−x): the integrand falls like dim/2u², so nothing is left over at x = 1.
     u = math.sqrt(dim) * x / (1 - x)
@@ -200,6 +201,12 @@ def _laplace_length(dim: float) -> float:
         log_m = np.where(u < 30.0, np.log(math.sqrt(math.pi) * near * erfcx(near)), tail)
     values = -np.expm1(dim * log_m) * math.sqrt(dim) / (1 - x) ** 2
     return float(weights @ values) / math.sqrt(math.pi)
+
+
+@cache
+def _nodes() -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    return nodes, weights
 
 
 def k_norm_noise(

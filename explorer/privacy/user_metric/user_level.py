@@ -8,6 +8,7 @@ sensitivity is `lipschitz(values, Discrete(k).matrix(), p)` and its errors are t
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.composition import kov_exact_delta
 from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX
-from explorer.privacy.user_metric.roots import increasing_root
+from explorer.privacy.user_metric.gaussian import gaussian_delta, gaussian_sigma
+from explorer.privacy.user_metric.hops import broadcast, each
+from explorer.privacy.user_metric.roots import root_near
 
 
 def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
@@ -35,28 +38,37 @@ def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
     delta : array of float
         In [1e-300, 1); at δ = 1 the largest ε₀ of the domain, 800, is returned.
     """
-    items = domain.rounds(k)
-    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
-    d = domain.delta(delta)
-    items, e, d = np.broadcast_arrays(items, e, d)
-    target = np.log(d)
+    arrays = broadcast(
+        domain.rounds(k),
+        domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
+        domain.delta(delta),
+    )
+    return domain.simple(each(_per_item, *arrays))
 
-    def excess(x: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.asarray(kov_exact_delta(e, np.exp(x), items))) - target)
 
-    # ε/k always is enough; the divergence is then 0 and a smaller start would only cost time.
-    low = np.log(np.maximum(e / items, 1e-300))
-    high = low + 1.0
-    top = np.log(domain.EPSILON_MAX)
-    for _ in range(12):
-        private = (excess(np.minimum(high, top)) <= 0) & (high < top)
-        if not private.any():
-            break
-        low, high = np.where(private, high, low), np.where(private, 2 * high - low + 1.0, high)
-    found, _ = increasing_root(excess, low, np.minimum(high, top), tolerance=1e-13)
-    start = e / items
-    return domain.simple(np.minimum(np.maximum(np.exp(found), start), domain.EPSILON_MAX))
+def _per_item(items: float, epsilon: float, delta: float) -> float:
+    if delta >= 1.0:
+        return domain.EPSILON_MAX
+    share = epsilon / items
+    if share * items > epsilon:
+        share = math.nextafter(share, 0.0)
+    target, root = math.log(delta), math.sqrt(items)
+
+    def excess(x: float) -> float:
+        value = float(kov_exact_delta(epsilon, math.exp(x), items))
+        return (math.log(value) if value > 0 else -math.inf) - target
+
+    def slope(x: float) -> float:
+        # Many small responses are a Gaussian mechanism of this width.
+        a, b = (float(gaussian_delta(math.exp(-x - t) / root, epsilon)) for t in (-1e-4, 1e-4))
+        return (math.log(b) - math.log(a)) / 2e-4 if a > 0 else 1.0
+
+    high = math.log(domain.EPSILON_MAX)
+    low = min(math.log(max(share, 1e-305)), high)
+    start = -math.log(float(gaussian_sigma(epsilon, delta)) * root)
+    found = math.exp(root_near(excess, slope, low, start, high))
+    # ε/k always is enough; nothing below it has been tried.
+    return max(found, share) if excess(math.log(found)) <= 0 else share
 
 
 def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike) -> Any:
