@@ -22,6 +22,7 @@ from explorer.checkins.model import (
     Format,
     Histogram,
     IndexArray,
+    Mapping,
     PointSet,
 )
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
@@ -61,6 +62,7 @@ class CheckinData:
     extent : (south, west, north, east)
         Smallest box of degrees around all kept rows.
     has_times, has_weights : bool
+    mapping : Mapping
     """
 
     def __init__(self, entry: Entry, path: Path, known_synthetic: frozenset[str]) -> None:
@@ -77,6 +79,7 @@ class CheckinData:
         self.size: int = stored["size"]
         self.has_times: bool = stored["has_times"]
         self.has_weights: bool = stored["has_weights"]
+        self.mapping = Mapping(**stored["mapping"])
         self.report = read_report(stored["report"])
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
         self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")

@@ -76,9 +76,9 @@ def bounds_command(
         result = best_answer(open_host(stack), request, quiet=True)
         view = ViewState.for_result(result, theme=theme)
         if output is None:
-            click.echo(table_text(result, view, recipe_of(result, view, "").to_dict()), nl=False)
+            click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)
         else:
-            export(result, view, "", output, pixels, dpi)
+            export(result, view, None, output, pixels, dpi)
 
 
 def bounds_request(

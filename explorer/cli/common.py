@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,23 +167,26 @@ def best_answer(host: Host, request: Request, quiet: bool) -> Result:
     return final_answer(host, request)
 
 
-def recipe_of(result: Result, view: ViewState, data_name: str) -> Recipe:
+def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Recipe:
     """Return the recipe of a result under a view."""
     from explorer.engine.recipe import Recipe
 
-    return Recipe(result.request, data_name, view=view.to_dict())
+    if data is None:
+        return Recipe(result.request, view=view.to_dict())
+    columns = asdict(data.mapping)
+    return Recipe(result.request, data.basename, view=view.to_dict(), columns=columns)
 
 
 def export(
     result: Result,
     view: ViewState,
-    data_name: str,
+    data: CheckinData | None,
     output: Path,
     pixels: tuple[int, int],
     dpi: int,
 ) -> None:
     """Write a result in the format that the file's extension names."""
-    recipe = recipe_of(result, view, data_name).to_dict()
+    recipe = recipe_of(result, view, data).to_dict()
     if output.suffix.lower() in TABLE_FORMATS:
         from explorer.figures.tables import export_table
 

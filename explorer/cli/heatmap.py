@@ -174,7 +174,7 @@ def heatmap_command(
         if paper is not None:
             summary["paper"] = _beside_the_paper(data, selection, paper)
         if output is not None:
-            export(result, view, data.basename, output, pixels, dpi)
+            export(result, view, data, output, pixels, dpi)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:
@@ -211,7 +211,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
         "notes": list(result.notes),
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
-        "recipe": recipe_of(result, view, data.basename).to_dict(),
+        "recipe": recipe_of(result, view, data).to_dict(),
     }
 
 

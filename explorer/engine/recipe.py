@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from explorer import __version__
@@ -21,6 +21,7 @@ from explorer.studies.model import (
 from explorer.studies.registry import get_study
 
 SCHEMA = "privacy-explorer-recipe/1"
+MOST_COLUMNS = 10_000
 
 
 class RecipeError(ValueError):
@@ -40,12 +41,16 @@ class Recipe:
         Of the program that made the result.
     view : mapping
         State of the view as JSON values (`explorer.figures.view_state.ViewState`).
+    columns : mapping
+        How the data file's columns were read, as the fields of `explorer.checkins.Mapping`; empty
+        if not known. The same file read another way is other data.
     """
 
     request: Request
     data_name: str = ""
     version: str = __version__
     view: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as JSON values."""
@@ -71,6 +76,8 @@ class Recipe:
         if request.selection is not None:
             c = request.selection
             recipe["data"] = {"name": self.data_name, "sha256": c.data}
+            if self.columns:
+                recipe["data"]["columns"] = dict(self.columns)
             recipe["selection"] = {
                 "region": list(c.region.box),
                 "start": c.start,
@@ -150,5 +157,30 @@ def _read(raw: Mapping[str, Any]) -> Recipe:
         seed=int(raw.get("seed", 0)),
         fidelity=Fidelity[str(raw.get("fidelity", "full")).upper()],
     )
-    name = str(raw.get("data", {}).get("name", ""))
-    return Recipe(request, name, str(raw.get("version", "")), dict(raw.get("view", {})))
+    data = raw.get("data", {})
+    return Recipe(
+        request,
+        str(data.get("name", "")),
+        str(raw.get("version", "")),
+        dict(raw.get("view", {})),
+        _columns(data.get("columns", {})),
+    )
+
+
+def _columns(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Check how a recipe says its data file's columns were read."""
+    from explorer.checkins.model import Mapping as ColumnMapping
+
+    if not raw:
+        return {}
+    known = {f.name for f in fields(ColumnMapping)}
+    for name, column in raw.items():
+        if name == "time_format":
+            fits = isinstance(column, str)
+        else:
+            fits = name in known and (
+                column is None or (isinstance(column, int) and 0 <= column < MOST_COLUMNS)
+            )
+        if not fits:
+            raise RecipeError(f"data.columns: {name!r} = {column!r} is not a column's number")
+    return dict(raw)

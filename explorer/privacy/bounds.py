@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -74,9 +74,9 @@ class Bound:
     value: FloatArray
     role: Role
     reference: Reference
-    valid: BoolArray = field(default=None)  # type: ignore[assignment]
+    valid: BoolArray = None  # type: ignore[assignment]  # made in __post_init__: all True
     reason: str = ""
-    truncated: BoolArray = field(default=None)  # type: ignore[assignment]
+    truncated: BoolArray = None  # type: ignore[assignment]  # made in __post_init__: all False
 
     def __post_init__(self) -> None:
         value = np.asarray(self.value, dtype=float)

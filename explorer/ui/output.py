@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -42,7 +43,8 @@ class Output(QObject):
         data = self._window.data.current
         about_data = result.request.selection is not None and data is not None
         name = data.basename if about_data else ""
-        return Recipe(result.request, name, view=view.to_dict()).to_dict()
+        columns = asdict(data.mapping) if about_data else {}
+        return Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
 
     def ask(self) -> None:
         """Open the export dialog."""

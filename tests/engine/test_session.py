@@ -89,7 +89,8 @@ def test_a_recipe_goes_there_and_back(tiny: TinyStudy) -> None:
         selection=Selection("ab" * 32, Region(-34.5, -70.25, 1.0, 2.0), "2010-01-01", None, 200, 3),
         seed=2**63 - 1,
     )
-    recipe = Recipe(request, "check „ins“.txt", view={"theme": "dark"})
+    columns = {"user": 3, "time": None, "lat": 0, "lon": 1, "time_format": "epoch_s"}
+    recipe = Recipe(request, "check „ins“.txt", view={"theme": "dark"}, columns=columns)
     read = recipe_from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert read == recipe
 
@@ -105,6 +106,9 @@ def test_a_recipe_goes_there_and_back(tiny: TinyStudy) -> None:
         ({"sweep": {"key": "a", "low": 0, "high": 1, "points": 10**9, "scale": "lin"}}, "points"),
         ({"sweep": {"key": "a", "low": 0}}, "lacks the field 'high'"),
         ({"quantity": "z"}, "not a quantity"),
+        ({"data": {"columns": {"user": "first"}}}, "data.columns: 'user' = 'first'"),
+        ({"data": {"columns": {"lat": -1}}}, "data.columns: 'lat' = -1"),
+        ({"data": {"columns": {"altitude": 1}}}, "data.columns: 'altitude'"),
     ],
 )
 def test_a_broken_recipe_is_refused_with_its_field(

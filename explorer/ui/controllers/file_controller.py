@@ -20,7 +20,7 @@ from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.errors import Problem, explain
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData
+    from explorer.checkins import CheckinData, Mapping
 
 DATA_FILTER = "Check-ins (*.txt *.tsv *.csv *.gz *.parquet);;All files (*)"
 RECIPE_FILTER = "Exported by Privacy Explorer (*.png *.svg *.pdf *.csv *.json);;All files (*)"
@@ -72,7 +72,16 @@ class FileController(QObject):
     def open_data(self, path: str | Path, ask: bool = False) -> None:
         """Open check-ins; with `ask`, show how the columns are read first."""
         self._path = Path(path)
-        self._data.open(self._path, ask=ask)
+        self._data.open(self._path, self._columns_wanted(), ask=ask)
+
+    def _columns_wanted(self) -> Mapping | None:
+        """Return how a waiting recipe read this file's columns, if it says so."""
+        from explorer.checkins import Mapping
+
+        recipe = self._waiting
+        if recipe is None or not recipe.columns or self._path.name != recipe.data_name:
+            return None
+        return Mapping(**recipe.columns)
 
     def open_sample(self) -> None:
         """Open the sample that ships with the program."""
