@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from explorer.privacy import user_metric as um
 from explorer.privacy.amplification import shuffled_delta
 from explorer.privacy.spaces import Clustered
+from explorer.privacy.user_metric import mean_excess
 from explorer.privacy.user_metric.mean_excess import _closed_form, _tilt, log_mean_excess
 
 ALPHA0 = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 1.0, 800.0]))
@@ -75,6 +76,21 @@ def test_mean_excess_against_exact_sums(total, a0, kappa):
     got = log_mean_excess(total, -a0, math.log1p(-p), kappa, math.log1p(-kappa))
     # The reference loses digits to log-gammas of the size of total·ln total.
     assert got.log == pytest.approx(expected, abs=3e-9)
+
+
+@pytest.mark.parametrize(
+    ("total", "a0", "kappa"),
+    [(1e6, 1, 0.02), (3e7, 0.1, 5e-3), (1e5, 0.5, 0.2), (1e6, 4, 0.1), (3e5, 0.1, 0.07)],
+)
+def test_rounding_is_on_the_safe_side(monkeypatch, total, a0, kappa):
+    # Against sums of positive terms without a difference, and without the margins.
+    log_q, gap = math.log(-math.expm1(-a0)), math.log1p(-kappa)
+    got = log_mean_excess(total, -a0, log_q, kappa, gap).log
+    for name in ("_STEEP", "_ROUNDING", "_ROUNDING_STEP"):
+        monkeypatch.setattr(mean_excess, name, 0.0)
+    monkeypatch.setattr(mean_excess, "_RUN_MIN", math.inf)
+    expected = log_mean_excess(total, -a0, log_q, kappa, gap).log
+    assert expected <= got <= expected + 2e-9
 
 
 @pytest.mark.parametrize("z", [0.0, 0.5, 3.0, 12.0, 40.0])
