@@ -175,9 +175,11 @@ def gkrr_emd_bound(
     across = np.asarray(gkrr_cluster_mse(s, t, r, alpha0, m, n))
     clusters, size, distance = (np.asarray(v, dtype=float) for v in (s, t, r))
     inner, outer = (distance, np.ones(())) if printed else (distance / 2, (1 - distance) / 2)
+    with np.errstate(over="ignore"):
+        root, root_across = np.sqrt(clusters * size * mse), np.sqrt(clusters * across)
     return domain.simple(
-        _guarded(*np.broadcast_arrays(inner, np.sqrt(clusters * size * mse)))
-        + _guarded(*np.broadcast_arrays(outer, np.sqrt(clusters * across)))
+        _guarded(*np.broadcast_arrays(inner, root))
+        + _guarded(*np.broadcast_arrays(outer, root_across))
     )
 
 
