@@ -39,8 +39,9 @@ class Launch(QObject):
     """
 
     def __init__(self, options: WindowOptions, arguments: list[str]) -> None:
-        # Every call from Qt into Python takes the interpreter's lock; a computing thread must hand
-        # it over at once, or one repaint waits for it dozens of times.
+        # Every call from Qt into Python takes the interpreter's lock, and one repaint waits for it
+        # dozens of times: a thread that computes must hand it over at once. Longest gap while
+        # dragging 8 ms instead of 22 with Python's own 5 ms, while loading 28 instead of 90.
         sys.setswitchinterval(SWITCH_S)
         self.app = QApplication.instance() or QApplication(arguments)
         super().__init__()

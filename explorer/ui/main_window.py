@@ -9,6 +9,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPalette
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QMainWindow,
     QScrollArea,
@@ -142,17 +143,24 @@ class MainWindow(QMainWindow):
         self.answer_state = StillLabel()
         self.answer_state.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.answer_state.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.answer_state.setFixedWidth(140)
+        self.answer_state.setFixedWidth(
+            self.answer_state.fontMetrics().horizontalAdvance("coarse · 9,999 ms…") + 4
+        )
         self.data_state = QLabel(objectName="muted")
         self.data_state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.badge = QLabel(objectName="badge")
         self.badge.hide()
         bar = self.statusBar()
-        bar.setContentsMargins(10, 0, 6, 0)
-        bar.addWidget(self.answer_state)
-        bar.addWidget(ActivityBar(self.activity))
-        bar.addWidget(self.data_state, 1)
-        bar.addPermanentWidget(self.badge)
+        # In one row of their own: the status bar itself lets items overlap and cuts the first.
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(12, 0, 6, 0)
+        line.setSpacing(14)
+        line.addWidget(self.answer_state)
+        line.addWidget(ActivityBar(self.activity))
+        line.addWidget(self.data_state, 1)
+        line.addWidget(self.badge)
+        bar.addWidget(row, 1)
 
     def _connect(self) -> None:
         for key, controller in self.answers.items():
@@ -259,7 +267,7 @@ class MainWindow(QMainWindow):
             return
         words = "exact" if result.complete else "coarse"
         self.answer_state.setText(
-            f"{words} · {elapsed_ms:.0f} ms" + ("" if result.complete else "…")
+            f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
         )
         self._show_beside(result)
         self.menus.update()
@@ -268,8 +276,10 @@ class MainWindow(QMainWindow):
     def _show_beside(self, result: Result) -> None:
         self.guarantee.show_result(result)
         stamp = result.stamp or ("curator only" if result.curator_only else "")
-        self.badge.setText(stamp)
-        self.badge.setVisible(bool(stamp))
+        if stamp != self.badge.text():
+            self.badge.setText(stamp)
+        if self.badge.isHidden() == bool(stamp):
+            self.badge.setVisible(bool(stamp))
 
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():
@@ -313,6 +323,13 @@ class MainWindow(QMainWindow):
         self.session.changed.disconnect(self._state_changed)
         self.host.close()
         event.accept()
+
+
+def duration_words(ms: float) -> str:
+    """Return a duration for reading: ``12 ms``, ``4.9 s``, ``75 s``."""
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s" if ms < 59_950 else f"{ms / 1000:.0f} s"
 
 
 def progress_words(progress: Progress) -> tuple[str, float]:

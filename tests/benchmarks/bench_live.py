@@ -303,5 +303,4 @@ def _loading(shown, clock: Clock) -> Row:
 
 
 if __name__ == "__main__":
-    sys.setswitchinterval(0.001)  # as `explorer.__main__` does
     print(json.dumps([asdict(row) for row in measure(sys.argv[1:] == ["2"])]))

@@ -69,14 +69,14 @@ class ActivityBar(QWidget):
         super().__init__(parent)
         self._activity = activity
         self.words = QLabel()
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setFixedSize(110, 12)
         self.bar.setAccessibleName("Progress")
         self.button = QToolButton(text="Cancel")
         self.button.setProperty("quiet", True)
         self.button.clicked.connect(activity.cancel)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 0, 0, 0)
+        layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self.bar, self.words, self.button):
             layout.addWidget(widget)
         self._calm = QTimer(self, singleShot=True, interval=CALM_MS)
@@ -98,11 +98,11 @@ class ActivityBar(QWidget):
         if not jobs:
             return
         said = [job.said or job.name for job in jobs]
-        self.words.setText(said[0] if len(said) == 1 else f"{len(said)} jobs: {', '.join(said)}")
+        words = said[0] if len(said) == 1 else f"{len(said)} jobs: {', '.join(said)}"
+        self.words.setText(f"● {words}")
         fractions = [job.fraction for job in jobs if job.fraction is not None]
         if fractions:
-            self.bar.setRange(0, 1000)
             self.bar.setValue(round(1000 * fractions[0]))
-        else:
-            self.bar.setRange(0, 0)
+        # A bar without an end would be painted 140 times a second, and there is none to show.
+        self.bar.setVisible(bool(fractions))
         self.show()

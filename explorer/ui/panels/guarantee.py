@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import html
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.studies.model import Condition, Result
 from explorer.ui.theme import Theme
+from explorer.ui.widgets.still_text import StillText
 
 _NOTHING = "Nothing is claimed yet: the first answer is on its way."
 
 
-def _words(name: str = "") -> QLabel:
-    label = QLabel(objectName=name)
-    label.setWordWrap(True)
-    label.setMinimumWidth(40)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
-
-
-def _show(label: QLabel, shown: bool) -> None:
+def _show(label: QWidget, shown: bool) -> None:
     """Show or hide; asking for what is the case already is not free."""
     if label.isHidden() == shown:
         label.setVisible(shown)
@@ -42,18 +32,18 @@ class GuaranteePanel(QScrollArea):
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(12, 6, 12, 10)
         self._layout.setSpacing(3)
-        self.sentence = _words("sentence")
+        self.sentence = StillText("sentence")
         self.sentence.setText(_NOTHING)
         self._layout.addWidget(self.sentence)
         self._layout.addSpacing(6)
-        self._parts: dict[str, tuple[QLabel, QLabel]] = {}
+        self._parts: dict[str, tuple[StillText, StillText]] = {}
         for key, title in (
             ("unit", "Unit of protection"),
             ("add_remove", "Neighbours: add or remove one"),
             ("replace_one", "Neighbours: replace one"),
             ("trust", "Trust"),
         ):
-            heading, text = _words("heading"), _words()
+            heading, text = StillText("heading"), StillText()
             heading.setText(title)
             self._parts[key] = (heading, text)
             self._layout.addWidget(heading)
@@ -66,10 +56,10 @@ class GuaranteePanel(QScrollArea):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self._layout.addLayout(self._grid)
-        self._rows: list[tuple[QLabel, QLabel, QLabel]] = []
+        self._rows: list[tuple[QLabel, StillText, StillText]] = []
         self._layout.addSpacing(6)
         self._references_title = QLabel("References", objectName="heading")
-        self.references = _words("muted")
+        self.references = StillText("muted")
         self._layout.addWidget(self._references_title)
         self._layout.addWidget(self.references)
         self._layout.addStretch(1)
@@ -89,13 +79,13 @@ class GuaranteePanel(QScrollArea):
         if promise is None:
             self._show_nothing()
         else:
-            self._set(self.sentence, promise.sentence)
+            self.sentence.setText(promise.sentence)
             for key, (heading, text) in self._parts.items():
                 said = getattr(promise, key)
                 for label in (heading, text):
                     _show(label, bool(said))
-                self._set(text, said)
-            self._set(self.references, "\n".join(str(r) for r in promise.references))
+                text.setText(said)
+            self.references.setText("\n".join(str(r) for r in promise.references))
             _show(self.references, bool(promise.references))
             _show(self._references_title, bool(promise.references))
         self._show_conditions(result.conditions)
@@ -125,7 +115,7 @@ class GuaranteePanel(QScrollArea):
         self._show_conditions(())
 
     def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:
-        self._conditions_title.setVisible(bool(conditions))
+        _show(self._conditions_title, bool(conditions))
         while len(self._rows) < len(conditions):
             self._add_row()
         for i, (glyph, text, margin) in enumerate(self._rows):
@@ -137,7 +127,7 @@ class GuaranteePanel(QScrollArea):
                 self._say(conditions[i], glyph, text, margin)
 
     def _add_row(self) -> None:
-        glyph, text, margin = QLabel(), _words(), _words("faint")
+        glyph, text, margin = QLabel(), StillText(), StillText("faint")
         glyph.setTextFormat(Qt.TextFormat.RichText)
         glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
         place = 2 * len(self._rows)
@@ -146,23 +136,20 @@ class GuaranteePanel(QScrollArea):
         self._grid.addWidget(margin, place + 1, 1)
         self._rows.append((glyph, text, margin))
 
-    def _say(self, item: Condition, glyph: QLabel, text: QLabel, margin: QLabel) -> None:
+    def _say(self, item: Condition, glyph: QLabel, text: StillText, margin: StillText) -> None:
         colours = self._theme.chrome
         sign, colour, words = {
             True: ("✓", colours.good, "holds"),
             False: ("✗", colours.bad, "does not hold"),
             None: ("○", colours.muted, "an assumption: it can't be checked here"),
         }[item.holds]
-        self._set(glyph, f"<span style='color:{colour};font-weight:700'>{sign}</span>")
-        glyph.setToolTip(words)
-        glyph.setAccessibleName(f"{html.escape(item.text)}: {words}")
-        self._set(text, item.text)
-        self._set(margin, ("assumed" if item.holds is None and not item.margin else item.margin))
-
-    @staticmethod
-    def _set(label: QLabel, text: str) -> None:
-        if label.text() != text:
-            label.setText(text)
+        shown = f"<span style='color:{colour};font-weight:700'>{sign}</span>"
+        if glyph.text() != shown:
+            glyph.setText(shown)
+            glyph.setToolTip(words)
+            glyph.setAccessibleName(words)
+        text.setText(item.text)
+        margin.setText("assumed" if item.holds is None and not item.margin else item.margin)
 
     def _restyle(self) -> None:
         if self._result is not None:

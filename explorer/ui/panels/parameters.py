@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Study, Value
+from explorer.studies.model import Study, Value, relevant
 from explorer.studies.registry import get_study
 from explorer.ui.widgets.parameter_row import ParameterRow, make_row
 
@@ -92,11 +92,12 @@ class ParametersPanel(QScrollArea):
         for key, row in page.rows.items():
             row.show_value(request[key])
         swept = request.sweep.key if request.sweep is not None else ""
-        layout = (study.id, request.quantity, swept)
+        values = dict(request.values)
+        shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]
+        layout = (study.id, swept, shown)
         if layout != self._shown:
             self._shown = layout
             for key, row in page.rows.items():
-                wanted = row.parameter.quantities
-                row.setVisible(not wanted or request.quantity in wanted)
+                row.setVisible(key in shown)
                 row.mark_swept(key == swept)
             self.updateGeometry()

@@ -129,7 +129,8 @@ class BoundsPlot(pg.GraphicsView):
             for key in set(self._curves) - set(keys):
                 self._curves.pop(key).remove()
             for key in keys:
-                self._curves.setdefault(key, Curve(self.view))
+                if key not in self._curves:  # a curve is in the scene as soon as it is made
+                    self._curves[key] = Curve(self.view)
             self._restyle(result)
         self.result = result
         for series in result.series:
@@ -169,7 +170,9 @@ class BoundsPlot(pg.GraphicsView):
         """Keep the line's text at the top, on the side where there is room."""
         (x0, x1), (_, y1) = self.view.viewRange()
         at = self.value_line.value()
-        self.line_label.setAnchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
+        side = 1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0
+        if self.line_label.anchor[0] != side:  # setAnchor costs more than drawing a curve
+            self.line_label.setAnchor((side, 0.0))
         self.line_label.setPos(at, y1)
 
     def style_of(self, key: str) -> style.SeriesStyle:

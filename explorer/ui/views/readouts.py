@@ -35,6 +35,18 @@ def readout_tip(item: Readout) -> str:
     return "<p>" + "<br>".join(lines) + "</p>" if lines else ""
 
 
+def _write(number: QLabel, text: str) -> None:
+    """Write a number; its cell grows where it must and never shrinks.
+
+    A label of fixed size does not make the workspace lay itself out again with every text.
+    """
+    if text != number.text():
+        number.setText(text)
+        wanted = number.sizeHint()
+        if number.minimumWidth() < wanted.width() or number.minimumHeight() < wanted.height():
+            number.setFixedSize(wanted.expandedTo(number.minimumSize()))
+
+
 class ReadoutsTable(QWidget):
     """Label and number, one row each; rows stay while the readouts do."""
 
@@ -52,16 +64,20 @@ class ReadoutsTable(QWidget):
 
     def show_readouts(self, readouts: tuple[Readout, ...]) -> None:
         """Show these numbers."""
-        self.setVisible(bool(readouts))
+        if self.isHidden() == bool(readouts):
+            self.setVisible(bool(readouts))
         if [r.key for r in readouts] != self._keys:
             self._rebuild(readouts)
         for (label, number), item, before in zip(self._cells, readouts, self._said, strict=True):
             if item is before:
                 continue
-            label.setText(item.label)
-            number.setText(readout_text(item))
-            for cell in (label, number):
-                cell.setToolTip(readout_tip(item))
+            if before is None or item.label != before.label:
+                label.setText(item.label)
+            _write(number, readout_text(item))
+            tip = readout_tip(item)
+            if tip != number.toolTip():
+                for cell in (label, number):
+                    cell.setToolTip(tip)
         self._said = list(readouts)
 
     def text_of(self, key: str) -> str:

@@ -1,0 +1,66 @@
+"""Wrapped text that changes often without making its panel lay itself out again."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+NARROWEST = 40
+
+
+class StillText(QWidget):
+    """A label whose layout is asked anew only when its text needs another height.
+
+    A `QLabel` asks with every text; a panel of ten of them then costs 3 ms for every value that a
+    slider passes.
+
+    Parameters
+    ----------
+    name : str
+        Object name of the label inside, for the style sheet.
+    """
+
+    def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._label = QLabel(self, objectName=name, wordWrap=True)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMinimumWidth(NARROWEST)
+
+    def text(self) -> str:
+        """Return what is written."""
+        return self._label.text()
+
+    def setText(self, text: str) -> None:
+        """Write something else."""
+        if text == self._label.text():
+            return
+        self._label.setText(text)
+        if self._label.heightForWidth(self.width()) != self.height():
+            self.updateGeometry()
+
+    def hasHeightForWidth(self) -> bool:
+        """Say that narrower text is higher."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the text, wrapped at a width."""
+        return self._label.heightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        """Return the size the label would like."""
+        return self._label.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the smallest useful size."""
+        return QSize(NARROWEST, self.fontMetrics().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the label all the room."""
+        self._label.setGeometry(self.rect())
+        super().resizeEvent(event)

@@ -1,0 +1,120 @@
+"""What changes with every value of a slider leaves the window's layout alone."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+
+from explorer.studies.registry import get_study
+from explorer.ui.controllers.activity import ActivityBar
+from explorer.ui.main_window import duration_words
+from explorer.ui.widgets.still_text import StillText
+
+
+class Relayouts(QObject):
+    """Counts the layouts of a widget that were asked for."""
+
+    count = 0
+
+    def eventFilter(self, _watched, event) -> bool:  # noqa: N802
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def test_text_asks_for_a_layout_only_when_its_height_changes(qtbot) -> None:
+    panel = QWidget()
+    qtbot.addWidget(panel)
+    text = StillText()
+    column = QVBoxLayout(panel)
+    column.addWidget(text)
+    column.addStretch(1)
+    text.setText("ε = 1.25")
+    panel.resize(200, 200)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    qtbot.wait(20)
+    line = text.height()
+    watch = Relayouts()
+    panel.installEventFilter(watch)
+    for value in range(20):
+        text.setText(f"ε = {value / 7:.3f}")
+        qtbot.wait(1)
+    assert text.text() == "ε = 2.714"
+    assert watch.count == 0
+    text.setText("a promise in so many words that they need several lines of this panel")
+    qtbot.waitUntil(lambda: text.height() >= 2 * line)
+    assert watch.count > 0
+    text.setText("ε = 1")
+    qtbot.waitUntil(lambda: text.height() == line)
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [(0.4, "0 ms"), (12, "12 ms"), (999.4, "999 ms"), (4974, "5.0 s"), (4900, "4.9 s"),
+     (75_000, "75 s")],
+)  # fmt: skip
+def test_durations_are_written_for_reading(ms: float, words: str) -> None:
+    assert duration_words(ms) == words
+
+
+def test_curves_that_come_and_go_leave_nothing_in_the_scene(open_window, settled) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    plot = window.workspaces["bounds"].plot
+    window.session.set_value("eps0", 1.5)
+    settled(window)
+    before = len(plot.scene().items())
+    for _ in range(3):
+        window.session.set_quantity("rdp")
+        settled(window)
+        window.session.set_quantity("eps")
+        settled(window)
+    assert len(plot.scene().items()) == before
+
+
+def test_the_status_bar_keeps_its_texts_apart(open_window, settled) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    window.answer_state.setText("coarse · 9,999 ms…")
+    left, right = window.answer_state.geometry(), window.data_state.geometry()
+    assert left.left() >= 8
+    assert left.right() < right.left()
+    wanted = window.answer_state.fontMetrics().horizontalAdvance(window.answer_state.text())
+    assert left.width() >= wanted
+
+
+def test_work_without_an_end_in_sight_shows_no_moving_bar(open_window, settled, qtbot) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    bar = window.findChild(ActivityBar)
+    window.answers["bounds"].busy_changed.emit(True)
+    qtbot.waitUntil(bar.isVisible)
+    assert not bar.findChild(QProgressBar).isVisible()
+    assert "computing bounds" in bar.words.text()
+    window.answers["bounds"].busy_changed.emit(False)
+    assert not bar.isVisible()
+
+
+def test_only_parameters_that_matter_are_shown_and_undo_brings_them_back(
+    open_window, settled
+) -> None:
+    window = open_window(study="heatmap")
+    settled(window)
+    rows = {p.key: window.parameters.row(p.key) for p in get_study("heatmap").parameters}
+    bound = {p.key: dict(p.relevant_when)["mechanism"] for p in get_study("heatmap").parameters
+             if p.relevant_when}  # fmt: skip
+    assert len(bound) >= 2
+
+    def shown() -> set[str]:
+        return {key for key, row in rows.items() if not row.isHidden()}
+
+    for mechanism in ("pyramid", "laplace", "top"):
+        window.session.set_value("mechanism", mechanism)
+        away = {key for key, wanted in bound.items() if mechanism not in wanted}
+        assert shown() == set(rows) - away
+    window.session.undo()
+    assert window.session.state.request_of("heatmap")["mechanism"] == "laplace"
+    assert shown() == set(rows) - set(bound)
+    assert rows["w"] is window.parameters.row("w")
+    settled(window)
