@@ -54,13 +54,19 @@ def check_readable(path: Path) -> int:
     return status.st_size
 
 
-def sniff(path: str | os.PathLike[str]) -> Preview:
+def sniff(
+    path: str | os.PathLike[str], delimiter: str | None = None, encoding: str | None = None
+) -> Preview:
     """Look at the beginning of a file and guess how to read it.
 
     Parameters
     ----------
     path : path
         SNAP text, CSV, TSV (each plain or .gz) or Parquet.
+    delimiter : str, optional
+        The character between two fields of text; guessed if omitted.
+    encoding : str, optional
+        ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``; guessed if omitted.
 
     Returns
     -------
@@ -93,8 +99,13 @@ def sniff(path: str | os.PathLike[str]) -> Preview:
         raise CheckinError(
             f"{path.name} is an archive with nothing (readable) in it; fetch it again."
         )
-    encoding = guess_encoding(head)
-    text = decode_head(head, encoding)
+    chosen = encoding is not None
+    encoding = encoding or guess_encoding(head)
+    unfit = f"{path.name} is not text in the encoding {encoding}; choose another."
+    try:
+        text = decode_head(head, encoding)
+    except UnicodeError:  # UTF-16 without its mark
+        raise CheckinError(unfit) from None
     line_end = "\r" if "\r" in text and "\n" not in text else "\n"
     every = text.split(line_end)
     if not complete and len(every) > 1:
@@ -105,15 +116,19 @@ def sniff(path: str | os.PathLike[str]) -> Preview:
     if _looks_binary(lines):
         raise CheckinError(
             f"{path.name} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
+            if not chosen
+            else unfit
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
-    return _preview(path.name, size, lines, dialect)
+    return _preview(path.name, size, lines, dialect, delimiter)
 
 
-def _preview(name: str, size: int, lines: list[str], known: Dialect) -> Preview:
+def _preview(
+    name: str, size: int, lines: list[str], known: Dialect, delimiter: str | None
+) -> Preview:
     problems: list[str] = []
     sample = lines[:_JUDGED_ROWS]
-    delimiter = guess_delimiter(sample)
+    delimiter = delimiter or guess_delimiter(sample)
     quoted = delimiter != "\t"
     rows = [
         (split_quoted(line, delimiter) if quoted else None) or line.split(delimiter)

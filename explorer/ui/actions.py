@@ -14,6 +14,7 @@ from explorer.ui import theme as themes
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
 
 if TYPE_CHECKING:
+    from explorer.engine.session import SessionState
     from explorer.ui.main_window import MainWindow
 
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -30,12 +31,15 @@ class Menus:
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self.actions: dict[str, QAction] = {}
+        self._said: tuple[object, ...] = ()
         self._file_menu()
         self._edit_menu()
         self._view_menu()
         self._study_menu()
         self._help_menu()
         self.update()
+        window.session.history_changed.connect(self.update)
+        window.session.changed.connect(self._state_changed)
 
     def _add(
         self,
@@ -62,12 +66,17 @@ class Menus:
         menu = window.menuBar().addMenu("&File")
         files = window.files
         self._add(menu, "open", "&Open check-ins…", lambda: files.choose_data(window), keys.Open)
+        self._add(
+            menu, "open-mapping", "Open with column &mapping…",
+            lambda: files.choose_data(window, ask=True), "Ctrl+Alt+O",
+            "Say which column of a file holds what, how fields are separated and letters written",
+        )  # fmt: skip
         self._add(menu, "sample", "Open the &sample", files.open_sample)
         self._add(
             menu, "recipe", "Open &recipe…", lambda: files.choose_recipe(window), "Ctrl+Shift+O",
             "Go back to what an exported picture or table shows",
         )  # fmt: skip
-        self.recent = menu.addMenu("Open re&cent")
+        self.recent = menu.addMenu("Open recen&t")
         menu.addSeparator()
         output = window.output
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
@@ -86,7 +95,6 @@ class Menus:
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
-        window.session.history_changed.connect(self.update)
 
     def _view_menu(self) -> None:
         window = self._window
@@ -109,7 +117,6 @@ class Menus:
         }
         for actions in self._of_workspace.values():
             menu.addActions(actions)
-        window.session.changed.connect(self._show_workspace_actions)
         self._show_workspace_actions()
 
     def _study_menu(self) -> None:
@@ -140,15 +147,19 @@ class Menus:
     def update(self, *_: object) -> None:
         """Bring texts and availability up to date with the session."""
         session = self._window.session
+        shown = self._window.current_result is not None
+        said = (session.undo_text, session.redo_text, session.state.study, shown)
+        if said == self._said:
+            return  # asked for every value that a slider passes
+        self._said = said
         for key, verb, text in (
             ("undo", "&Undo", session.undo_text),
             ("redo", "&Redo", session.redo_text),
         ):
             self.actions[key].setText(f"{verb} {text}".rstrip())
             self.actions[key].setEnabled(bool(text))
-        for action in self._studies.actions() if hasattr(self, "_studies") else ():
+        for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
-        shown = self._window.current_result is not None
         for key in ("export", "copy", "copy-numbers"):
             self.actions[key].setEnabled(shown)
 
@@ -156,14 +167,18 @@ class Menus:
         """Stop listening."""
         session = self._window.session
         session.history_changed.disconnect(self.update)
-        session.changed.disconnect(self._show_workspace_actions)
+        session.changed.disconnect(self._state_changed)
 
-    def _show_workspace_actions(self, *_: object) -> None:
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is None or old.study != state.study:
+            self._show_workspace_actions()
+        self.update()
+
+    def _show_workspace_actions(self) -> None:
         front = get_study(self._window.session.state.study).workspace
         for key, actions in self._of_workspace.items():
             for action in actions:
                 action.setVisible(key == front)
-        self.update()
 
     def _reset_parameters(self) -> None:
         study = get_study(self._window.session.state.study)

@@ -192,7 +192,7 @@ class MapWorkspace(QWidget):
         self.lines_action = self._action("Coasts and &borders", (), "", True)
         self.lines_action.setChecked(True)
         self.lines_action.toggled.connect(self._show_lines)
-        self.cities_action = self._action("City &names", (), "", True)
+        self.cities_action = self._action("City na&mes", (), "", True)
         self.cities_action.setChecked(True)
         self.cities_action.toggled.connect(self._show_cities)
         self.dots_action = self._action(

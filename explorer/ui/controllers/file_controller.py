@@ -88,11 +88,11 @@ class FileController(QObject):
         self._path = None
         self._data.open_sample()
 
-    def choose_data(self, parent: QWidget) -> None:
-        """Ask for a check-in file and open it."""
+    def choose_data(self, parent: QWidget, ask: bool = False) -> None:
+        """Ask for a check-in file and open it; with `ask`, show how it is read first."""
         path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), DATA_FILTER)
         if path:
-            self.open_data(path)
+            self.open_data(path, ask)
 
     def choose_recipe(self, parent: QWidget) -> None:
         """Ask for an exported file and go back to what it shows."""

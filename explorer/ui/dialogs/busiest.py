@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -23,6 +22,7 @@ from explorer.geography.scale_bar import format_coordinates
 from explorer.studies.model import Selection
 from explorer.ui.controllers.latest_job import LatestJob
 from explorer.ui.errors import explain
+from explorer.ui.widgets.choice_box import ChoiceBox
 
 PARTITION = 300
 TOP = 30
@@ -62,8 +62,7 @@ class BusiestDialog(QDialog):
         self._job.done.connect(self._fill)
         self._job.failed.connect(self._failed)
         warning = QLabel(WARNING, objectName="notes", wordWrap=True)
-        self.area = QComboBox()
-        self.area.setAccessibleName("What is divided into 300 × 300 cells")
+        self.area = ChoiceBox("What is divided into 300 × 300 cells")
         self.area.addItem("all check-ins", data.extent)
         self.area.addItem("what the map shows", _on_globe(view))
         self.area.addItem("the region in use", selection.region.box)

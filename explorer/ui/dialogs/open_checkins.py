@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QTableWidget,
     QTableWidgetItem,
@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import Mapping
+from explorer.checkins import CheckinError, Dialect, Mapping, sniff
 from explorer.checkins.columns import ISO, STRPTIME_FORMATS, number, time_format
 from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.views.map_style import style_for
+from explorer.ui.widgets.choice_box import ChoiceBox
 
 ROLES = (
     ("user", "User", "Who checked in: any text or number", True),
@@ -32,6 +33,8 @@ ROLES = (
     ("location", "Location", "Id of the place; may be missing", False),
     ("weight", "Weight", "How many check-ins the row stands for; 1 without it", False),
 )
+MNEMONICS = {"lat": "L&atitude", "lon": "L&ongitude", "location": "Lo&cation"}
+"""Where the first letter is taken."""
 TIME_FORMATS = (
     ("ISO 8601 (2010-01-31T23:59:00Z; without an offset: UTC)", "iso"),
     ("seconds since 1970", "epoch_s"),
@@ -40,6 +43,12 @@ TIME_FORMATS = (
     *((name, name) for name in STRPTIME_FORMATS),
 )
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8 with a mark",
+    "utf-16": "UTF-16",
+    "latin-1": "Latin-1",
+}
 SHOWN = 12
 
 
@@ -101,55 +110,31 @@ class MappingDialog(QDialog):
 
     Signals
     -------
-    load(Path, Mapping)
-        *Load* was pressed.
+    load(Path, Mapping, Dialect or None)
+        *Load* was pressed; None if fields and encoding are as detected.
     """
 
-    load = Signal(object, object)
+    load = Signal(object, object, object)
 
     def __init__(self, request: MappingRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.request = request
-        preview = request.preview
-        self.setWindowTitle(f"Open {preview.basename}: which column holds what?")
+        self.preview = request.preview
+        self._refused = ""
+        self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
         box = QVBoxLayout(self)
         if request.reason:
-            why = QLabel(request.reason, objectName="notes", wordWrap=True)
-            box.addWidget(why)
-        box.addWidget(QLabel(self._detected(), objectName="muted", wordWrap=True))
-        self.combos: dict[str, QComboBox] = {}
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(10)
-        for place, (role, name, help_text, needed) in enumerate(ROLES):
-            combo = QComboBox()
-            combo.addItem("— choose —" if needed else "— none —", None)
-            for column, title in enumerate(preview.columns):
-                combo.addItem(title, column)
-            guess = getattr(preview.mapping, role)
-            combo.setCurrentIndex(0 if guess is None else guess + 1)
-            combo.setToolTip(help_text)
-            combo.setAccessibleName(f"Column with the {name.lower()}")
-            combo.currentIndexChanged.connect(self._changed)
-            label = QLabel(f"&{name}" + (" *" if needed else ""))
-            label.setBuddy(combo)
-            label.setToolTip(help_text)
-            grid.addWidget(label, place // 3, 2 * (place % 3))
-            grid.addWidget(combo, place // 3, 2 * (place % 3) + 1)
-            grid.setColumnStretch(2 * (place % 3) + 1, 1)
-            self.combos[role] = combo
-        self.time_format = QComboBox()
-        self.time_format.setAccessibleName("How times are written")
-        for text, value in TIME_FORMATS:
-            self.time_format.addItem(text, value)
-        self._choose_format(preview.mapping.time_format)
-        self.time_format.currentIndexChanged.connect(self._changed)
-        label = QLabel("Times are written as")
-        label.setBuddy(self.time_format)
-        row = len(ROLES) // 3
-        grid.addWidget(label, row, 0, 1, 2)
-        grid.addWidget(self.time_format, row, 2, 1, 4)
-        box.addLayout(grid)
-        self.table = self._make_table()
+            box.addWidget(QLabel(request.reason, objectName="notes", wordWrap=True))
+        self.detected = QLabel(self._detected(), objectName="muted", wordWrap=True)
+        box.addWidget(self.detected)
+        box.addLayout(self._make_dialect())
+        box.addLayout(self._make_columns())
+        self.table = QTableWidget()
+        self.table.setAccessibleName("The first rows of the file")
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.table.setTabKeyNavigation(False)
+        self.table.horizontalHeader().setStretchLastSection(True)
         box.addWidget(self.table, 1)
         self.verdict = QLabel(wordWrap=True)
         self.verdict.setAccessibleName("Whether the first rows can be read this way")
@@ -161,7 +146,97 @@ class MappingDialog(QDialog):
         buttons.rejected.connect(self.reject)
         box.addWidget(buttons)
         self.resize(760, 520)
+        self._show_preview()
+
+    def _make_dialect(self) -> QHBoxLayout:
+        """Make the choice of delimiter and encoding, which Parquet has not."""
+        row = QHBoxLayout()
+        self.delimiter = ChoiceBox("Fields separated by")
+        self.encoding = ChoiceBox("Encoding")
+        preview = self.preview
+        for combo, name, words, found in (
+            (self.delimiter, "&Fields separated by", DELIMITERS, preview.delimiter),
+            (self.encoding, "&Encoding", ENCODINGS, preview.encoding),
+        ):
+            for value, text in words.items():
+                combo.addItem(text, value)
+            if combo.findData(found) < 0:
+                combo.addItem(repr(found), found)
+            combo.setCurrentIndex(combo.findData(found))
+            combo.currentIndexChanged.connect(self._look_again)
+            label = QLabel(name)
+            label.setBuddy(combo)
+            for widget in (label, combo):
+                row.addWidget(widget)
+                widget.setVisible(bool(preview.delimiter))
+        row.addStretch(1)
+        return row
+
+    def _make_columns(self) -> QGridLayout:
+        self.combos: dict[str, ChoiceBox] = {}
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        for place, (role, name, help_text, needed) in enumerate(ROLES):
+            combo = ChoiceBox(f"Column with the {name.lower()}")
+            combo.setToolTip(help_text)
+            combo.currentIndexChanged.connect(self._changed)
+            label = QLabel(MNEMONICS.get(role, f"&{name}") + (" *" if needed else ""))
+            label.setBuddy(combo)
+            label.setToolTip(help_text)
+            grid.addWidget(label, place // 3, 2 * (place % 3))
+            grid.addWidget(combo, place // 3, 2 * (place % 3) + 1)
+            grid.setColumnStretch(2 * (place % 3) + 1, 1)
+            self.combos[role] = combo
+        self.time_format = ChoiceBox("How times are written")
+        for text, value in TIME_FORMATS:
+            self.time_format.addItem(text, value)
+        self.time_format.currentIndexChanged.connect(self._changed)
+        label = QLabel("Times are wr&itten as")
+        label.setBuddy(self.time_format)
+        row = len(ROLES) // 3
+        grid.addWidget(label, row, 0, 1, 2)
+        grid.addWidget(self.time_format, row, 2, 1, 4)
+        return grid
+
+    def _look_again(self) -> None:
+        """Read the beginning of the file as it is now said to be written."""
+        try:
+            self.preview = sniff(
+                self.request.path, self.delimiter.currentData(), self.encoding.currentData()
+            )
+            self._refused = ""
+        except CheckinError as error:
+            self._refused = str(error)
+            self._check()
+            return
+        self._show_preview()
+
+    def _show_preview(self) -> None:
+        """Show columns and rows of the preview, and its guess of which is which."""
+        preview = self.preview
+        self.detected.setText(self._detected())
+        for role, _name, _help, needed in ROLES:
+            combo = self.combos[role]
+            combo.blockSignals(True)
+            combo.clear()
+            combo.addItem("— choose —" if needed else "— none —", None)
+            for column, title in enumerate(preview.columns):
+                combo.addItem(title, column)
+            guess = getattr(preview.mapping, role)
+            combo.setCurrentIndex(0 if guess is None else guess + 1)
+            combo.blockSignals(False)
+        self.time_format.blockSignals(True)
+        self._choose_format(preview.mapping.time_format)
+        self.time_format.blockSignals(False)
+        self._fill_table()
         self._check()
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How text turns into fields, if not as detected."""
+        return (
+            self.preview.dialect if self.preview.dialect != self.request.preview.dialect else None
+        )
 
     @property
     def mapping(self) -> Mapping:
@@ -174,20 +249,22 @@ class MappingDialog(QDialog):
     @property
     def problem(self) -> str:
         """Why it can't be loaded this way; empty if it can."""
+        if self._refused:
+            return self._refused
         mapping = self.mapping
         if mapping.missing:
             return f"Choose the column with the {' and the '.join(mapping.missing)}."
         used = mapping.columns
         twice = next((c for c in used if used.count(c) > 1), None)
         if twice is not None:
-            name = self.request.preview.columns[twice]
+            name = self.preview.columns[twice]
             return f"Column “{name}” is chosen twice; every column can hold one thing."
-        if self._readable() == 0 and self.request.preview.rows:
+        if self._readable() == 0 and self.preview.rows:
             return "None of the first rows can be read this way; check the columns."
         return ""
 
     def _detected(self) -> str:
-        preview = self.request.preview
+        preview = self.preview
         parts = [
             "Parquet" if not preview.delimiter else f"{preview.format.value.upper()} text",
             f"{preview.size / 1e6:,.1f} MB" if preview.size >= 1e5 else f"{preview.size:,} bytes",
@@ -201,27 +278,24 @@ class MappingDialog(QDialog):
             ]
             if preview.dialect.compressed:
                 parts.insert(1, "gzip")
-        return "Detected: " + ", ".join(parts) + "."
+        return ("Detected: " if self.dialect is None else "Read as: ") + ", ".join(parts) + "."
 
-    def _make_table(self) -> QTableWidget:
-        preview = self.request.preview
+    def _fill_table(self) -> None:
+        preview, table = self.preview, self.table
         rows = preview.rows[:SHOWN]
         width = max([len(preview.columns), *(len(row) for row in rows)])
-        table = QTableWidget(len(rows), width)
-        table.setAccessibleName("The first rows of the file")
+        table.clear()
+        table.setRowCount(len(rows))
+        table.setColumnCount(width)
         table.setHorizontalHeaderLabels(
             [*preview.columns, *("(surplus)" for _ in range(width - len(preview.columns)))]
         )
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        table.setTabKeyNavigation(False)
         for r, row in enumerate(rows):
             for c in range(width):
                 table.setItem(r, c, QTableWidgetItem(row[c][:200] if c < len(row) else ""))
         table.resizeColumnsToContents()
         for c in range(width):
             table.setColumnWidth(c, min(table.columnWidth(c) + 8, 260))
-        return table
 
     def _choose_format(self, value: str) -> None:
         place = self.time_format.findData(value)
@@ -234,7 +308,7 @@ class MappingDialog(QDialog):
         if self.sender() is self.combos["time"]:
             column = self.combos["time"].currentData()
             if column is not None:
-                values = [r[column] for r in self.request.preview.rows if column < len(r)]
+                values = [r[column] for r in self.preview.rows if column < len(r)]
                 found = time_format(values)
                 if found is not None:
                     self.time_format.blockSignals(True)
@@ -244,10 +318,8 @@ class MappingDialog(QDialog):
 
     def _readable(self) -> int:
         mapping = self.mapping
-        width = len(self.request.preview.columns)
-        return sum(
-            len(row) == width and not bad_cells(row, mapping) for row in self.request.preview.rows
-        )
+        width = len(self.preview.columns)
+        return sum(len(row) == width and not bad_cells(row, mapping) for row in self.preview.rows)
 
     def _check(self) -> None:
         mapping = self.mapping
@@ -255,7 +327,7 @@ class MappingDialog(QDialog):
         roles = {getattr(mapping, role): name for role, name, _, _ in ROLES}
         style = style_for(self.palette())
         for r in range(self.table.rowCount()):
-            row = self.request.preview.rows[r]
+            row = self.preview.rows[r]
             bad = bad_cells(row, mapping)
             for c in range(self.table.columnCount()):
                 item = self.table.item(r, c)
@@ -263,11 +335,13 @@ class MappingDialog(QDialog):
                 item.setToolTip(why or item.text())
                 item.setBackground(QBrush(style.warn_back) if why else QBrush())
                 item.setForeground(QBrush(style.warn_text) if why else QBrush())
-        for c, name in enumerate(self.request.preview.columns):
+        for c, name in enumerate(self.preview.columns):
             header = self.table.horizontalHeaderItem(c)
             header.setText(f"{name}\n{roles[c]}" if c in roles else f"{name}\n ")
+            wanted = self.table.horizontalHeader().sectionSizeHint(c) + 8
+            self.table.setColumnWidth(c, max(self.table.columnWidth(c), wanted))
         problem = self.problem
-        total, good = len(self.request.preview.rows), self._readable()
+        total, good = len(self.preview.rows), self._readable()
         self.verdict.setText(
             problem
             or f"{good} of the first {total} rows can be read this way; "
@@ -280,7 +354,7 @@ class MappingDialog(QDialog):
 
     def _accept(self) -> None:
         if not self.problem:
-            self.load.emit(self.request.path, self.mapping)
+            self.load.emit(self.request.path, self.mapping, self.dialect)
             self.accept()
 
     def keyPressEvent(self, event) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QDateTime, QTimeZone, Signal
-from PySide6.QtWidgets import QComboBox, QDateTimeEdit, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.time_field import TimeField
 
 MONTHS_AT_MOST = 60
 NO_TIMES = "The file has no times, so all check-ins are used."
@@ -45,28 +48,16 @@ class TimeRange(QWidget):
         super().__init__(parent)
         self._span: tuple[str | None, str | None] = (None, None)
         self._silent = False
-        self.presets = QComboBox()
-        self.presets.setAccessibleName("Time range")
-        self.start, self.end = QDateTimeEdit(), QDateTimeEdit()
+        self.presets = ChoiceBox("Time range")
+        self.start = TimeField("Beginning of the time range, UTC")
+        self.end = TimeField("End of the time range, UTC, excluded")
         self.why = QLabel(NO_TIMES, wordWrap=True)
         self.why.setObjectName("muted")
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
         grid.addWidget(self.presets, 0, 0, 1, 2)
-        for row, (text, field, name) in enumerate(
-            (
-                ("From", self.start, "Beginning of the time range, UTC"),
-                ("Until", self.end, "End of the time range, UTC, excluded"),
-            ),
-            1,
-        ):
-            field.setTimeZone(QTimeZone.utc())
-            field.setDisplayFormat("yyyy-MM-dd HH:mm")
-            field.setCalendarPopup(True)
-            field.setKeyboardTracking(False)
-            field.setAccessibleName(name)
-            field.setToolTip(name)
+        for row, (text, field) in enumerate((("From", self.start), ("Until", self.end)), 1):
             field.dateTimeChanged.connect(self._edited)
             label = QLabel(text)
             label.setBuddy(field)

@@ -44,8 +44,15 @@ class ChoiceBox(QComboBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw, and a chevron that the style sheet has no picture for."""
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.palette().placeholderText().color(), 1.6))
-        x, y = self.width() - 13.0, self.height() / 2 - 1.5
-        painter.drawPolyline(QPolygonF([QPointF(x - 4, y), QPointF(x, y + 4), QPointF(x + 4, y)]))
+        paint_chevron(self)
+
+
+def paint_chevron(widget: QWidget) -> None:
+    """Draw the sign of a list or calendar to open at a widget's right end."""
+    painter = QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    palette = widget.palette()
+    colour = palette.placeholderText() if widget.isEnabled() else palette.mid()
+    painter.setPen(QPen(colour.color(), 1.6))
+    x, y = widget.width() - 13.0, widget.height() / 2 - 1.5
+    painter.drawPolyline(QPolygonF([QPointF(x - 4, y), QPointF(x, y + 4), QPointF(x + 4, y)]))

@@ -1,0 +1,77 @@
+"""Saying how a file's fields are separated and its letters written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.ui.map_desk import Desk, opened
+
+
+@pytest.fixture
+def desk(qtbot) -> Iterator[Desk]:
+    with opened(qtbot) as desk:
+        yield desk
+
+
+def choose(combo, value: str) -> None:
+    combo.setCurrentIndex(combo.findData(value))
+
+
+def asked(desk: Desk, path):
+    with desk.qtbot.waitSignal(desk.data.mapping_needed, timeout=10_000):
+        desk.data.open(path, ask=True)
+    return desk.panel.dialog("mapping")
+
+
+def test_another_delimiter_is_looked_at_and_loaded(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "both.csv"
+    # Six fields by commas, three by semicolons: both are a way to read it.
+    path.write_text("".join(f"{i % 5},x;48.{i:03d},1;11.{i:03d},2,3\n" for i in range(30)))
+    dialog = asked(desk, path)
+    assert dialog.delimiter.currentData() == dialog.preview.delimiter
+    assert dialog.dialect is None
+    choose(dialog.delimiter, ";")
+    assert dialog.table.columnCount() == 3
+    assert dialog.table.item(0, 0).text() == "0,x"
+    assert "semicolon" in dialog.detected.text()
+    choose(dialog.delimiter, ",")
+    assert dialog.dialect is None or dialog.dialect.delimiter == ","
+    assert dialog.table.columnCount() == 5
+    dialog.reject()
+
+
+def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "letters.csv"
+    rows = "".join(f"Jörg{i % 3},48.{i:03d},11.{i:03d}\n" for i in range(30))
+    path.write_bytes(("user,lat,lon\n" + rows).encode())
+    dialog = asked(desk, path)
+    choose(dialog.encoding, "utf-16")
+    assert "utf-16" in dialog.problem
+    assert dialog.verdict.text() == dialog.problem
+    assert not dialog.load_button.isEnabled()
+    choose(dialog.encoding, "latin-1")
+    assert dialog.problem == ""
+    assert dialog.table.item(0, 0).text() == "JÃ¶rg0"
+    assert dialog.dialect.encoding == "latin-1"
+    with desk.qtbot.waitSignal(desk.data.loaded, timeout=20_000):
+        desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+    assert desk.data.current.users == 3
+    assert any("LATIN-1" in note for note in desk.data.current.report.notes)
+
+
+def test_the_guess_follows_what_is_chosen(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "bars.csv"
+    path.write_text(
+        "user|lat|lon\n" + "".join(f"{i % 4}|48.{i:03d}|11.{i:03d}\n" for i in range(30))
+    )
+    dialog = asked(desk, path)
+    assert dialog.mapping.user == 0
+    choose(dialog.delimiter, ",")
+    assert dialog.mapping.missing
+    assert "Choose the column" in dialog.problem
+    choose(dialog.delimiter, "|")
+    assert (dialog.mapping.user, dialog.mapping.lat, dialog.mapping.lon) == (0, 1, 2)
+    assert dialog.problem == ""
