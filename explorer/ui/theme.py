@@ -181,7 +181,17 @@ def _palette(c: Chrome) -> QPalette:
     return palette
 
 
+def _mixed(front: str, back: str, share: float) -> str:
+    """Return the colour between two, `share` of it from the front one."""
+    parts = (
+        round(share * int(front[i : i + 2], 16) + (1 - share) * int(back[i : i + 2], 16))
+        for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
 def _sheet(c: Chrome) -> str:
+    faded = _mixed(c.muted, c.panel, 0.55)
     return f"""
     QMainWindow, QMainWindow::separator {{ background: {c.window}; }}
     QMainWindow::separator {{ width: 5px; height: 5px; }}
@@ -192,7 +202,7 @@ def _sheet(c: Chrome) -> str:
     QMenu {{ background: {c.field}; border: 1px solid {c.border}; padding: 4px; }}
     QMenu::item {{ padding: 5px 26px 5px 24px; border-radius: 4px; }}
     QMenu::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
-    QMenu::item:disabled {{ color: {c.muted}; }}
+    QMenu::item:disabled {{ color: {faded}; }}
     QMenu::separator {{ height: 1px; background: {c.border}; margin: 4px 8px; }}
     QToolTip {{ background: {c.field}; color: {c.text}; border: 1px solid {c.border};
                 padding: 5px; }}
@@ -212,13 +222,27 @@ def _sheet(c: Chrome) -> str:
     QTabBar::tab:hover:!selected {{ color: {c.text}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
     QTabWidget#sides QTabBar::tab {{ padding: 5px 12px; }}
-    QLineEdit {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 4px;
+    QCheckBox {{ spacing: 7px; }}
+    QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {c.muted};
+                 border-radius: 3px; background: {c.field}; }}
+    QCheckBox::indicator:hover, QCheckBox::indicator:focus {{ border-color: {c.accent}; }}
+    QCheckBox::indicator:checked {{ background: {c.accent}; border-color: {c.accent}; }}
+    QCheckBox::indicator:disabled {{ background: {c.panel}; border-color: {c.border}; }}
+    QCheckBox:focus {{ color: {c.accent}; }}
+    QCheckBox:disabled {{ color: {faded}; }}
+    QLineEdit, QAbstractSpinBox {{ background: {c.field};
+                 border: 1px solid {c.border}; border-radius: 4px;
                  padding: 3px 6px; selection-background-color: {c.accent};
                  selection-color: {c.on_accent}; }}
-    QLineEdit:focus {{ border: 1px solid {c.accent}; }}
+    QLineEdit:focus, QAbstractSpinBox:focus {{ border: 1px solid {c.accent}; }}
+    QLineEdit:disabled, QAbstractSpinBox:disabled {{ color: {faded};
+                 background: {c.panel}; }}
+    QDateTimeEdit::drop-down {{ border: none; width: 20px; }}
+    QDateTimeEdit::down-arrow {{ image: none; }}
     QLineEdit[wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
     QComboBox[flat="true"] {{ background: {c.field}; border: 1px solid {c.border};
                  border-radius: 4px; padding: 3px 22px 3px 8px; min-height: 18px; }}
+    QComboBox[flat="true"]:disabled {{ color: {faded}; background: {c.panel}; }}
     QComboBox[flat="true"]:focus {{ border: 1px solid {c.accent}; }}
     QComboBox[flat="true"]::drop-down {{ border: none; width: 20px; }}
     QComboBox QAbstractItemView {{ background: {c.field}; border: 1px solid {c.border};
@@ -227,11 +251,13 @@ def _sheet(c: Chrome) -> str:
                    border-radius: 4px; padding: 4px 10px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {c.accent}; }}
     QPushButton:focus, QToolButton:focus {{ border-color: {c.accent}; }}
-    QPushButton:pressed, QToolButton:pressed, QToolButton:checked {{ background: {c.accent_soft};
-                   border-color: {c.accent}; }}
-    QPushButton:disabled, QToolButton:disabled {{ color: {c.muted}; background: {c.panel}; }}
     QPushButton:default {{ background: {c.accent}; color: {c.on_accent};
                            border-color: {c.accent}; }}
+    QPushButton:default:hover, QPushButton:default:focus {{ border-color: {c.text}; }}
+    QPushButton:pressed, QToolButton:pressed, QPushButton:checked, QToolButton:checked {{
+                   background: {c.accent_soft}; color: {c.text}; border-color: {c.accent}; }}
+    QPushButton:disabled, QPushButton:default:disabled, QToolButton:disabled {{
+                   color: {faded}; background: {c.panel}; border-color: {c.border}; }}
     QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent;
                                  padding: 2px 6px; }}
     QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Result
 from explorer.ui.controllers.export_controller import PICTURES, ExportJob
+from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 FORMATS = (
@@ -99,9 +100,11 @@ class ExportDialog(QDialog):
             box.setAccessibleName(name)
         self.dpi = QSpinBox(minimum=30, maximum=1200, value=150, suffix=" dpi")
         self.dpi.setAccessibleName("Dots per inch")
+        for box in (self.width_box, self.height_box, self.dpi):
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys step too
         self.theme = ChoiceBox("Theme")
         self.theme.offer([("light", "Light"), ("dark", "Dark")], self._view.theme)
-        self.true_map = QCheckBox("Include the true map (curator only)", self)
+        self.true_map = CheckBox("Include the true map (curator only)", self)
         self.true_map.setToolTip(CURATOR_ONLY)
         self._has_true = any(s.curator_only for s in self._result.surfaces)
         self.true_map.setVisible(self._has_true)
@@ -110,8 +113,11 @@ class ExportDialog(QDialog):
         self.recipe.setAccessibleName("Recipe")
         self.recipe.setMinimumHeight(130)
         size = QHBoxLayout()
-        for widget in (self.width_box, QLabel("×"), self.height_box, self.unit, self.dpi):
-            size.addWidget(widget)
+        for widget, share in (
+            (self.width_box, 1), (QLabel("×"), 0), (self.height_box, 1), (self.unit, 1),
+            (self.dpi, 1),
+        ):  # fmt: skip
+            size.addWidget(widget, share)
         form = QFormLayout()
         form.addRow("Format", self.format)
         form.addRow("Size", self.preset)
@@ -132,6 +138,9 @@ class ExportDialog(QDialog):
         layout.addWidget(self.recipe, 1)
         layout.addWidget(self.buttons)
         self.setMinimumWidth(480)
+        order = (self.format, *self._size_widgets, self.theme, self.true_map, self.recipe)
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)
         self.format.currentIndexChanged.connect(self._update)
         self.theme.currentIndexChanged.connect(self._update)
         self.true_map.toggled.connect(self._update)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QCheckBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -22,6 +21,7 @@ from explorer.studies.model import Result, Selection
 from explorer.ui.controllers.data_controller import DataController, MappingRequest
 from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.time_range import TimeRange
+from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.value_field import ValueField
 
 MAX_USERS = 100_000_000
@@ -149,7 +149,7 @@ class DataPanel(QWidget):
         )
         self.users.entered.connect(lambda n: self._change(users=int(n)))
         self.users.stepped.connect(self._step_users)
-        self.all_users = QCheckBox("all")
+        self.all_users = CheckBox("all")
         self.all_users.setToolTip("Use every user with a check-in inside region and time range")
         self.all_users.toggled.connect(self._all_toggled)
         self.seed = ValueField(lambda value: _whole("data seed", value, 0, MAX_SEED))

@@ -6,11 +6,12 @@ import html
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.figures.style import SeriesStyle
 from explorer.studies.model import Series
 from explorer.ui.views.curves import pen_of
+from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.numbers import pretty_number, rich
 from explorer.ui.widgets.still_label import StillLabel
 
@@ -63,7 +64,7 @@ class _Row:
 
     def __init__(self, legend: Legend, key: str) -> None:
         self.key = key
-        self.check = QCheckBox()
+        self.check = CheckBox()
         self.swatch = Swatch()
         self.label = ElidedLabel()
         self.role = QLabel(objectName="muted")

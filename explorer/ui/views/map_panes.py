@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QFont, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
@@ -20,13 +20,23 @@ from explorer.ui.views.map_style import LIGHT, style_for
 from explorer.ui.widgets.still_label import StillLabel
 
 KEYS = ("true", "private")
+_GAP = 14
+"""Pixels of a header that are neither title nor badge."""
 
 
 class PaneHeader(QWidget):
-    """Title of a pane and a badge that says what kind of picture it is."""
+    """Title of a pane and a badge that says what kind of picture it is.
 
-    def __init__(self, title: str, badge: str, tip: str, parent: QWidget | None = None) -> None:
+    The title comes first: where both do not fit side by side the badge takes its short form, then
+    the title what stands after its colon.
+    """
+
+    def __init__(
+        self, title: str, badge: str, short: str, tip: str, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._badges = (badge, short)
+        self._title = title
         self.title = StillLabel(title)
         font = QFont(self.title.font())
         font.setWeight(QFont.Weight.DemiBold)
@@ -34,10 +44,38 @@ class PaneHeader(QWidget):
         self.badge = QLabel(badge)
         self.badge.setObjectName("badge")
         self.badge.setToolTip(tip)
+        self.badge.setAccessibleName(badge)
         row = QHBoxLayout(self)
         row.setContentsMargins(2, 0, 2, 0)
         row.addWidget(self.title, 1)
         row.addWidget(self.badge)
+
+    def set_title(self, text: str) -> None:
+        """Write another title."""
+        if text != self._title:
+            self._title = text
+            self.title.setToolTip(text)
+            self._choose_form()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        self._choose_form()
+
+    def _choose_form(self) -> None:
+        long, short = self._badges
+        room = self.width() - _GAP - QFontMetrics(self.title.font()).horizontalAdvance(self._title)
+        badge = long if self._badge_width(long) <= room else short
+        if badge != self.badge.text():
+            self.badge.setText(badge)
+        rest = self._title.partition(": ")[2]
+        self.title.setText(rest if rest and self._badge_width(badge) > room else self._title)
+        self.title.setAccessibleName(self._title)
+
+    def _badge_width(self, text: str) -> int:
+        metrics = self.badge.fontMetrics()
+        frame = self.badge.sizeHint().width() - metrics.horizontalAdvance(self.badge.text())
+        return frame + metrics.horizontalAdvance(text)
 
 
 class MapPanes(QWidget):
@@ -73,12 +111,14 @@ class MapPanes(QWidget):
             "true": PaneHeader(
                 "True heatmap",
                 "curator only",
+                "curator",
                 "Drawn from the real check-ins without any noise. Only who holds the data may "
                 "see it.",
             ),
             "private": PaneHeader(
                 "Private heatmap",
                 "demonstration noise",
+                "demo noise",
                 "The noise comes from the seed shown, so that it can be drawn again: good for "
                 "looking, not for a release.",
             ),
@@ -186,7 +226,7 @@ class MapPanes(QWidget):
         surface = self._surfaces[key]
         self.panes[key].set_surface(surface.values, surface.region, self.top(key))
         self.panes[key].set_stamp(surface.stamp)
-        self.headers[key].title.setText(short_title(surface.label))
+        self.headers[key].set_title(short_title(surface.label))
 
     def _scale_bars(self) -> None:
         if not self._surfaces:

@@ -6,7 +6,6 @@ import html
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QSizePolicy,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.studies.model import Kind, Parameter, Value
+from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.numbers import pretty_number, rich
@@ -153,7 +153,7 @@ class FlagRow(ParameterRow):
     def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
         super().__init__(parameter, parent)
         name = " ".join(filter(None, (parameter.symbol, parameter.name)))
-        self.box = QCheckBox(name[:1].upper() + name[1:])
+        self.box = CheckBox(name[:1].upper() + name[1:])
         self.box.setAccessibleName(parameter.name)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 8)

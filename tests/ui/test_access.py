@@ -1,0 +1,155 @@
+"""Every control has a name and is reached by Tab; no two keys or mnemonics clash."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QComboBox,
+    QDockWidget,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QTabBar,
+    QWidget,
+)
+
+from explorer.ui.widgets.number_slider import NumberSlider
+
+INSIDE = (QAbstractSpinBox, QComboBox, QDockWidget, QTabBar)
+"""Widgets of Qt whose parts are operated through them."""
+
+
+def controls(root: QWidget) -> list[QWidget]:
+    """Return what the user operates in a window, without the parts of Qt's own widgets."""
+    return [
+        w
+        for w in root.findChildren(QWidget)
+        if w.window() is root.window()
+        and isinstance(w, (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, NumberSlider))
+        and not isinstance(w.parentWidget(), INSIDE)
+        and not w.objectName().startswith("qt_")
+        and type(w).__name__ != "QTableCornerButton"
+    ]
+
+
+def name_of(widget: QWidget) -> str:
+    """Return what a screen reader says of a widget."""
+    said = widget.accessibleName()
+    if not said and isinstance(widget, QAbstractButton):
+        said = widget.text()
+    if not said:
+        labels = widget.window().findChildren(QLabel)
+        said = next((label.text() for label in labels if label.buddy() is widget), "")
+    return said.strip()
+
+
+def check(root: QWidget) -> list[str]:
+    """Return what is wrong with the controls of a window or dialog."""
+    wrong = []
+    for widget in controls(root):
+        what = f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}"
+        if not re.search(r"\w", name_of(widget)):
+            wrong.append(f"{what}: no name (“{name_of(widget)}”)")
+        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            wrong.append(f"{what} ({name_of(widget)}): not reached by Tab")
+    return wrong
+
+
+def mnemonics(texts: list[str]) -> list[str]:
+    """Return the letters that more than one of these texts is chosen with."""
+    letters = [m[1].lower() for t in texts if (m := re.search(r"&(\w)", t.replace("&&", "")))]
+    return [letter for letter, count in Counter(letters).items() if count > 1]
+
+
+@pytest.fixture(params=["heatmap", "shuffle-rdp"])
+def window(request, open_window, settled):
+    window = open_window(study=request.param)
+    settled(window)
+    return window
+
+
+def test_every_control_of_the_window_has_a_name_and_its_place_in_the_tab_chain(window) -> None:
+    assert len(controls(window)) > 20
+    assert check(window) == []
+    chain, widget = [], window.nextInFocusChain()
+    while widget is not window and len(chain) < 5000:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    assert set(controls(window)) <= set(chain)
+
+
+def test_tab_goes_down_the_parameters_as_they_stand(window) -> None:
+    rows = [row for row in window.parameters.findChildren(NumberSlider) if row.isVisible()]
+    assert len(rows) >= 3
+    chain, widget = [], window.nextInFocusChain()
+    while widget is not window:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    rows.sort(key=chain.index)
+    heights = [row.mapTo(window, row.rect().topLeft()).y() for row in rows]
+    assert all(above < below for above, below in pairwise(heights))
+
+
+def test_no_two_keys_clash_and_menus_are_chosen_by_one_letter_each(window) -> None:
+    keys = Counter(
+        key.toString()
+        for action in window.findChildren(QAction)
+        if action.isVisible()
+        for key in action.shortcuts()
+    )
+    assert [key for key, count in keys.items() if count > 1] == []
+    menus = [window.menuBar(), *window.menuBar().findChildren(QMenu)]
+    for menu in menus:
+        shown = [action.text() for action in menu.actions() if action.isVisible()]
+        assert mnemonics(shown) == [], shown
+
+
+def test_the_controls_of_the_dialogs_have_names(open_window, settled, qtbot, tmp_path) -> None:
+    window = open_window(study="heatmap")
+    settled(window)
+    window.output.ask()
+    window.data_panel.show_report()
+    window.data_panel.show_busiest()
+    path = tmp_path / "odd.csv"
+    path.write_text("a;b;c\n" + "".join(f"{i};48.{i};11.{i}\n" for i in range(20)))
+    with qtbot.waitSignal(window.data.mapping_needed, timeout=10_000):
+        window.files.open_data(path, ask=True)
+    dialogs = [w for w in window.findChildren(QWidget) if w.isWindow() and w.inherits("QDialog")]
+    assert len(dialogs) == 4
+    for dialog in dialogs:
+        assert check(dialog) == []
+        labels = [label.text() for label in dialog.findChildren(QLabel) if label.buddy()]
+        buttons = [b.text() for b in dialog.findChildren(QAbstractButton)]
+        assert mnemonics(labels + buttons) == []
+        dialog.close()
+    qtbot.waitUntil(lambda: not window.data.busy, timeout=10_000)
+
+
+def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
+    open_window, settled, qtbot, tmp_path, monkeypatch
+) -> None:
+    window = open_window(study="heatmap")
+    settled(window)
+    path = tmp_path / "sure.csv"
+    path.write_text("user,lat,lon\n" + "".join(f"{i},48.{i},11.{i}\n" for i in range(20)))
+    monkeypatch.setattr(
+        "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileName",
+        lambda *_: (str(path), ""),
+    )
+    with qtbot.waitSignal(window.data.mapping_needed, timeout=10_000):
+        window.menus.actions["open-mapping"].trigger()
+    dialog = window.data_panel.dialog("mapping")
+    assert dialog.problem == ""
+    with qtbot.waitSignal(window.data.loaded, timeout=20_000):
+        qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+    assert window.data.current.rows == 20
+    assert window.keeper.recent[0].endswith("sure.csv")
+    settled(window)
