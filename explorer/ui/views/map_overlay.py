@@ -219,3 +219,16 @@ def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused
     painter.setPen(QPen(colour, 1, Qt.PenStyle.DashLine))
     painter.setBrush(fill)
     painter.drawRect(QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom)))
+
+
+def paint_mark(painter: QPainter, pixels: PixelBox) -> None:
+    """Outline a cell, in black on white so that it is seen on every colour."""
+    grow = max(0.0, 4 - (pixels.right - pixels.left) / 2)
+    rect = QRectF(
+        QPointF(pixels.left - grow, pixels.top - grow),
+        QPointF(pixels.right + grow, pixels.bottom + grow),
+    )
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for colour, width in ((QColor(255, 255, 255), 3), (QColor(0, 0, 0), 1)):
+        painter.setPen(QPen(colour, width))
+        painter.drawRect(rect)

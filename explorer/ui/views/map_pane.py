@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from explorer.geography.projection import Box
@@ -19,11 +19,20 @@ from explorer.ui.views.map_overlay import (
     TextPainter,
     city_stamps,
     note_stamps,
+    paint_mark,
     paint_region,
     paint_rubber_band,
     scale_stamp,
 )
-from explorer.ui.views.map_region_tool import SMALLEST, Grip, PixelBox, dragged_box, grip_at
+from explorer.ui.views.map_region_tool import (
+    SMALLEST,
+    Grip,
+    PixelBox,
+    cursor_of,
+    dragged_box,
+    grip_at,
+    usable,
+)
 from explorer.ui.views.map_style import LIGHT, MapStyle, basemap
 
 PAN_STEP = 0.15
@@ -258,7 +267,7 @@ class MapPane(pg.GraphicsView):
         """Draw what lies above the map in pixels."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._marked is not None:
-            self._paint_mark(painter)
+            paint_mark(painter, self._pixels(self._marked))
         if self._region is not None:
             paint_region(painter, self._pixels(self._region.box), self._style, self._editing)
         if self._stamps is None:
@@ -271,18 +280,6 @@ class MapPane(pg.GraphicsView):
             painter.setPen(QPen(self._style.region, 1, Qt.PenStyle.DotLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(0.5, 0.5, self.width() - 2, self.height() - 2))
-
-    def _paint_mark(self, painter: QPainter) -> None:
-        pixels = self._pixels(self._marked)
-        grow = max(0.0, 4 - (pixels.right - pixels.left) / 2)
-        rect = QRectF(
-            QPointF(pixels.left - grow, pixels.top - grow),
-            QPointF(pixels.right + grow, pixels.bottom + grow),
-        )
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for colour, width in ((QColor(255, 255, 255), 3), (QColor(0, 0, 0), 1)):
-            painter.setPen(QPen(colour, width))
-            painter.drawRect(rect)
 
     # Degrees and pixels ----------------------------------------------------------------------
 
@@ -335,7 +332,7 @@ class MapPane(pg.GraphicsView):
         grip = Grip()
         if position is not None and self._region is not None:
             grip = grip_at(self._pixels(self._region.box), position.x(), position.y())
-        self.viewport().setCursor(_cursor(grip))
+        self.viewport().setCursor(cursor_of(grip))
 
     def wheel(self, position: QPointF, delta: float) -> None:
         """Zoom about a position of the pane; 120 is one notch."""
@@ -361,7 +358,7 @@ class MapPane(pg.GraphicsView):
             self.to_degrees(position.x(), position.y()),
         )
         if not event.isFinish():
-            self._band, self._band_refused = box, not _usable(box)
+            self._band, self._band_refused = box, not usable(box)
             self.viewport().update()
             return
         self._band = None
@@ -397,22 +394,3 @@ class MapPane(pg.GraphicsView):
 def _rect(box: Box) -> QRectF:
     south, west, north, east = box
     return QRectF(west, south, east - west, north - south)
-
-
-def _usable(box: Box) -> bool:
-    try:
-        Region(*box)
-    except ValueError:
-        return False
-    return True
-
-
-def _cursor(grip: Grip) -> Qt.CursorShape:
-    if grip.whole:
-        return Qt.CursorShape.SizeAllCursor
-    if grip.new:
-        return Qt.CursorShape.CrossCursor
-    if (grip.west or grip.east) and (grip.north or grip.south):
-        rising = grip.east == grip.north
-        return Qt.CursorShape.SizeBDiagCursor if rising else Qt.CursorShape.SizeFDiagCursor
-    return Qt.CursorShape.SizeHorCursor if grip.west or grip.east else Qt.CursorShape.SizeVerCursor

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
+
 from explorer.geography.projection import Box
+from explorer.geography.region import Region
 
 REACH = 9.0
 """Pixels around an edge or a corner within which it is taken hold of."""
@@ -112,3 +115,24 @@ def dragged_box(
     if grip.north:
         north += up
     return (min(south, north), min(west, east), max(south, north), max(west, east))
+
+
+def usable(box: Box) -> bool:
+    """Return whether a box can be a region of interest."""
+    try:
+        Region(*box)
+    except ValueError:
+        return False
+    return True
+
+
+def cursor_of(grip: Grip) -> Qt.CursorShape:
+    """Return the pointer that says what a drag with this grip does."""
+    if grip.whole:
+        return Qt.CursorShape.SizeAllCursor
+    if grip.new:
+        return Qt.CursorShape.CrossCursor
+    if (grip.west or grip.east) and (grip.north or grip.south):
+        rising = grip.east == grip.north
+        return Qt.CursorShape.SizeBDiagCursor if rising else Qt.CursorShape.SizeFDiagCursor
+    return Qt.CursorShape.SizeHorCursor if grip.west or grip.east else Qt.CursorShape.SizeVerCursor
