@@ -137,8 +137,7 @@ class ValueAxis(pg.AxisItem):
         """Return labelled and bare ticks."""
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []
-        ratio = self.scene().views()[0].devicePixelRatioF() if self.scene() else 1.0
-        room = size / ratio / (60 if self.orientation == "bottom" else 34)
+        room = size / (60 if self.orientation == "bottom" else 34)
         major, minor = (log_ticks if self.log else linear_ticks)(low, high, room)
         return [(1.0, major), (None, minor)]
 
