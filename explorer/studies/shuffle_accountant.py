@@ -44,6 +44,11 @@ from explorer.studies.shuffle_parameters import PARAMETERS, QUANTITIES
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _COMPOSED_POINTS = 32
+_EPSILON_KEYS = (
+    "theorem1", "lower_rdp", "clones_closed", "unamplified", "cap", "clones_numerical",
+)  # fmt: skip
+_COMPOSED_KEYS = ("numerical_upper", "lower_2rr")
+_RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap")
 _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps over which all points share one round."""
 
@@ -143,6 +148,9 @@ class ShuffleAccountant:
         sweep, xs = self._sweep(request)
         points = _points(request, sweep.key, xs)
         some = np.flatnonzero(points.holds[:-1])
+        if not points.holds.any():
+            absent = _absent(request, xs, _COMPOSED_KEYS)
+            return replace(full, series=full.series + absent, complete=True)
         chosen = some[list(thinned(some.size, _COMPOSED_POINTS))] if some.size else some
         here = points.holds[-1:]
         inside = points.at(np.concatenate([chosen, np.flatnonzero(here) + xs.size]))
@@ -184,7 +192,7 @@ class ShuffleAccountant:
         context: Context,
     ) -> dict[str, Any]:
         if inside.size == 0:
-            return self._nothing(request)
+            return self._nothing(request) | {"series": _absent(request, xs, _EPSILON_KEYS)}
         variant = Clones(request["clones"])
         found = epsilon_curves(inside, lam_max, variant, context, numerical=not coarse)
         absent = "" if holds.all() else _why_absent(request)
@@ -268,7 +276,7 @@ class ShuffleAccountant:
         context: Context,
     ) -> dict[str, Any]:
         if inside.size == 0:
-            return self._nothing(request)
+            return self._nothing(request) | {"series": _absent(request, xs, _RENYI_KEYS)}
         found: RenyiCurves = renyi_curves(inside, context)
         absent = "" if holds.all() else _why_absent(request)
         vacuous = found.theorem1_alone > found.cap
@@ -320,6 +328,14 @@ def _points(request: Request, swept: str, xs: FloatArray) -> Points:
     return Points(
         columns["eps0"], columns["k"], columns["n"], columns["T"], columns["delta"], columns["lam"]
     )
+
+
+def _absent(request: Request, xs: FloatArray, keys: tuple[str, ...]) -> tuple[Series, ...]:
+    """Return curves that hold nowhere in this sweep."""
+    nowhere, why = np.zeros(xs.size + 1, bool), _why_absent(request)
+    variant = Clones(request["clones"])
+    none = np.empty(0)
+    return tuple(_curve(key, xs, nowhere, none, why, variant=variant) for key in keys)
 
 
 def _why_absent(request: Request) -> str:

@@ -226,6 +226,21 @@ def test_work_stops_when_told(study):
         ask(study, "eps0", 0.1, 8, 50, host=Host(stop_after=5))
 
 
+@pytest.mark.parametrize(("quantity", "x"), [("eps", "T"), ("rdp", "lam")])
+def test_curves_that_hold_nowhere_stay_in_the_legend_with_the_reason(study, quantity, x):
+    request = default_request(study, k=2_000_000, n=1_000_000)
+    request = replace(request, quantity=quantity, sweep=Sweep(x, 2, 10, 5))
+    usual = replace(request, values=default_request(study).values)
+    answers, others = (list(study.answer(r, Host())) for r in (request, usual))
+    assert [s.key for s in answers[-1].series] == [s.key for s in others[-1].series]
+    for series in answers[-1].series:
+        assert series.x.size == series.y.size == 5
+        assert np.isnan(series.y).all()
+        assert "k > n" in series.why_absent
+    assert answers[-1].complete
+    assert answers[-1].guarantee is None
+
+
 def test_edge_and_caps_are_noted(study):
     edge = ask(study, "T", 100, 1000, 3, eps0=1.0, k=10**4, n=10**7, T=1000, lam_max=64)[-1]
     assert edge.readout("order").value == 64
