@@ -1,0 +1,183 @@
+"""P_zsum and P_hist as they run: every user's randomizer, the shuffler, the analyzer.
+
+Bins are numbered from 0. The random source is passed in; for a release pass one that is fed by the
+operating system (these are the numbers of a study).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+
+IntArray = NDArray[np.int64]
+
+MESSAGES_MAX = 50_000_000
+"""Largest n·d for which every single message is drawn; beyond it use the `simulate_` functions."""
+
+
+class Sent(NamedTuple):
+    """What all users hand to the shuffler.
+
+    Attributes
+    ----------
+    messages : ndarray of int
+        The messages of user 0, then of user 1, …: each is the number of a bin.
+    lengths : ndarray of int, shape (n,)
+        How many of them each user sent.
+    """
+
+    messages: IntArray
+    lengths: IntArray
+
+
+def count_randomizer(bits: ArrayLike, p: float, rng: np.random.Generator) -> Sent:
+    """Return x + Ber(p) copies of one message for every user.
+
+    Parameters
+    ----------
+    bits : array of int, shape (n,)
+        Each user's 0 or 1.
+    p : float
+        Probability of a noise bit, in [0, 1].
+
+    References
+    ----------
+    Balcer & Cheu 2020, Figure 1.
+    """
+    x = domain.integers("bits", bits, 0, 1).astype(np.int64)
+    rate = float(domain.reals("p", p, 0.0, 1.0))
+    if x.ndim != 1 or not 1 <= x.size <= MESSAGES_MAX:
+        raise ValueError(f"bits: shape {x.shape} is not (n,) with n in [1, {MESSAGES_MAX}]")
+    lengths = x + (rng.random(x.size) < rate)
+    return Sent(np.zeros(int(lengths.sum()), dtype=np.int64), lengths)
+
+
+def histogram_randomizer(values: ArrayLike, d: int, p: float, rng: np.random.Generator) -> Sent:
+    """Return every user's own bin, and each bin once more with probability p.
+
+    Parameters
+    ----------
+    values : array of int, shape (n,)
+        Each user's bin, in [0, d).
+    d : int
+        Number of bins; n·d at most 5e7.
+    p : float
+        Probability of a noise bit, in [0, 1].
+
+    References
+    ----------
+    Balcer & Cheu 2020, Figure 2: the counting randomizer on every coordinate of a one-hot vector.
+    """
+    bins = int(domain.integers("d", d, 1, MESSAGES_MAX))
+    x = domain.integers("values", values, 0, bins - 1).astype(np.int64)
+    rate = float(domain.reals("p", p, 0.0, 1.0))
+    if x.ndim != 1 or not 1 <= x.size * bins <= MESSAGES_MAX:
+        raise ValueError(
+            f"values: {x.shape} users times {bins} bins are not (n,) with n*d in "
+            f"[1, {MESSAGES_MAX}]; simulate_histogram has the same law of estimates"
+        )
+    noise = rng.random((x.size, bins)) < rate
+    copies = noise.astype(np.int64)
+    copies[np.arange(x.size), x] += 1
+    messages = np.repeat(np.tile(np.arange(bins), x.size), copies.ravel())
+    return Sent(messages, copies.sum(axis=1))
+
+
+def shuffler(sent: Sent, rng: np.random.Generator) -> IntArray:
+    """Return all messages in a uniformly random order: whose they were is gone."""
+    return rng.permutation(sent.messages)
+
+
+def count_analyzer(messages: ArrayLike, n: int, p: float) -> float:
+    """Return the estimated frequency of ones: 0 if at most n messages came, |y|/n − p otherwise.
+
+    Integers are compared: |y|/n > 1 in floating point is another question (errata B4).
+    """
+    return float(estimates(np.array([np.size(messages)]), n, p)[0])
+
+
+def histogram_analyzer(messages: ArrayLike, n: int, d: int, p: float) -> FloatArray:
+    """Return the estimated frequencies of all bins, shape (d,): `count_analyzer` on each."""
+    bins = int(domain.integers("d", d, 1, MESSAGES_MAX))
+    y = domain.integers("messages", messages, 0, bins - 1).astype(np.int64)
+    return estimates(np.bincount(y, minlength=bins), n, p)
+
+
+def estimates(received: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
+    """Return the analyzer's outputs for the numbers of messages received in each bin.
+
+    Parameters
+    ----------
+    received : array of int
+        |y| of each bin, in [0, 2e12].
+    n, p : array of float
+        Users, in [1, 1e12], and probability of a noise bit, in [0, 1].
+
+    Returns
+    -------
+    ndarray
+        0, or a number in [1−p+1/n, 2−p]; not clipped to 1.
+    """
+    y = domain.integers("received", received, 0, 2 * domain.COUNT_MAX)
+    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    rate = domain.reals("p", p, 0.0, 1.0)
+    # (y − n)/n + (1 − p) rather than y/n − p: both differences are of small numbers.
+    return np.asarray(np.where(y <= users, 0.0, (y - users) / users + (1 - rate)))
+
+
+def zsum(bits: ArrayLike, p: float, rng: np.random.Generator) -> float:
+    """Run P_zsum on data: randomizer, shuffler, analyzer. Returns the estimated frequency."""
+    sent = count_randomizer(bits, p, rng)
+    return count_analyzer(shuffler(sent, rng), sent.lengths.size, p)
+
+
+def hist(values: ArrayLike, d: int, p: float, rng: np.random.Generator) -> FloatArray:
+    """Run P_hist on data, message by message. Returns the estimated frequencies, shape (d,)."""
+    sent = histogram_randomizer(values, d, p, rng)
+    return histogram_analyzer(shuffler(sent, rng), sent.lengths.size, d, p)
+
+
+def simulate_histogram(
+    counts: ArrayLike, n: int, p: float, rng: np.random.Generator, draws: int | None = None
+) -> FloatArray:
+    """Return estimates with the law of `hist` from the true counts, without any message.
+
+    Parameters
+    ----------
+    counts : array of int, shape (m,)
+        True counts of the bins to be estimated, in [0, n]. Bins that are left out because they
+        are empty have the estimate 0 for certain: leaving them out is exact for the analyzer's
+        output (not for what the analyzer sees).
+    n : int
+        Users, in [1, 1e12].
+    p : float
+        Probability of a noise bit, in [0, 1].
+    draws : int, optional
+        Independent repetitions.
+
+    Returns
+    -------
+    ndarray, shape (m,) or (draws, m)
+    """
+    users = int(domain.integers("n", n, 1, domain.COUNT_MAX))
+    rate = float(domain.reals("p", p, 0.0, 1.0))
+    c = domain.integers("counts", counts, 0, users).astype(np.int64)
+    shape: Any = c.shape if draws is None else (int(draws), *c.shape)
+    # The missing noise bits are few; drawn themselves they keep 1 − p to its last digit.
+    missing = rng.binomial(users, 1 - rate, size=shape)
+    empty = np.broadcast_to(c == 0, shape)
+    received = np.where(empty, 0, c + users - missing)
+    return estimates(received, users, rate)
+
+
+def simulate_count(
+    count: int, n: int, p: float, rng: np.random.Generator, draws: int | None = None
+) -> Any:
+    """Return estimates with the law of `zsum` for a true count: a float, or an array of draws."""
+    out = simulate_histogram(np.array([count]), n, p, rng, draws)[..., 0]
+    return domain.simple(out)

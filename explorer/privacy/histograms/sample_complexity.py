@@ -1,0 +1,255 @@
+"""How many users support identification takes: Claim 3.4 with its constants.
+
+Every value of an unknown support H of size h must occur 2t+1 times, where t bounds all errors of
+the histogram in counts; each of the two events may fail with probability 1/200.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.binomial import stirling_error
+from explorer.privacy.histograms.binomial_sums import lower_tail, upper_tail
+from explorer.privacy.histograms.calibration import Query, calibrate, least_users
+from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
+
+FAILURE = 1 / 200
+SUPPORT_MAX = 1e6
+SAMPLES_MAX = 1e15
+_EXACT_MAX = 1e7
+_SEARCHED = 1e6
+
+
+class Samples(NamedTuple):
+    """What a support identification needs.
+
+    Attributes
+    ----------
+    n : float or ndarray
+        Users; infinite where 1e15 (1e12 by exact calibration) are too few.
+    t : float or ndarray
+        Bound on all errors, in counts; bins with an estimate of at least (t+1)/n are returned.
+    """
+
+    n: Any
+    t: Any
+
+    @property
+    def copies(self) -> Any:
+        """How often every value of the support must occur: 2t + 1."""
+        return 2 * self.t + 1
+
+
+def missing_probability(n: float, h: float, k: float) -> float:
+    """Return the probability that one of h equally likely values occurs fewer than k times.
+
+    Parameters
+    ----------
+    n, h, k : float
+        Samples in [0, 1e15], values in [1, 1e6], occurrences in [1, 1e15]; whole numbers.
+
+    Returns
+    -------
+    float
+        Exact (to about 1e-10) for h ≤ 2 or n ≤ 1e7, the union bound h·Pr[Bin(n, 1/h) < k] beyond.
+
+    Notes
+    -----
+    The counts are independent Poisson variables given their sum; the law of the sum of those that
+    are at least k comes from one Fourier transform around its mean.
+    """
+    samples = float(domain.integers("n", n, 0, SAMPLES_MAX))
+    values = float(domain.integers("h", h, 1, SUPPORT_MAX))
+    wanted = float(domain.integers("k", k, 1, SAMPLES_MAX))
+    return _missing(samples, values, wanted)
+
+
+def _missing(n: float, h: float, k: float) -> float:
+    if n < h * k:
+        return 1.0
+    if h == 1:
+        return 0.0
+    union = h * lower_tail(k - 1, n, 1 / h)
+    if h == 2:
+        return min(1.0, union)
+    if n > _EXACT_MAX or union < 1e-9 or union > 3:
+        return min(1.0, union)
+    mean = n / h
+    size = 1 << math.ceil(math.log2(40 * math.sqrt(n) + 256))
+    x = np.arange(max(k, math.floor(mean - 40 * math.sqrt(mean))), mean + 40 * math.sqrt(mean) + 99)
+    # ln of the Poisson law, from Stirling's error so that no digits go.
+    logs = x * np.log(mean / x) + x - mean - 0.5 * np.log(2 * math.pi * x) - stirling_error(x)
+    folded = np.bincount((x % size).astype(np.int64), weights=np.exp(logs), minlength=size)
+    law = np.fft.irfft(np.fft.rfft(folded) ** h, size)
+    at_n = math.exp(-0.5 * math.log(2 * math.pi * n) - float(stirling_error(n)))
+    return min(1.0, max(0.0, 1.0 - float(law[int(n % size)]) / at_n))
+
+
+def least_samples(h: float, k: float, failure: float = FAILURE) -> float:
+    """Return the least n for which each of h equally likely values occurs k times or more.
+
+    Parameters
+    ----------
+    h, k : float
+        Values in [1, 1e6], occurrences in [1, 1e15]; whole numbers.
+    failure : float
+        Probability in [1e-9, 1) with which it may fail.
+
+    Returns
+    -------
+    float
+        A whole number, exact up to n = 1e7 and by the union bound (a little too large) beyond;
+        infinite beyond 1e15.
+
+    References
+    ----------
+    Balcer & Cheu 2020, Claim 3.4's coupon collector; errata A3: O(kh log h) is loose.
+    """
+    values = float(domain.integers("h", h, 1, SUPPORT_MAX))
+    wanted = float(domain.integers("k", k, 1, SAMPLES_MAX))
+    allowed = float(domain.reals("failure", failure, 1e-9, 1 - 1e-9))
+    low, high = values * wanted - 1, values * wanted
+    step = max(1.0, math.floor(math.sqrt(high)))
+    while high <= SAMPLES_MAX and _missing(high, values, wanted) > allowed:
+        low, high = high, high + step
+        step *= 2
+    if high > SAMPLES_MAX:
+        return math.inf
+    while high - low > 1:
+        middle = math.floor((low + high) / 2)
+        if _missing(middle, values, wanted) > allowed:
+            low = middle
+        else:
+            high = middle
+    return float(high)
+
+
+def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
+    """Return Claim 3.4's sample complexity with the paper's constants and exact coupon collecting.
+
+    Parameters
+    ----------
+    eps, delta : array of float
+        At which P_hist is *run*, ε in (0, 1], δ in [1e-300, 1]: it is (2ε, 2δ)-DP (errata A1).
+        For δ²⁵ > 1/(200h) the error bound is not proved and the result is infinite (errata A2).
+    h : array of int
+        Size of the support, in [1, 1e6]; the domain may be of any size.
+
+    References
+    ----------
+    Balcer & Cheu 2020, Claim 3.4; errata A2, A3.
+    """
+    e = domain.reals("eps", eps, 0.0, 1.0, open_low=True)
+    d = domain.delta(delta)
+    values = domain.integers("h", h, 1, SUPPORT_MAX)
+    e, d, values = np.broadcast_arrays(e, d, values)
+    out = np.empty((2, *e.shape))
+    for i in np.ndindex(e.shape):
+        noise = printed_noise(e[i], d[i])
+        # √(200 ln(2/δ) ln(2/β))/ε = 2√(noise·ln(2/β)), β = 1/(200h).
+        t = math.ceil(noise + 2 * math.sqrt(noise * math.log(400 * values[i])))
+        proved = 25 * math.log(d[i]) <= -math.log(200 * values[i])
+        if not proved or 2 * t + 1 > SAMPLES_MAX:
+            out[(slice(None), *i)] = math.inf, t
+            continue
+        n = max(least_samples(float(values[i]), 2 * t + 1), printed_least_users(e[i], d[i]))
+        out[(slice(None), *i)] = n, t
+    return Samples(domain.simple(out[0]), domain.simple(out[1]))
+
+
+def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
+    """Return the least whole r with Pr[|W − nq| > r] ≤ β for W ~ Bin(n, q), exactly.
+
+    Parameters
+    ----------
+    n : array of int
+        In [1, 1e12].
+    q : array of float
+        In [0, 1].
+    beta : array of float
+        In [1e-300, 1].
+    """
+    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    rate = domain.reals("q", q, 0.0, 1.0)
+    allowed = domain.delta(beta, "beta")
+    users, rate, allowed = np.broadcast_arrays(users, rate, allowed)
+    out = np.empty(users.shape)
+    for i in np.ndindex(users.shape):
+        out[i] = _radius(float(users[i]), float(rate[i]), float(allowed[i]))
+    return domain.simple(out)
+
+
+def _radius(n: float, q: float, beta: float) -> float:
+    mean = n * q
+
+    def enough(r: float) -> bool:
+        below = lower_tail(math.ceil(mean - r) - 1, n, q)
+        return below + upper_tail(math.floor(mean + r) + 1, n, q) <= beta
+
+    low, high = -1.0, 1.0
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = math.floor((low + high) / 2)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return max(0.0, float(high))
+
+
+def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
+    """Return the sample complexity of Claim 3.4's protocol with noise calibrated exactly.
+
+    Parameters
+    ----------
+    eps, delta : array of float
+        Target of the release: ε in [0, 800], δ in [1e-300, 1].
+    h : array of int
+        Size of the support, in [1, 1e6].
+
+    Returns
+    -------
+    Samples
+        An n for which the protocol's own argument holds, the least one up to about 1e6 and at
+        most 1 % above it beyond; t is the noise plus the exact radius of the binomial at
+        β = 1/(200h).
+    """
+    e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX)
+    d = domain.delta(delta)
+    values = domain.integers("h", h, 1, SUPPORT_MAX)
+    e, d, values = np.broadcast_arrays(e, d, values)
+    out = np.empty((2, *e.shape))
+    for i in np.ndindex(e.shape):
+        out[(slice(None), *i)] = _exact_samples(float(e[i]), float(d[i]), float(values[i]))
+    return Samples(domain.simple(out[0]), domain.simple(out[1]))
+
+
+def calibrated_error(eps: float, delta: float, n: float, h: float) -> tuple[float, float]:
+    """Return t and p of an exactly calibrated histogram of n users with h occupied bins."""
+    found = calibrate(eps, delta, n, Query.HISTOGRAM)
+    if not found.feasible:
+        return math.inf, float(found.p)
+    radius = noise_radius(n, 1 - found.p, FAILURE / h)
+    return math.ceil(found.noise + radius), float(found.p)
+
+
+def _exact_samples(eps: float, delta: float, h: float) -> tuple[float, float]:
+    # t falls with n and the n that t asks for falls with t: from below, the first n that suffices
+    # for its own t is the least.
+    n = max(float(least_users(eps, delta, Query.HISTOGRAM)), h)
+    t = math.inf
+    # Far more users than needed give the least t there is; its n is a start nearer the end.
+    if n < domain.COUNT_MAX:
+        t, _ = calibrated_error(eps, delta, domain.COUNT_MAX, h)
+        n = max(n, least_samples(h, 2 * t + 1))
+    while n < domain.COUNT_MAX:
+        t, _ = calibrated_error(eps, delta, n, h)
+        needed = least_samples(h, 2 * t + 1)
+        if needed <= n:
+            return n, t
+        # Where a calibration is slow, a little more than needed ends the search.
+        n = needed if needed < _SEARCHED else math.ceil(needed * 1.002)
+    return math.inf, t
