@@ -26,6 +26,7 @@ CONDITION = (
 """What an exact result rests on. With n_h users who add noise for certain, calibrate at n_h."""
 
 _HUMPS = 0.02
+_HUMPS_USERS = 1e5
 _STEPS = 16
 _WALK = 256
 _TOLERANCE = 1e-13
@@ -185,7 +186,7 @@ def _step(eps: float, n: float, q: float) -> float:
 def _dip_below_half(curve: Curve, eps: float, n: float) -> float | None:
     """Return a q < ½ that meets the target although ½ does not: between humps there may be one."""
     # Within 30 % of the target only: no hump is higher.
-    if curve(0.5) > 0.3:
+    if n > _HUMPS_USERS or curve(0.5) > 0.3:
         return None
     h = _step(eps, n, 0.5)
     values: list[tuple[float, float]] = [(0.5, curve(0.5))]
@@ -273,7 +274,8 @@ def _calibrate(
 
 def _before_humps(curve: Curve, found: float, low: float, eps: float, n: float) -> float:
     """Return a smaller q that meets the target too, if one hides behind a hump."""
-    if found < _HUMPS:
+    # With many users the humps are smaller than anyone can tell.
+    if found < _HUMPS or n > _HUMPS_USERS:
         return found
     best, last = found, found
     h = _step(eps, n, found)
