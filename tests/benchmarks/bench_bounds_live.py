@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from tests.benchmarks.bench_live import RATE, VALUES, Clock, pause, press, wait
+from tests.benchmarks.bench_live import VALUES, Clock, drag, pause, wait
 from tests.benchmarks.table import Row, at_most
 
 FRAME_MS = 16.0
@@ -99,50 +99,20 @@ class Repaints:
             item.removeEventFilter(self._watch)
 
 
-def drag(shown, key: str, clock: Clock) -> tuple[list[float], float, int]:
-    """Drag a parameter upwards over 300 values; return latencies, longest gap (ms), frames."""
-    from PySide6.QtCore import QEvent, Qt, QTimer
-
-    slider = shown.parameters.row(key).slider
-    places = np.linspace(slider.width() * 0.3, slider.width() * 0.7, VALUES)
-    press(slider, QEvent.Type.MouseButtonPress, places[0] - 1)
-    settle(shown)
-    watch = Repaints(shown, key)
-    sent: list[tuple[float, float]] = []
-    timer = QTimer()
-    timer.setTimerType(Qt.TimerType.PreciseTimer)
-    begin = time.perf_counter() + 0.05
-
-    def tick() -> None:
-        while len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
-            now = time.perf_counter()
-            press(slider, QEvent.Type.MouseMove, places[len(sent)])
-            sent.append((now, float(shown.session.request("shuffle-rdp")[key])))
-
-    timer.timeout.connect(tick)
-    clock.restart()
-    timer.start(1)
-    wait(lambda: len(sent) == VALUES and bool(watch.ends) and watch.ends[-1][1] >= sent[-1][1])
-    gap = clock.longest
-    timer.stop()
-    watch.remove()
-    press(slider, QEvent.Type.MouseButtonRelease, places[-1])
-    latencies, place = [], 0
-    for moment, value in sent:
-        # Values grow, so the first repaint late enough with at least this value is the one.
-        while watch.ends[place][0] < moment or watch.ends[place][1] < value:
-            place += 1
-        latencies.append(1e3 * (watch.ends[place][0] - moment))
-    return latencies, gap, len(watch.ends)
-
-
 def run() -> list[Row]:
     """Measure latency and gaps while dragging T, δ and ε₀."""
     rows: list[Row] = []
     with window() as shown:
         clock = Clock()
         for key, limit in (("T", FRAME_MS), ("delta", FRAME_MS), ("eps0", COARSE_MS)):
-            times, gap, frames = drag(shown, key, clock)
+            times, gap, frames = drag(
+                lambda: settle(shown),
+                shown.parameters.row(key).slider,
+                0.7,
+                lambda key=key: Repaints(shown, key),
+                lambda key=key: shown.session.request("shuffle-rdp")[key],
+                clock,
+            )
             settle(shown)
             note = f"{frames} frames for {VALUES} values, p95 {np.percentile(times, 95):.1f} ms"
             name = f"slider of {key} to curves repainted: median"

@@ -179,15 +179,31 @@ class Repaints:
             pane.viewport().removeEventFilter(self._watch)
 
 
-def drag(shown, clock: Clock) -> tuple[list[float], float, int]:
-    """Drag ε upwards over 300 values; return latencies and the longest gap in ms, and frames."""
+def drag_epsilon(shown, clock: Clock) -> tuple[list[float], float, int]:
+    """Drag the heatmap's ε upwards; see `drag`."""
+    return drag(
+        lambda: settle(shown),
+        epsilon_slider(shown),
+        0.8,
+        lambda: Repaints(shown),
+        lambda: shown.session.request("heatmap")["epsilon"],
+        clock,
+    )
+
+
+def drag(rest, slider, end: float, watching, value, clock: Clock) -> tuple[list[float], float, int]:
+    """Drag a slider upwards over 300 values; return latencies, longest gap (ms), frames.
+
+    ``rest`` waits for the complete answer, ``end`` is where on the slider's width the drag stops,
+    ``watching`` makes what notes the end of each repaint with the value it shows, ``value`` reads
+    the value asked for by now.
+    """
     from PySide6.QtCore import QEvent, Qt, QTimer
 
-    slider = epsilon_slider(shown)
-    places = np.linspace(slider.width() * 0.3, slider.width() * 0.8, VALUES)
+    places = np.linspace(slider.width() * 0.3, slider.width() * end, VALUES)
     press(slider, QEvent.Type.MouseButtonPress, places[0] - 1)
-    settle(shown)
-    watch = Repaints(shown)
+    rest()
+    watch = watching()
     sent: list[tuple[float, float]] = []
     timer = QTimer()
     timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -197,7 +213,7 @@ def drag(shown, clock: Clock) -> tuple[list[float], float, int]:
         while len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
             now = time.perf_counter()
             press(slider, QEvent.Type.MouseMove, places[len(sent)])
-            sent.append((now, shown.session.request("heatmap")["epsilon"]))
+            sent.append((now, float(value())))
 
     timer.timeout.connect(tick)
     clock.restart()
@@ -263,7 +279,7 @@ def measure(slider_only: bool) -> list[Row]:
         for resolution, median, p95 in (("256", 16.0, 33.0), ("1024", None, 66.0)):
             shown.session.set_value("resolution", resolution, "heatmap")
             settle(shown)
-            times, gap, frames = drag(shown, clock)
+            times, gap, frames = drag_epsilon(shown, clock)
             note = f"{frames} frames for {VALUES} values"
             name = f"slider to both panes repainted, Δ={resolution}"
             if median is None:
