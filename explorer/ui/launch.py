@@ -41,8 +41,8 @@ class Launch(QObject):
     def __init__(self, options: WindowOptions, arguments: list[str]) -> None:
         # Every call from Qt into Python takes the interpreter's lock, and one repaint waits for it
         # dozens of times: a thread that computes must hand it over at once. Longest gap on
-        # two idle cores while dragging ε₀: 15 to 17 ms, with Python's own 5 ms 20; while a file
-        # loads, measured with 1 ms: 28 instead of 90.
+        # two idle cores while dragging ε₀: 15 to 20 ms, with Python's own 5 ms about 20; while a
+        # file loads, measured with 1 ms: 28 instead of 90.
         sys.setswitchinterval(SWITCH_S)
         self.app = QApplication.instance() or QApplication(arguments)
         super().__init__()
@@ -126,6 +126,8 @@ class Launch(QObject):
         if self.options.users is not None:
             selection = replace(selection, users=self.options.users)
         self.session.replace_data(selection)
+        if self.options.region is not None:
+            self.window.workspaces["map"].go_home()
 
     def _first_failed(self, _error: Exception) -> None:
         """Open the sample if the data of last time can't be opened; the banner says why."""

@@ -218,3 +218,16 @@ def test_the_theme_follows_the_system_until_one_is_chosen(own_looks) -> None:
     assert heard == ["dark", "light", "dark"]
     with pytest.raises(ValueError, match="pink"):
         theme.choose("pink")
+
+
+def test_a_region_asked_for_at_the_start_is_in_the_middle_of_the_view(open_window, settled) -> None:
+    from explorer.geography.region import Region
+
+    region = Region(40.70, -73.95, 40.80, -73.85)
+    window = open_window(study="heatmap", region=region)
+    settled(window)
+    south, west, north, east = window.workspaces["map"].view_state().map_box
+    assert window.current_result.request.selection.region == region
+    assert abs((south + north) / 2 - 40.75) < 0.01
+    assert abs((west + east) / 2 + 73.90) < 0.01
+    assert north - south < 1

@@ -85,9 +85,10 @@ def calibrate(
     Returns
     -------
     Calibration
-        Shapes broadcast. δ is not monotone in p near ½, so the least noise is looked for below
-        every candidate, and the p returned is accepted by its own δ. It keeps its guarantee for
-        more users at the same p, but do not round it: more noise may mean a larger δ.
+        Shapes broadcast. δ is not monotone in p near ½, so up to n = 1e5 less noise is looked
+        for below every candidate; at any n the p returned is accepted by its own δ. It keeps
+        its guarantee for more users at the same p, but do not round it: more noise may mean a
+        larger δ.
 
     Raises
     ------

@@ -213,9 +213,9 @@ def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     Returns
     -------
     Samples
-        An n for which the protocol's own argument holds, the least one up to about 1e6 and at
-        most 1 % above it beyond; t is the noise plus the exact radius of the binomial at
-        β = 1/(200h).
+        An n for which the protocol's own argument holds, the least one up to about 1e6 and,
+        found in steps of 0.2 %, close above it beyond; t is the noise plus the exact radius
+        of the binomial at β = 1/(200h).
     """
     e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX)
     d = domain.delta(delta)
