@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import threading
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +36,17 @@ def size_of(value: object) -> int:
     return sys.getsizeof(value, 64)
 
 
+def content_hash(path: Path) -> str:
+    """Return the sha256 of a file, or of the names and contents of a folder's files."""
+    if path.is_dir():
+        digest = hashlib.sha256()
+        for item in sorted(p for p in path.iterdir() if p.is_file()):
+            digest.update(f"{item.name}\0{content_hash(item)}\0".encode())
+        return digest.hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 class Host:
     """Owns what outlives a single request. Safe to use from several worker threads."""
 
@@ -41,6 +54,7 @@ class Host:
         self.worker = HeavyWorker()
         self._lock = threading.Lock()
         self._data: dict[str, CheckinData] = {}
+        self._files: dict[str, Path] = {}
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
 
     def add_data(self, data: CheckinData) -> None:
@@ -77,6 +91,39 @@ class Host:
                     f"the check-ins with fingerprint {fingerprint[:12]}… are not open; "
                     "open their file first"
                 ) from None
+
+    def add_file(self, path: Path) -> str:
+        """Make a file, or a folder of files, available to studies; return its value.
+
+        The value is its name and the sha256 of its content (of a folder: of its files' names and
+        contents, in order), so that a recipe can tell whether it is the same again.
+
+        Raises
+        ------
+        OSError
+            If it can't be read.
+        """
+        value = f"{path.name}#{content_hash(path)}"
+        with self._lock:
+            self._files[value] = path
+        return value
+
+    def file(self, value: str) -> Path:
+        """Return where an added file is.
+
+        Raises
+        ------
+        LookupError
+            If none with that content was added.
+        """
+        with self._lock:
+            found = self._files.get(value)
+        if found is None:
+            raise LookupError(
+                f"{value.partition('#')[0] or 'the file'} is not open; open it (or the file "
+                "you moved it to) first"
+            )
+        return found
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what is kept under a key, or make it and keep it.
@@ -142,6 +189,9 @@ class _Context:
 
     def checkins(self, selection: Selection) -> CheckinData:
         return self._host.data(selection.data)
+
+    def file(self, value: str) -> Path:
+        return self._host.file(value)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
         return self._host.memo(("memo", key), make)

@@ -9,6 +9,7 @@ after any of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from explorer.geography.region import Region
@@ -24,7 +25,17 @@ from explorer.studies.parameters import (
     relevant,
 )
 from explorer.studies.requests import Request, Selection
-from explorer.studies.results import Condition, Guarantee, Readout, Result, Series, Surface
+from explorer.studies.results import (
+    Condition,
+    Guarantee,
+    Mark,
+    Readout,
+    Result,
+    Series,
+    SpacePicture,
+    Surface,
+    Table,
+)
 
 __all__ = [
     "Cancelled",
@@ -33,6 +44,7 @@ __all__ = [
     "Fidelity",
     "Guarantee",
     "Kind",
+    "Mark",
     "Parameter",
     "Quantity",
     "Readout",
@@ -42,9 +54,11 @@ __all__ = [
     "Scale",
     "Selection",
     "Series",
+    "SpacePicture",
     "Study",
     "Surface",
     "Sweep",
+    "Table",
     "Value",
     "default_request",
     "default_sweep",
@@ -79,6 +93,15 @@ class Context(Protocol):
             If no such data set is open; the message says which file to open.
         """
 
+    def file(self, value: str) -> Path:
+        """Return where the file (or folder) of a `Kind.FILE` parameter's value is.
+
+        Raises
+        ------
+        LookupError
+            If it is not open; the message says which file to open.
+        """
+
     def memo(self, key: object, make: Callable[[], Any]) -> Any:
         """Return a value computed earlier under this hashable key, or make and keep it."""
 
@@ -86,7 +109,8 @@ class Context(Protocol):
 class Study(Protocol):
     """A question with parameters, answered by curves or maps.
 
-    Instances are stateless; everything an answer depends on is in the request.
+    Instances are stateless; everything an answer depends on is in the request. A study may also
+    have a `page` (its help) and `presets`: see `explorer.studies.pages`.
     """
 
     id: ClassVar[str]

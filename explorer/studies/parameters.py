@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -21,6 +22,11 @@ class Kind(StrEnum):
     INTEGER = "integer"
     CHOICE = "choice"
     FLAG = "flag"
+    FILE = "file"
+
+
+FILE_PATTERN = re.compile(r"[^/\\\0]+#[0-9a-f]{64}")
+"""A file as a value: its name and the sha256 of its content, never a path."""
 
 
 class Scale(StrEnum):
@@ -73,6 +79,11 @@ class Parameter:
         without a slider.
     replaces : tuple of str
         Keys of the parameters whose own values are not used while this one is on the x axis.
+    group : str
+        Heading under which a panel puts it: ``"space"`` (the metric space), ``"mechanism"``,
+        ``"simulation"``, ``"data"``; empty for the study's main parameters, which come first.
+    suffixes : tuple of str
+        For `Kind.FILE`: what a file's name may end with; empty means a folder is asked for.
     """
 
     key: str
@@ -92,6 +103,8 @@ class Parameter:
     relevant_when: tuple[tuple[str, tuple[str, ...]], ...] = ()
     axis_only: bool = False
     replaces: tuple[str, ...] = ()
+    group: str = ""
+    suffixes: tuple[str, ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -120,6 +133,10 @@ class Parameter:
             if str(raw) in allowed:
                 return str(raw)
             raise ValueError(f"{self.key}: {raw!r} is not one of {', '.join(allowed)}")
+        if self.kind is Kind.FILE:
+            if raw == "" or FILE_PATTERN.fullmatch(str(raw)):
+                return str(raw)
+            raise ValueError(f"{self.key}: {raw!r} is not an opened file; open the file first")
         try:
             number = float(raw)  # type: ignore[arg-type]
         except (TypeError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,21 @@ from explorer.geography.region import Region
 from explorer.privacy.bounds import BoolArray, FloatArray, Reference, Role
 from explorer.studies.parameters import Fidelity
 from explorer.studies.requests import Request
+
+
+class Mark(StrEnum):
+    """How a series is drawn."""
+
+    LINE = "line"
+    """A function of x: points joined from left to right."""
+    PATH = "path"
+    """A curve in the plane: points joined in the order given, x in any order."""
+    DOTS = "dots"
+    """Separate points; `low` and `high` are error bars."""
+    BARS = "bars"
+    """One bar a point, from 0 (from the bottom on a logarithmic axis)."""
+    AREA = "area"
+    """What lies between `low` and `high`; `y` is the edge to read off."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +50,7 @@ class Series:
         Why y is NaN where it is; required where any is.
     note : str
         What else a reader must know (order at the search edge, truncated, variant).
+    mark : Mark
     """
 
     key: str
@@ -46,11 +63,61 @@ class Series:
     high: FloatArray | None = None
     why_absent: str = ""
     note: str = ""
+    mark: Mark = Mark.LINE
 
     @property
     def present(self) -> BoolArray:
         """Where the curve holds."""
         return np.isfinite(self.y)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Numbers and words in rows: what a plot can't say.
+
+    Attributes
+    ----------
+    key, title : str
+    columns : tuple of str
+    rows : tuple of tuples of str, float or None
+        One entry a column; None is an empty cell ("not there", with the reason in `note`).
+    note : str
+        What holds for the whole table: roles, units, conditions, source.
+    """
+
+    key: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float | None, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SpacePicture:
+    """What a metric space looks like.
+
+    Attributes
+    ----------
+    name : str
+        ``sphere, great-circle distance``.
+    points : ndarray of float, shape (N, 2)
+        Points of the space (or a sample) laid out in the plane; x to the right, y upwards.
+    groups : ndarray of int, shape (N,)
+        Which cluster each belongs to; all 0 without clusters.
+    diameter : float
+        In `unit`; the distances that enter the formulas are divided by it.
+    unit : str
+        ``km``, ``mi``, or what the user's file is in; empty without one.
+    note : str
+        What the layout keeps and what it doesn't; how the diameter was found.
+    """
+
+    name: str
+    points: FloatArray
+    groups: np.ndarray[Any, np.dtype[np.intp]]
+    diameter: float
+    unit: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +174,9 @@ class Guarantee:
     sentence : str
         One plain sentence that moves with the sliders.
     references : tuple of Reference
+    differences : tuple of str
+        Why two of the accountants shown differ, one sentence or two each; empty where they
+        don't.
     """
 
     unit: str
@@ -115,6 +185,7 @@ class Guarantee:
     trust: str
     sentence: str
     references: tuple[Reference, ...] = ()
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +212,15 @@ class Result:
     """An answer to a request.
 
     `complete` tells the last and best answer; `stamp` is what must be written on every picture,
-    table and file made of it (empty if nothing must).
+    table and file made of it (empty if nothing must). `progress` is the share of the work that is
+    done (0 to 1) where a study knows it, for answers that take more than a moment.
     """
 
     request: Request
     fidelity: Fidelity
     series: tuple[Series, ...] = ()
+    tables: tuple[Table, ...] = ()
+    space: SpacePicture | None = None
     surfaces: tuple[Surface, ...] = ()
     readouts: tuple[Readout, ...] = ()
     conditions: tuple[Condition, ...] = ()
@@ -156,6 +230,7 @@ class Result:
     curator_only: bool = False
     complete: bool = False
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    progress: float | None = None
 
     def readout(self, key: str) -> Readout:
         """Return the readout of that key; KeyError if there is none."""

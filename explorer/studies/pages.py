@@ -1,0 +1,94 @@
+"""What a study says of itself in words, and the questions it comes with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.privacy.bounds import Reference
+from explorer.studies.model import Study
+from explorer.studies.parameters import Sweep, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula as a figure would print it.
+
+    Attributes
+    ----------
+    caption : str
+        What it is, in words.
+    latex : str
+        Mathtext (what matplotlib renders), without dollar signs.
+    """
+
+    caption: str
+    latex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A study's help: what F1 opens.
+
+    Attributes
+    ----------
+    what : tuple of str
+        Paragraphs for someone who has read none of the papers: what is asked, what moves.
+    assumptions : tuple of str
+        What must be true for the numbers to mean what they say, one sentence each.
+    formulas : tuple of Formula
+    sources : tuple of Reference
+    errata : tuple of str
+        One paragraph each: "The paper prints …, which …; we use …".
+    """
+
+    what: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    formulas: tuple[Formula, ...]
+    sources: tuple[Reference, ...]
+    errata: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A figure, table or example of a paper as a question one click away.
+
+    Attributes
+    ----------
+    key : str
+        Stable id, unique within its study.
+    name : str
+        ``Figure 2 (a)``.
+    about : str
+        What it shows, and which trend to look for.
+    values : tuple of (key, value)
+        The parameters it sets; all others go to their defaults.
+    quantity : str
+        Key of the quantity on the y axis; empty for the study's first.
+    sweep : Sweep or None
+        None for the quantity's first sweep over its whole range.
+    claim : str
+        What the paper says comes out, with the place where it says so.
+    ours : str
+        What comes out here and, where it differs, why.
+    """
+
+    key: str
+    name: str
+    about: str
+    values: tuple[tuple[str, Value], ...] = ()
+    quantity: str = ""
+    sweep: Sweep | None = None
+    claim: str = ""
+    ours: str = ""
+
+
+def page_of(study: Study) -> Page | None:
+    """Return a study's help page; None for a plug-in without one."""
+    found = getattr(study, "page", None)
+    return found if isinstance(found, Page) else None
+
+
+def presets_of(study: Study) -> tuple[Preset, ...]:
+    """Return the presets of a study; none for a plug-in without any."""
+    found = getattr(study, "presets", ())
+    return tuple(found)
