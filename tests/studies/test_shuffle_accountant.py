@@ -22,7 +22,7 @@ from explorer.studies.model import (
     quantity,
 )
 from explorer.studies.registry import get_study
-from explorer.studies.shuffle_statements import odds
+from explorer.studies.wording import odds
 
 ROLES = {
     "theorem1": Role.UPPER,
@@ -201,7 +201,7 @@ def test_a_coarse_request_gets_one_quick_answer(study):
 
 
 def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
-    from explorer.studies import shuffle_curves
+    from explorer.studies.shuffle_accountant import curves as shuffle_curves
 
     whole = {what: ask(study, "eps0", 0.1, 8, 40, what=what)[-1] for what in ("eps", "rdp")}
     monkeypatch.setattr(shuffle_curves, "_AT_ONCE", 7)

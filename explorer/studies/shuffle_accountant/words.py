@@ -8,6 +8,7 @@ from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.shuffle_rdp import TOO_FEW_ROUNDS
 from explorer.studies.model import Condition, Guarantee
+from explorer.studies.wording import guesses, small
 
 _GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
@@ -104,45 +105,6 @@ CLOSED_FAILS = (
 )
 
 
-def odds(epsilon: float, delta: float = 0.0) -> str:
-    """Return how often, at best, an observer at 50:50 guesses right, rounded up: ``88:12``.
-
-    The best test between two neighbouring inputs, equally likely beforehand, is right with
-    probability (1 + TV)/2 ≤ (e^ε + δ)/(1 + e^ε) under (ε, δ)-DP (Kairouz, Oh & Viswanath 2015,
-    Theorem 2.1); under pure ε-DP the same number bounds every posterior.
-    """
-    low = math.exp(-min(epsilon, 700.0))
-    chance = 100 * (1 + delta * low) / (1 + low)
-    # One more digit as long as the smaller side would read 0 or the two sides alike.
-    for digits in range(5):
-        step = 10.0**-digits
-        up = min(math.ceil(chance / step - 1e-9) * step, 100.0)
-        if 50.0 < up < 100.0 and (100.0 - up) / step >= 0.999 and (up - chance) < (100.0 - chance):
-            return f"{up:.{digits}f}:{100 - up:.{digits}f}"
-    return "50:50" if chance < 51 else "100:0"
-
-
-def sentence(epsilon: float, delta: float) -> str:
-    """Return one plain sentence about the whole training at these sliders."""
-    best = odds(epsilon, delta)
-    if best == "100:0":
-        return (
-            "No protection worth the name: an observer who thought it 50:50 which of two records a "
-            "client holds may become practically certain."
-        )
-    right, wrong = best.split(":")
-    return (
-        "An observer who thought it 50:50 which of two records a client holds guesses right at "
-        f"most {right} times in 100 after seeing everything: odds of {right}:{wrong}."
-    )
-
-
-def small(value: float) -> str:
-    """Write a probability for reading: ``1e-8``, not ``1e-08``."""
-    mantissa, e, exponent = f"{value:.2g}".partition("e")
-    return f"{mantissa}e{int(exponent)}" if e else mantissa
-
-
 def guarantee(
     epsilon: float, delta: float, rounds: float, source: str, local: float, order: int | None
 ) -> Guarantee:
@@ -163,7 +125,9 @@ def guarantee(
             "The server, and everyone it tells, sees the shuffled messages of every round. Against "
             f"the shuffler itself each message has only its own ε₀ = {local:.4g}."
         ),
-        sentence=sentence(epsilon, delta),
+        sentence=guesses(
+            epsilon, delta, "which of two records a client holds", "after seeing everything"
+        ),
         references=(THEOREM_3, THEOREM_1),
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import BoolArray, FloatArray, Reference
 from explorer.privacy.shuffle_rdp import round_delta
-from explorer.studies import shuffle_statements as said
+from explorer.studies.shuffle_accountant import words as said
 from explorer.studies.model import (
     Condition,
     Context,
@@ -28,7 +28,7 @@ from explorer.studies.model import (
     parameter,
     quantity,
 )
-from explorer.studies.shuffle_curves import (
+from explorer.studies.shuffle_accountant.curves import (
     SHARE,
     EpsilonCurves,
     Points,
@@ -39,7 +39,7 @@ from explorer.studies.shuffle_curves import (
     spread,
     thinned,
 )
-from explorer.studies.shuffle_parameters import PARAMETERS, QUANTITIES
+from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512

@@ -1,0 +1,54 @@
+"""Privacy parameters in plain words: what an observer can make of an answer, at most."""
+
+from __future__ import annotations
+
+import math
+
+
+def odds(epsilon: float, delta: float = 0.0) -> str:
+    """Return how often, at best, an observer at 50:50 guesses right, rounded up: ``88:12``.
+
+    The best test between two neighbouring inputs, equally likely beforehand, is right with
+    probability (1 + TV)/2 ≤ (e^ε + δ)/(1 + e^ε) under (ε, δ)-DP (Kairouz, Oh & Viswanath 2015,
+    Theorem 2.1); under pure ε-DP the same number bounds every posterior.
+    """
+    low = math.exp(-min(epsilon, 700.0))
+    chance = 100 * (1 + delta * low) / (1 + low)
+    # One more digit as long as the smaller side would read 0 or the two sides alike.
+    for digits in range(5):
+        step = 10.0**-digits
+        up = min(math.ceil(chance / step - 1e-9) * step, 100.0)
+        if 50.0 < up < 100.0 and (100.0 - up) / step >= 0.999 and (up - chance) < (100.0 - chance):
+            return f"{up:.{digits}f}:{100 - up:.{digits}f}"
+    return "50:50" if chance < 51 else "100:0"
+
+
+def guesses(epsilon: float, delta: float, what: str, seen: str) -> str:
+    """Return one plain sentence about an observer who wants to know `what` and sees `seen`.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee.
+    what : str
+        After "thought it 50:50": ``which of two records a client holds``.
+    seen : str
+        After "times in 100": ``after seeing everything``.
+    """
+    best = odds(epsilon, delta)
+    if best == "100:0":
+        return (
+            f"No protection worth the name: an observer who thought it 50:50 {what} may become "
+            "practically certain."
+        )
+    right, wrong = best.split(":")
+    return (
+        f"An observer who thought it 50:50 {what} guesses right at most {right} times in 100 "
+        f"{seen}: odds of {right}:{wrong}."
+    )
+
+
+def small(value: float) -> str:
+    """Write a probability for reading: ``1e-8``, not ``1e-08``."""
+    mantissa, e, exponent = f"{value:.2g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
