@@ -1,0 +1,313 @@
+"""A user's own space from a CSV file: distances or points, with errors that say what to mend."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.spaces import MatrixSpace, central_angle
+from explorer.studies.metric_space.parameters import GREAT_CIRCLE
+
+ITEMS_MAX = 1000
+"""Most items of a file: the triangle inequality of 1000 takes two seconds."""
+_BYTES_MAX = 50_000_000
+_TOLERANCE = 1e-9
+
+
+class SpaceFileError(ValueError):
+    """What is wrong with a file, where, and what to do: one sentence for the user."""
+
+
+@dataclass(frozen=True)
+class ReadSpace:
+    """A space from a file.
+
+    Attributes
+    ----------
+    metric : MatrixSpace
+        Distances divided by the largest one; `metric.length` is that one in the file's unit.
+    labels : tuple of str
+        Names of the items, from the file or their numbers.
+    coordinates : ndarray of float, shape (items, 2), or None
+        Where to draw them, if the file says so.
+    set_aside : int
+        Rows that could not be used.
+    note : str
+        What was set aside and why; empty if nothing was.
+    """
+
+    metric: MatrixSpace
+    labels: tuple[str, ...]
+    coordinates: FloatArray | None
+    set_aside: int
+    note: str
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Numbered lines of fields, the header taken off."""
+
+    name: str
+    numbers: list[int]
+    fields: list[list[str]]
+    named: bool
+    """Whether the first field of every line is a name."""
+
+    def error(self, line: int, field: int | None, what: str) -> SpaceFileError:
+        where = f"{self.name}, line {line}" + ("" if field is None else f", field {field}")
+        return SpaceFileError(f"{where}: {what}")
+
+
+def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
+    """Return the space of a CSV file of distances.
+
+    Parameters
+    ----------
+    path : str
+        Where it is.
+    name : str
+        What to call it in messages.
+    unit : str
+        What its distances are measured in; empty for pure numbers.
+
+    Raises
+    ------
+    SpaceFileError
+        If a field is no distance, or the distances are not those of a metric: naming the file,
+        the line, the field and what to do.
+    """
+    rows = _rows(path, name)
+    size = len(rows.fields)
+    if all(len(fields) == size + 1 for fields in rows.fields):
+        # Names may be numbers.
+        rows = replace(rows, named=True)
+    first = 2 if rows.named else 1
+    table: list[list[float]] = []
+    for line, fields in zip(rows.numbers, rows.fields, strict=True):
+        values = fields[first - 1 :]
+        if len(values) != size:
+            raise rows.error(
+                line,
+                None,
+                f"{len(values)} distances where there are {size} rows; give one column an item, "
+                "in the order of the rows",
+            )
+        row = [_number(text) for text in values]
+        for column, number in enumerate(row):
+            if number is None or not np.isfinite(number) or number < 0:
+                raise rows.error(
+                    line,
+                    column + first,
+                    f"{values[column]!r} is not a distance; give a number of at least 0",
+                )
+        table.append([float(number) for number in row if number is not None])
+    d = np.array(table)
+    labels = _labels(rows)
+    largest = float(d.max())
+    if largest <= 0:
+        raise SpaceFileError(f"{name}: all distances are 0; two items must be apart")
+    _check_symmetric(rows, d, labels, first, largest)
+    try:
+        metric = MatrixSpace.from_distances(d, unit)
+    except ValueError:
+        raise _broken_triangle(rows, d, labels, first, largest) from None
+    return ReadSpace(metric, labels, None, 0, "")
+
+
+def read_points(path: str, name: str, unit: str, norm: str, half: float) -> ReadSpace:
+    """Return the space of a CSV file of points.
+
+    Lines that hold no point are set aside and counted; more than half of them is an error.
+
+    Parameters
+    ----------
+    path, name, unit
+        As in `read_matrix`.
+    norm : str
+        ``1``, ``2``, ``inf`` or ``great-circle``.
+    half : float
+        Half the Earth's circumference in the unit, for great-circle distance.
+
+    Raises
+    ------
+    SpaceFileError
+        If there is nothing to use: naming the file, the line, the field and what to do.
+    """
+    rows = _rows(path, name)
+    first = 1 if rows.named else 0
+    count = len(rows.fields[0]) - first
+    if norm == GREAT_CIRCLE and count < 2:
+        raise rows.error(rows.numbers[0], None, "a latitude and a longitude are needed")
+    points, labels, bad = [], [], []
+    for line, fields in zip(rows.numbers, rows.fields, strict=True):
+        why = _why_no_point(fields[first:], count, norm)
+        if why:
+            bad.append((line, *why))
+            continue
+        points.append([_number(text) for text in fields[first : first + count]])
+        labels.append(fields[0] if first else str(len(points)))
+    if bad and len(bad) > len(points):
+        line, field, what = bad[0]
+        where = None if field is None else field + first
+        raise rows.error(
+            line, where, f"{what}; {len(bad)} of {len(rows.fields)} lines are like this"
+        )
+    z = np.array(points, dtype=float)
+    if np.ptp(z[:, :2] if norm == GREAT_CIRCLE else z, axis=0).max() <= 0:
+        raise SpaceFileError(f"{name}: all points are the same; two of them must be apart")
+    drawn: FloatArray | None
+    if norm == GREAT_CIRCLE:
+        latitude, longitude = z[:, 0], z[:, 1]
+        angle = central_angle(
+            latitude[:, None],
+            latitude,
+            latitude - latitude[:, None],
+            longitude - longitude[:, None],
+        )
+        metric = MatrixSpace.from_distances((angle + angle.T) / 2 * half, unit)
+        drawn = z[:, 1::-1]
+    else:
+        metric = MatrixSpace.from_embedding(z, float(norm), unit)
+        drawn = z if z.shape[1] == 2 else np.column_stack([z, 0 * z]) if z.shape[1] == 1 else None
+    note = ""
+    if bad:
+        line, field, what = bad[0]
+        place = f"line {line}" + ("" if field is None else f", field {field + first}")
+        note = (
+            f"{len(bad)} of {len(rows.fields)} lines of {name} hold no point and were set aside; "
+            f"the first is {place}: {what}"
+        )
+    return ReadSpace(metric, tuple(labels), drawn, len(bad), note)
+
+
+def _why_no_point(values: list[str], count: int, norm: str) -> tuple[int | None, str] | None:
+    """Return the field (from 1) and what is wrong with a line of coordinates, or None."""
+    if len(values) != count:
+        return None, f"{len(values)} coordinates where the first line has {count}"
+    for i, text in enumerate(values):
+        number = _number(text)
+        if number is None or not np.isfinite(number):
+            return i + 1, f"{text!r} is not a coordinate; give a number"
+        if norm == GREAT_CIRCLE and i < 2 and abs(number) > (90, 360)[i]:
+            limit = ("latitude outside ±90°", "longitude outside ±360°")[i]
+            return i + 1, f"{text!r} is a {limit}; give latitude first, in degrees"
+    return None
+
+
+def _rows(path: str, name: str) -> _Rows:
+    """Return the lines of a file that hold anything, without the header."""
+    at = Path(path)
+    if at.stat().st_size > _BYTES_MAX:
+        raise SpaceFileError(
+            f"{name}: larger than {_BYTES_MAX // 10**6} MB; keep at most {ITEMS_MAX} items"
+        )
+    try:
+        text = at.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = at.read_bytes()[: error.start].count(b"\n") + 1
+        raise SpaceFileError(
+            f"{name}, line {line}: not UTF-8 text; save the file as CSV in UTF-8"
+        ) from None
+    head = text[:4096]
+    delimiter = max((",", ";", "\t"), key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    numbers, lines = [], []
+    try:
+        for fields in reader:
+            cleaned = [field.strip() for field in fields]
+            if any(cleaned) and not cleaned[0].startswith("#"):
+                numbers.append(reader.line_num)
+                lines.append(cleaned)
+    except csv.Error as error:
+        raise SpaceFileError(
+            f"{name}, line {reader.line_num}: {error}; write one row a line, fields separated by "
+            "commas"
+        ) from None
+    if len(lines) > 1 and _is_header(lines):
+        numbers, lines = numbers[1:], lines[1:]
+    if len(lines) < 2:
+        raise SpaceFileError(f"{name}: {len(lines)} rows of numbers; at least 2 items are needed")
+    if len(lines) > ITEMS_MAX:
+        raise SpaceFileError(
+            f"{name}, line {numbers[ITEMS_MAX]}: more than {ITEMS_MAX} items; keep a "
+            f"representative {ITEMS_MAX}"
+        )
+    names = sum(_number(fields[0]) is None for fields in lines)
+    return _Rows(name, numbers, lines, named=2 * names > len(lines))
+
+
+def _is_header(lines: list[list[str]]) -> bool:
+    """Whether the first line is names: no field of it after the first is a number.
+
+    Numbers as names (1, 2, 3 …) are told by an empty corner.
+    """
+    head = lines[0]
+    tail = head[1:] if len(head) > 1 else head
+    if all(_number(field) is None for field in tail):
+        return True
+    return head[0] == "" and len(head) == len(lines[1]) and _number(lines[1][0]) is not None
+
+
+def _number(text: str) -> float | None:
+    """Return a field as a number; a decimal comma is understood."""
+    if "_" in text:
+        return None
+    try:
+        return float(text.replace(",", ".") if text.count(",") == 1 else text)
+    except ValueError:
+        return None
+
+
+def _labels(rows: _Rows) -> tuple[str, ...]:
+    if rows.named:
+        return tuple(fields[0] for fields in rows.fields)
+    return tuple(str(i + 1) for i in range(len(rows.fields)))
+
+
+def _check_symmetric(
+    rows: _Rows, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
+) -> None:
+    diagonal = np.flatnonzero(np.diag(d) != 0)
+    if diagonal.size:
+        i = int(diagonal[0])
+        raise rows.error(
+            rows.numbers[i],
+            i + first,
+            f"the distance of {labels[i]} to itself is {d[i, i]:g}; it must be 0",
+        )
+    gap = np.abs(d - d.T)
+    if gap.max() > _TOLERANCE * largest:
+        i, j = divmod(int(gap.argmax()), len(gap))
+        raise rows.error(
+            rows.numbers[i],
+            j + first,
+            f"the distance from {labels[i]} to {labels[j]} is {d[i, j]:g} and back {d[j, i]:g} "
+            f"(line {rows.numbers[j]}, field {i + first}); make both the same",
+        )
+
+
+def _broken_triangle(
+    rows: _Rows, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
+) -> SpaceFileError:
+    """Return the error of the worst of the triples that break the triangle inequality."""
+    worst, at = -np.inf, (0, 0, 0)
+    for middle in range(len(d)):
+        excess = d - (d[:, middle, None] + d[middle])
+        top = float(excess.max())
+        if top > worst:
+            i, j = divmod(int(excess.argmax()), len(excess))
+            worst, at = top, (i, j, middle)
+    i, j, middle = at
+    through = d[i, middle] + d[middle, j]
+    return rows.error(
+        rows.numbers[i],
+        j + first,
+        f"the distance from {labels[i]} to {labels[j]}, {d[i, j]:.6g}, is more than the way "
+        f"through {labels[middle]}, {d[i, middle]:.6g} + {d[middle, j]:.6g} = {through:.6g}: not a "
+        "metric; correct it, or give the lengths of shortest ways",
+    )
