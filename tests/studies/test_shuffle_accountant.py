@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,6 +24,8 @@ from explorer.studies.model import (
 )
 from explorer.studies.registry import get_study
 from explorer.studies.wording import odds
+from tests.studies.checks import assert_page, preset_answer
+from tests.studies.context import Context
 
 ROLES = {
     "theorem1": Role.UPPER,
@@ -31,36 +34,12 @@ ROLES = {
     "unamplified": Role.UPPER,
     "cap": Role.UPPER,
     "clones_numerical": Role.UPPER,
+    "kov_exact": Role.UPPER,
     "numerical_upper": Role.UPPER,
     "lower_2rr": Role.LOWER,
     "theorem2": Role.LOWER,
     "renyi_cap": Role.UPPER,
 }
-
-
-class Host:
-    """A context that keeps what it is asked to keep, and counts."""
-
-    def __init__(self, stop_after=math.inf):
-        self.kept = {}
-        self.checks = 0
-        self.stop_after = stop_after
-
-    def check(self):
-        self.checks += 1
-        if self.checks > self.stop_after:
-            raise Cancelled
-
-    def memo(self, key, make):
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
-
-    def heavy(self, function, /, *args):
-        return function(*args)
-
-    def checkins(self, selection):
-        raise LookupError(selection)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +51,7 @@ def ask(study, key="T", low=1.0, high=1e6, points=9, what="eps", host=None, **va
     request = replace(
         default_request(study, **values), quantity=what, sweep=Sweep(key, low, high, points, "log")
     )
-    return list(study.answer(request, host or Host()))
+    return list(study.answer(request, host or Context()))
 
 
 def curves(result):
@@ -91,7 +70,7 @@ def test_every_axis_is_answered_over_its_whole_range(study, what, key):
     # The largest populations make single points slow; the range of n is what sets them.
     if key in ("k", "n", "gamma"):
         request = replace(request, sweep=replace(sweep, high=min(sweep.high, 1e7)))
-    results = list(study.answer(request, Host()))
+    results = list(study.answer(request, Context()))
     assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
     assert all(a.fidelity <= b.fidelity for a, b in itertools.pairwise(results))
     for result in results:
@@ -119,6 +98,10 @@ def test_figure_2a(study):
     assert final.readout("clones_numerical").value == pytest.approx(2.530, abs=1e-3)
     assert final.readout("numerical_upper").value == pytest.approx(0.2078, abs=1e-4)
     assert final.readout("lower_2rr").value == pytest.approx(0.1084, abs=1e-4)
+    assert final.readout("kov_exact").value == pytest.approx(2.214, abs=1e-3)
+    ratio = final.readout("unamplified").value / final.readout("theorem1").value
+    assert ratio == pytest.approx(13.70, abs=5e-3)
+    assert any("13.7 times" in sentence for sentence in final.guarantee.differences)
     assert final.readout("lower_rdp").value == pytest.approx(0.1157, abs=1e-4)
     # Condition (8) fails for k and the per-round δ: no closed form, and said why.
     assert final.readout("clones_closed").value is None
@@ -157,7 +140,7 @@ def test_lower_bounds_lie_below_upper_bounds(study):
 def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
     final = ask(study, "k", 100, 1e4, 9, n=1000)[-1]
     for series in final.series:
-        if series.key in ("numerical_upper", "lower_2rr"):
+        if series.key in ("numerical_upper", "lower_2rr", "kov_exact"):
             assert np.all(series.x <= 1000)
             continue
         assert not series.present[series.x > 1000].any()
@@ -182,7 +165,7 @@ def test_gamma_is_an_axis_and_not_a_slider(study):
     by_k = curves(ask(study, "k", 1e2, 1e4, 5)[-1])
     np.testing.assert_allclose(by_gamma["theorem1"].x * 1e6, by_k["theorem1"].x, rtol=1e-9)
     np.testing.assert_allclose(by_gamma["theorem1"].y, by_k["theorem1"].y, rtol=1e-12)
-    with pytest.raises(ValueError, match="gamma: γ is k/n"):
+    with pytest.raises(ValueError, match="gamma: γ can only be an axis"):
         ask(study, gamma=0.5)
     tiny = curves(ask(study, "gamma", 1e-8, 1e-2, 7)[-1])
     assert "rounds to no client" in tiny["theorem1"].why_absent
@@ -195,7 +178,7 @@ def test_a_sweep_that_makes_no_sense_is_refused(study):
 
 def test_a_coarse_request_gets_one_quick_answer(study):
     request = replace(default_request(study), fidelity=Fidelity.COARSE)
-    results = list(study.answer(request, Host()))
+    results = list(study.answer(request, Context()))
     assert [(r.fidelity, r.complete) for r in results] == [(Fidelity.COARSE, True)]
     assert "clones_numerical" not in curves(results[0])
 
@@ -212,7 +195,7 @@ def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
 
 
 def test_kept_tables_change_nothing(study):
-    host = Host()
+    host = Context()
     first = curves(ask(study, host=host)[-1])
     again = curves(ask(study, host=host)[-1])
     fresh = curves(ask(study)[-1])
@@ -223,7 +206,7 @@ def test_kept_tables_change_nothing(study):
 
 def test_work_stops_when_told(study):
     with pytest.raises(Cancelled):
-        ask(study, "eps0", 0.1, 8, 50, host=Host(stop_after=5))
+        ask(study, "eps0", 0.1, 8, 50, host=Context(stop_after=5))
 
 
 @pytest.mark.parametrize(("quantity", "x"), [("eps", "T"), ("rdp", "lam")])
@@ -231,7 +214,7 @@ def test_curves_that_hold_nowhere_stay_in_the_legend_with_the_reason(study, quan
     request = default_request(study, k=2_000_000, n=1_000_000)
     request = replace(request, quantity=quantity, sweep=Sweep(x, 2, 10, 5))
     usual = replace(request, values=default_request(study).values)
-    answers, others = (list(study.answer(r, Host())) for r in (request, usual))
+    answers, others = (list(study.answer(r, Context())) for r in (request, usual))
     assert [s.key for s in answers[-1].series] == [s.key for s in others[-1].series]
     for series in answers[-1].series:
         assert series.x.size == series.y.size == 5
@@ -293,6 +276,105 @@ def test_odds_are_never_understated(epsilon, said):
     assert with_delta >= (math.e + 0.1) / (math.e + 1)
 
 
+def test_the_page_and_its_formulas(study):
+    assert_page(study)
+
+
+PRESET_NUMBERS = {
+    "figure-2a": {"theorem1": 1.04022, "unamplified": 14.252, "clones_numerical": 2.530,
+                  "numerical_upper": 0.2078, "lower_2rr": 0.1084},
+    "figure-2b": {"theorem1": 0.0764, "clones_numerical": 0.1547, "numerical_upper": 0.0207,
+                  "lower_2rr": 0.0138, "lower_rdp": 0.0247},
+    "figure-2c": {"theorem1": 1.040},
+    "figure-3a": {"theorem1": 0.2538, "clones_numerical": 0.5908, "numerical_upper": 0.0703,
+                  "lower_2rr": 0.0463},
+    "figure-3b": {"theorem1": 0.0764, "clones_closed": 0.566},
+    "figure-3c": {"theorem1": 0.845, "clones_numerical": 1.821},
+    "figure-4a": {"theorem1": 4.0862, "unamplified": 54.16, "clones_numerical": 20.46,
+                  "numerical_upper": 0.4495, "lower_2rr": 0.2018},
+    "figure-4b": {"theorem1": 0.3608, "unamplified": 3.791, "clones_numerical": 1.20},
+    "figure-4c": {"theorem1": 4.086},
+    "figure-5a": {"theorem1": 3.086},
+    "figure-5b": {"theorem1": 5.7946, "clones_numerical": 8.16},
+    "order-edge": {"theorem1": 0.2107},
+    "renyi-order": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", PRESET_NUMBERS)
+def test_presets_say_what_comes_out(study, key):
+    preset = {p.key: p for p in study.presets}[key]
+    final = preset_answer(study, preset, points=3)
+    for name, number in PRESET_NUMBERS[key].items():
+        written = str(number)
+        assert written in preset.ours or f"{number:.3f}" in preset.ours
+        half = 0.51 * 10.0 ** -len(written.partition(".")[2])
+        assert final.readout(name).value == pytest.approx(number, abs=half)
+
+
+def test_every_preset_is_checked(study):
+    assert {p.key for p in study.presets} == set(PRESET_NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("key", "swept", "at", "expected"),
+    [
+        ("figure-2c", "n", (1e5, 1e7), (12.57, 0.0938)),
+        ("figure-3c", "n", (1e5, 1e7), (10.19, 0.0764)),
+        ("figure-4c", "n", (1e5, 1e7), (54.05, 0.361)),
+        ("figure-5a", "T", (212, 1067), (1.4, 2.91)),
+        ("figure-5b", "T", (1500, 6000), (2.9875, 5.7946)),
+    ],
+)
+def test_presets_along_their_axis(study, key, swept, at, expected):
+    preset = {p.key: p for p in study.presets}[key]
+    shown = curves(ask(study, swept, *at, 2, **dict(preset.values))[-1])["theorem1"]
+    np.testing.assert_allclose(shown.y, expected, rtol=1.5e-3)
+    if key == "figure-5a":
+        # One round more and the budget is passed.
+        more = ask(study, swept, 213, 1068, 2, **dict(preset.values))[-1]
+        assert np.all(shown.y <= expected)
+        assert np.all(curves(more)["theorem1"].y > expected)
+
+
+def test_the_order_preset_falls_with_the_search(study):
+    values = dict({p.key: p for p in study.presets}["order-edge"].values)
+    for lam_max, epsilon in ((64, 0.2107), (512, 0.02254), (2048, 0.00811)):
+        final = ask(study, "T", 10, 1000, 2, **(values | {"lam_max": lam_max}))[-1]
+        assert final.readout("theorem1").value == pytest.approx(epsilon, rel=1e-3)
+        assert "search edge" in final.readout("order").note
+
+
+def test_rows_of_the_headline_table(study):
+    for (eps0, k, n), row, stronger in (
+        ((1.0, 10**3, 10**6), (0.2538, 0.5908, 0.0703, 0.0463), 0.0574),
+        ((2.0, 10**3, 10**6), (1.0402, 2.530, 0.2078, 0.1084), 0.1522),
+        ((3.0, 10**3, 10**6), (4.0862, 20.45, 0.4495, 0.2018), 0.3082),
+        ((1.0, 10**4, 10**7), (0.0764, 0.1547, 0.0207, 0.0138), None),
+    ):
+        for clones in ("2021", "2023"):
+            final = ask(study, "T", 10, 1e5, 2, eps0=eps0, k=k, n=n, clones=clones)[-1]
+            shown = [
+                final.readout(name).value
+                for name in ("theorem1", "clones_numerical", "numerical_upper", "lower_2rr")
+            ]
+            if clones == "2021":
+                np.testing.assert_allclose(shown, row, rtol=2.5e-3)
+            elif stronger is not None:
+                assert shown[2] == pytest.approx(stronger, abs=1e-4)
+
+
+def test_why_accountants_differ_is_said_with_the_ratio_here(study):
+    final = ask(study, eps0=1.0, k=10**4, n=10**7)[-1]
+    said = " ".join(final.guarantee.differences)
+    assert "lies above the numerical upper bound" in said
+    assert re.search(r"Here it is 2\.0[23] times Theorem 1", said)
+    assert "2021 clones need no such assumption" not in said
+    renyi = ask(study, "lam", 2, 100, 3, what="rdp")[-1]
+    assert renyi.guarantee.differences
+    assert "Rényi DP" in renyi.guarantee.replace_one
+
+
 def test_nothing_slow_is_imported():
     script = (
         "import sys; from dataclasses import replace\n"
@@ -303,7 +385,7 @@ def test_nothing_slow_is_imported():
         "    def check(self): pass\n"
         "    def memo(self, key, make): return make()\n"
         "request = replace(default_request(study), sweep=Sweep('T', 1, 100, 3, Scale.LOG))\n"
-        "list(study.answer(request, Host()))\n"
+        "list(study.answer(request, Context()))\n"
         "print(sorted(m for m in ('scipy', 'cvxpy', 'numba', 'matplotlib') if m in sys.modules))\n"
     )
     done = subprocess.run(

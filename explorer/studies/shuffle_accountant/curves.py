@@ -12,7 +12,7 @@ import numpy as np
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.amplification import CloneCurve, Clones, shuffled_epsilon
 from explorer.privacy.bounds import BoolArray, FloatArray
-from explorer.privacy.composition import kov_epsilon
+from explorer.privacy.composition import kov_epsilon, kov_exact_epsilon
 from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import Shuffling
@@ -183,6 +183,13 @@ def epsilon_curves(
 
 def numerical_clones(points: Points, variant: Clones, context: Context) -> FloatArray:
     """Return ε at δ by exact clones, sampling and strong composition."""
+    shuffled = shuffled_clones(points, variant, context)
+    per_round = subsampled_epsilon(shuffled, points.sampled / points.clients)
+    return np.asarray(kov_epsilon(per_round, points.rounds, (1 - SHARE) * points.delta))
+
+
+def shuffled_clones(points: Points, variant: Clones, context: Context) -> FloatArray:
+    """Return ε of one shuffle by exact clones, at the δ₀ that the comparator gives a round."""
     e, k, n, T, d = points.local, points.sampled, points.clients, points.rounds, points.delta
     per_round = rdp.round_delta(k, n, T, d, SHARE)
     shuffled = np.empty(e.shape)
@@ -196,7 +203,7 @@ def numerical_clones(points: Points, variant: Clones, context: Context) -> Float
             shuffled[some] = curve.epsilon(per_round[some])
         else:
             shuffled[some] = shuffled_epsilon(local, sampled, per_round[some], variant)
-    return np.asarray(kov_epsilon(subsampled_epsilon(shuffled, k / n), T, (1 - SHARE) * d))
+    return shuffled
 
 
 def clone_curve(
@@ -219,10 +226,15 @@ class ComposedCurves:
 
     upper: FloatArray
     lower: FloatArray
+    kov: FloatArray
 
 
 def composed_curves(points: Points, variant: Clones, context: Context) -> ComposedCurves:
-    """Compose clones from above and randomised response from below."""
+    """Compose clones from above, randomised response from below, and both steps of KOV exactly.
+
+    `kov` is the numerical comparator with the exact composition of its rounds (KOV, Theorem 3.3)
+    where `EpsilonCurves.numerical` takes the closed form (Theorem 3.4).
+    """
     rows, which = points.rows()
     upper, lower = np.full(points.size, np.nan), np.full(points.size, np.nan)
 
@@ -245,7 +257,15 @@ def composed_curves(points: Points, variant: Clones, context: Context) -> Compos
             context.check()
             found = [r.epsilon(float(points.delta[j]), int(points.rounds[j])) for r in routes]
             upper[j], lower[j] = found[0], np.maximum(*found[1:])
-    return ComposedCurves(upper, lower)
+    per_round = subsampled_epsilon(
+        shuffled_clones(points, variant, context), points.sampled / points.clients
+    )
+    kov = np.empty(points.size)
+    for at in range(points.size):
+        context.check()
+        slack = (1 - SHARE) * float(points.delta[at])
+        kov[at] = kov_exact_epsilon(per_round[at], points.rounds[at], slack)
+    return ComposedCurves(upper, lower, kov)
 
 
 def renyi_curves(points: Points, context: Context) -> RenyiCurves:

@@ -35,13 +35,13 @@ PARAMETERS = (
     ),
     Parameter(
         "lam", "λ", "Rényi order", "Order of the Rényi divergence.",
-        Kind.INTEGER, 8, 2, 4096, Scale.LOG, latex=r"\lambda", quantities=("rdp",),
+        Kind.INTEGER, 8, 2, 2048, Scale.LOG, latex=r"\lambda", quantities=("rdp",),
     ),
     Parameter(
         "lam_max", "λ_max", "largest order searched",
         "The conversion to ε takes the best order from 2 to here. Any choice is sound; a small "
         "one can be loose.",
-        Kind.INTEGER, 512, 2, 4096, Scale.LOG, latex=r"\lambda_{\max}", quantities=("eps",),
+        Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}", quantities=("eps",),
     ),
     Parameter(
         "clones", "", "clones analysis",

@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import BoolArray, FloatArray, Reference
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference
 from explorer.privacy.shuffle_rdp import round_delta
-from explorer.studies.shuffle_accountant import words as said
 from explorer.studies.model import (
-    Condition,
     Context,
     Fidelity,
     Parameter,
@@ -22,12 +20,9 @@ from explorer.studies.model import (
     Readout,
     Request,
     Result,
-    Series,
-    Sweep,
-    default_sweep,
-    parameter,
-    quantity,
 )
+from explorer.studies.pages import Page, Preset
+from explorer.studies.shuffle_accountant import words as said
 from explorer.studies.shuffle_accountant.curves import (
     SHARE,
     EpsilonCurves,
@@ -39,7 +34,10 @@ from explorer.studies.shuffle_accountant.curves import (
     spread,
     thinned,
 )
+from explorer.studies.shuffle_accountant.page import PAGE
 from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.shuffle_accountant.presets import PRESETS
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
@@ -47,7 +45,7 @@ _COMPOSED_POINTS = 32
 _EPSILON_KEYS = (
     "theorem1", "lower_rdp", "clones_closed", "unamplified", "cap", "clones_numerical",
 )  # fmt: skip
-_COMPOSED_KEYS = ("numerical_upper", "lower_2rr")
+_COMPOSED_KEYS = ("numerical_upper", "lower_2rr", "kov_exact")
 _RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap")
 _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps over which all points share one round."""
@@ -62,11 +60,13 @@ class ShuffleAccountant:
     workspace: ClassVar[str] = "bounds"
     references: ClassVar[tuple[Reference, ...]] = (
         said.THEOREM_1, said.THEOREM_2, said.THEOREM_3, said.CLOSED,
-        *said.NUMERICAL.values(), said.UNAMPLIFIED, said.CAP,
+        *said.NUMERICAL.values(), said.KOV_EXACT, said.UNAMPLIFIED, said.CAP,
     )  # fmt: skip
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
     needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield coarse curves first if all take long, then all, then the exact compositions.
@@ -83,42 +83,44 @@ class ShuffleAccountant:
         """
         # A sweep whose points share one round is fast once that round is kept.
         kept: set[object] = context.memo(("shuffle-rdp", "rounds seen"), set)
-        sweep, _ = self._sweep(request)
-        one_round = sweep.key in _ONE_ROUND
-        heavy = [request[key] for key in ("eps0", "k", "n", "lam_max", "lam", "clones")]
-        token = (request.quantity, sweep.key, *heavy) if sweep.key == "lam" else tuple(heavy[:4])
+        swept = swept_points(self, request)
+        key = swept.sweep.key
+        one_round = key in _ONE_ROUND
+        heavy = [request[name] for name in ("eps0", "k", "n", "lam_max", "lam", "clones")]
+        token = (request.quantity, key, *heavy) if key == "lam" else tuple(heavy[:4])
         quick = one_round and (
             token in kept or (request["lam_max"] <= _COARSE_ORDER and request["k"] <= 2000)
         )
         if request.fidelity is Fidelity.COARSE or not quick:
             done = request.fidelity is Fidelity.COARSE
-            yield self._answer(request, context, Fidelity.COARSE, done)
+            some = swept if one_round else swept.thinned(_COARSE_POINTS)
+            yield self._answer(request, some, context, Fidelity.COARSE, done)
             if done:
                 return
         last = request.quantity != "eps"
-        full = self._answer(request, context, Fidelity.FULL, last)
+        full = self._answer(request, swept, context, Fidelity.FULL, last)
         kept.add(token)
         yield full
         if not last:
-            yield self._composed(request, context, full)
+            yield self._composed(request, swept, context, full)
 
     def _answer(
-        self, request: Request, context: Context, fidelity: Fidelity, complete: bool
+        self,
+        request: Request,
+        swept: SweptPoints,
+        context: Context,
+        fidelity: Fidelity,
+        complete: bool,
     ) -> Result:
         started = time.perf_counter()
-        sweep, xs = self._sweep(request)
         coarse = fidelity is Fidelity.COARSE
-        if coarse and sweep.key not in _ONE_ROUND:
-            xs = xs[list(thinned(xs.size, _COARSE_POINTS))]
-        points = _points(request, sweep.key, xs)
-        holds = points.holds
+        points = _points(swept)
         lam_max = min(request["lam_max"], _COARSE_ORDER) if coarse else request["lam_max"]
         context.check()
-        inside = points.at(holds)
         if request.quantity == "eps":
-            answer = self._epsilon(request, xs, inside, holds, lam_max, coarse, context)
+            answer = self._epsilon(request, swept, points, lam_max, coarse, context)
         else:
-            answer = self._renyi(request, xs, inside, holds, context)
+            answer = self._renyi(request, swept, points, context)
         return Result(
             request,
             fidelity,
@@ -127,130 +129,105 @@ class ShuffleAccountant:
             **answer,
         )
 
-    def _sweep(self, request: Request) -> tuple[Sweep, FloatArray]:
-        """Return what is on the x axis, checked, and its points."""
-        allowed = quantity(self, request.quantity).sweeps
-        sweep = request.sweep or default_sweep(self, allowed[0])
-        if sweep.key not in allowed:
-            raise ValueError(
-                f"sweep: {request.quantity} can be swept over {', '.join(allowed)}, "
-                f"not over {sweep.key!r}"
-            )
-        if request["gamma"] != parameter(self, "gamma").default:
-            raise ValueError("gamma: γ is k/n and can only be an axis; set k and n")
-        return sweep, parameter(self, sweep.key).grid(
-            sweep.low, sweep.high, sweep.points, sweep.scale
-        )
-
-    def _composed(self, request: Request, context: Context, full: Result) -> Result:
+    def _composed(
+        self, request: Request, swept: SweptPoints, context: Context, full: Result
+    ) -> Result:
         """Return the full answer with the numerically exact compositions added."""
         started = time.perf_counter()
-        sweep, xs = self._sweep(request)
-        points = _points(request, sweep.key, xs)
+        points, variant = _points(swept), Clones(request["clones"])
         some = np.flatnonzero(points.holds[:-1])
         if not points.holds.any():
-            absent = _absent(request, xs, _COMPOSED_KEYS)
+            absent = _absent(request, swept, _COMPOSED_KEYS)
             return replace(full, series=full.series + absent, complete=True)
         chosen = some[list(thinned(some.size, _COMPOSED_POINTS))] if some.size else some
-        here = points.holds[-1:]
-        inside = points.at(np.concatenate([chosen, np.flatnonzero(here) + xs.size]))
-        variant = Clones(request["clones"])
-        found = composed_curves(inside, variant, context)
-        series, readouts = [], []
-        for key, values in (("numerical_upper", found.upper), ("lower_2rr", found.lower)):
-            label, role, reference = said.curve_names(key, variant)
-            ys = values[: chosen.size]
-            why = said.NOT_COMPOSED if np.isnan(ys).any() else ""
-            series.append(
-                Series(
-                    key, label, role, xs[chosen], ys, reference,
-                    why_absent=why, note=said.ABOUT[key],
+        inside = points.at(np.append(chosen, swept.x.size))
+        holds = inside.holds
+        found = composed_curves(inside.at(holds), variant, context)
+        fewer = SweptPoints(swept.sweep, swept.x[chosen], {})
+        bounds = {
+            key: _bound(key, spread(values, holds), said.NOT_COMPOSED, variant)
+            for key, values in zip(
+                _COMPOSED_KEYS, (found.upper, found.lower, found.kov), strict=True
+            )
+        }
+        series = tuple(_curve(key, fewer, bound, variant) for key, bound in bounds.items())
+        more: dict[str, Any] = {"series": full.series + series}
+        if holds[-1]:
+            readouts = full.readouts + _readouts(bounds, variant)
+            here = {r.key: r.value for r in readouts if r.value is not None}
+            more["readouts"] = readouts
+            if full.guarantee is not None:
+                more["guarantee"] = replace(
+                    full.guarantee, differences=said.differences(here, request["clones"])
                 )
-            )  # fmt: skip
-            if here[0]:
-                value = float(values[-1])
-                known = bool(np.isfinite(value))
-                note = "" if known else said.NOT_COMPOSED
-                readouts.append(Readout(key, label, value if known else None, role, note=note))
-        return replace(
-            full,
-            series=full.series + tuple(series),
-            readouts=full.readouts + tuple(readouts),
-            complete=True,
-            timings_ms=dict(full.timings_ms)
-            | {"composition": (time.perf_counter() - started) * 1e3},
-        )
+        timings = dict(full.timings_ms) | {"composition": (time.perf_counter() - started) * 1e3}
+        return replace(full, complete=True, timings_ms=timings, **more)
 
     def _epsilon(
         self,
         request: Request,
-        xs: FloatArray,
-        inside: Points,
-        holds: BoolArray,
+        swept: SweptPoints,
+        points: Points,
         lam_max: int,
         coarse: bool,
         context: Context,
     ) -> dict[str, Any]:
+        holds = points.holds
+        inside = points.at(holds)
+        # The numerical comparator last, so that the others keep their places, and their colours.
+        keys = _EPSILON_KEYS[:-1] if coarse else _EPSILON_KEYS
         if inside.size == 0:
-            return self._nothing(request) | {"series": _absent(request, xs, _EPSILON_KEYS)}
+            return self._nothing(request) | {"series": _absent(request, swept, _EPSILON_KEYS)}
         variant = Clones(request["clones"])
         found = epsilon_curves(inside, lam_max, variant, context, numerical=not coarse)
-        absent = "" if holds.all() else _why_absent(request)
-        notes = _notes(found, lam_max)
-        series = [
-            _curve("theorem1", xs, holds, found.theorem1, absent, notes),
-            _curve("lower_rdp", xs, holds, found.lower_rdp, absent),
-            _curve("clones_closed", xs, holds, found.closed, _join(absent, said.CLOSED_FAILS)),
-            _curve("unamplified", xs, holds, found.unamplified, absent),
-            _curve("cap", xs, holds, found.cap, absent),
-        ]
-        if not coarse:
-            # Last, so that the others keep their places, and with them their colours.
-            series.append(
-                _curve("clones_numerical", xs, holds, found.numerical, absent, variant=variant)
-            )
-        if not holds[-1]:
-            return self._nothing(request) | {"series": tuple(series)}
-        return {"series": tuple(series)} | self._at_sliders(request, inside, found, lam_max, coarse)
-
-    def _at_sliders(
-        self, request: Request, inside: Points, found: EpsilonCurves, lam_max: int, coarse: bool
-    ) -> dict[str, Any]:
-        """Return readouts, conditions and guarantee at the sliders' values, the last point."""
-        here = {
+        values = {
             "theorem1": found.theorem1,
-            "clones_numerical": found.numerical,
+            "lower_rdp": found.lower_rdp,
             "clones_closed": found.closed,
             "unamplified": found.unamplified,
             "cap": found.cap,
-            "lower_rdp": found.lower_rdp,
+            "clones_numerical": found.numerical,
         }
-        variant = Clones(request["clones"])
-        order, edge = int(found.order[-1]), bool(found.at_edge[-1])
-        readouts = []
-        for key, values in here.items():
-            value = float(values[-1])
-            if coarse and key == "clones_numerical":
-                continue
-            label, role, _ = said.curve_names(key, variant)
-            note = said.CLOSED_FAILS if np.isnan(value) else ""
-            readouts.append(Readout(key, label, None if note else value, role, note=note))
-            if key == "theorem1":
-                edge_note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
-                readouts.append(Readout("order", "best order λ*", float(order), note=edge_note))
-        upper = {k: float(v[-1]) for k, v in here.items() if k != "lower_rdp"}
-        best = min((k for k, v in upper.items() if np.isfinite(v)), key=lambda k: upper[k])
-        point = inside.at(-1)
-        per_round = float(
-            round_delta(point.sampled, point.clients, point.rounds, point.delta, SHARE)
+        absent = "" if holds.all() else _why_absent(request)
+        bounds = {}
+        for key in keys:
+            why = _join(absent, said.CLOSED_FAILS) if key == "clones_closed" else absent
+            bounds[key] = _bound(key, spread(values[key], holds), why, variant)
+        notes = {"theorem1": _notes(found, lam_max)}
+        series = tuple(
+            _curve(key, swept, bound, variant, notes.get(key, "")) for key, bound in bounds.items()
         )
+        if not holds[-1]:
+            return self._nothing(request) | {"series": series}
+        return {"series": series} | self._at_sliders(inside.at(-1), found, bounds, lam_max, variant)
+
+    def _at_sliders(
+        self,
+        point: Points,
+        found: EpsilonCurves,
+        bounds: dict[str, Bound],
+        lam_max: int,
+        variant: Clones,
+    ) -> dict[str, Any]:
+        """Return readouts, conditions and guarantee at the sliders' values, the last point."""
+        order, edge = int(found.order[-1]), bool(found.at_edge[-1])
+        first, *others = _readouts(bounds, variant)
+        edge_note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
+        best_order = Readout("order", "best order λ*", float(order), note=edge_note)
+        readouts = (first, best_order, *others)
+        here = {r.key: r.value for r in readouts if r.value is not None}
+        upper = {k: here[k] for k in bounds if k != "lower_rdp" and k in here}
+        best = min(upper, key=lambda k: upper[k])
+        delta = float(point.delta)
         return {
-            "readouts": tuple(readouts),
+            "readouts": readouts,
             "conditions": said.conditions(
                 local=float(point.local),
                 sampled=float(point.sampled),
                 clients=float(point.clients),
-                per_round=per_round,
+                per_round=float(
+                    round_delta(point.sampled, point.clients, point.rounds, delta, SHARE)
+                ),
                 order=order,
                 lam_max=lam_max,
                 at_edge=edge,
@@ -259,53 +236,50 @@ class ShuffleAccountant:
             ),
             "guarantee": said.guarantee(
                 upper[best],
-                float(point.delta),
+                delta,
                 float(point.rounds),
                 said.curve_names(best, variant)[0],
                 float(point.local),
                 order if best == "theorem1" else None,
+                said.differences(here, variant.value),
             ),
         }
 
     def _renyi(
-        self,
-        request: Request,
-        xs: FloatArray,
-        inside: Points,
-        holds: BoolArray,
-        context: Context,
+        self, request: Request, swept: SweptPoints, points: Points, context: Context
     ) -> dict[str, Any]:
+        holds = points.holds
+        inside = points.at(holds)
         if inside.size == 0:
-            return self._nothing(request) | {"series": _absent(request, xs, _RENYI_KEYS)}
+            return self._nothing(request) | {"series": _absent(request, swept, _RENYI_KEYS)}
         found: RenyiCurves = renyi_curves(inside, context)
         absent = "" if holds.all() else _why_absent(request)
         vacuous = found.theorem1_alone > found.cap
-        note = "Theorem 1 alone is above the cap in places; shown is the smaller" * bool(
-            vacuous.any()
-        )
+        note = "Theorem 1 alone is above the cap in places; shown is the smaller"
         values = {"theorem1": found.theorem1, "theorem2": found.lower, "renyi_cap": found.cap}
+        bounds = {key: _bound(key, spread(ys, holds), absent) for key, ys in values.items()}
         series = tuple(
-            _curve(key, xs, holds, ys, absent, note if key == "theorem1" else "")
-            for key, ys in values.items()
+            _curve(key, swept, bound, note=note * (key == "theorem1" and bool(vacuous.any())))
+            for key, bound in bounds.items()
         )
         if not holds[-1]:
             return self._nothing(request) | {"series": series}
         point = inside.at(-1)
         return {
             "series": series,
-            "readouts": tuple(
-                Readout(key, said.curve_names(key)[0], float(ys[-1]), said.curve_names(key)[1])
-                for key, ys in values.items()
-            ),
+            "readouts": _readouts(bounds, Clones.PUBLISHED),
             "conditions": (
                 said.sampling(float(point.sampled), float(point.clients)),
-                Condition(
-                    "Theorem 1 alone says more than what holds in any case",
-                    not bool(vacuous[-1]),
-                    f"Theorem 1 {float(found.theorem1_alone[-1]):.4g}, "
-                    f"cap {float(found.cap[-1]):.4g}",
-                ),
+                said.not_vacuous(float(found.theorem1_alone[-1]), float(found.cap[-1])),
                 *said.ASSUMED,
+            ),
+            "guarantee": said.renyi_guarantee(
+                int(point.order),
+                float(found.theorem1[-1]),
+                float(found.lower[-1]),
+                float(point.local),
+                float(point.sampled),
+                float(point.clients),
             ),
         }
 
@@ -317,25 +291,21 @@ class ShuffleAccountant:
         }
 
 
-def _points(request: Request, swept: str, xs: FloatArray) -> Points:
-    """Return the sweep's points and, last, the sliders' own."""
-    values = {p.key: request[p.key] for p in PARAMETERS if p.numeric}
-    columns = {key: np.full(xs.size + 1, float(value)) for key, value in values.items()}
-    if swept == "gamma":
-        columns["k"][:-1] = np.rint(xs * columns["n"][:-1])
-    else:
-        columns[swept][:-1] = xs
+def _points(swept: SweptPoints) -> Points:
+    """Return the sweep's points and, last, the sliders' own; γ on the axis makes k."""
+    sampled = swept["k"]
+    if swept.sweep.key == "gamma":
+        sampled = np.append(np.rint(swept.x * swept["n"][:-1]), sampled[-1])
     return Points(
-        columns["eps0"], columns["k"], columns["n"], columns["T"], columns["delta"], columns["lam"]
-    )
+        swept["eps0"], sampled, swept["n"], swept["T"], swept["delta"], swept["lam"]
+    )  # fmt: skip
 
 
-def _absent(request: Request, xs: FloatArray, keys: tuple[str, ...]) -> tuple[Series, ...]:
+def _absent(request: Request, swept: SweptPoints, keys: tuple[str, ...]) -> Any:
     """Return curves that hold nowhere in this sweep."""
-    nowhere, why = np.zeros(xs.size + 1, bool), _why_absent(request)
+    nowhere, why = np.full(swept.x.size + 1, np.nan), _why_absent(request)
     variant = Clones(request["clones"])
-    none = np.empty(0)
-    return tuple(_curve(key, xs, nowhere, none, why, variant=variant) for key in keys)
+    return tuple(_curve(key, swept, _bound(key, nowhere, why, variant), variant) for key in keys)
 
 
 def _why_absent(request: Request) -> str:
@@ -359,29 +329,26 @@ def _notes(found: EpsilonCurves, lam_max: int) -> str:
     return "; ".join(said_here)
 
 
+def _bound(
+    key: str, values: FloatArray, why: str, variant: Clones = Clones.PUBLISHED
+) -> Bound:  # fmt: skip
+    _, role, reference = said.curve_names(key, variant)
+    known: BoolArray = np.isfinite(values)
+    return Bound(values, role, reference, known, "" if known.all() else why)
+
+
 def _curve(
     key: str,
-    xs: FloatArray,
-    holds: BoolArray,
-    values: FloatArray,
-    absent: str,
-    note: str = "",
+    swept: SweptPoints,
+    bound: Bound,
     variant: Clones = Clones.PUBLISHED,
-) -> Series:
-    """Return a curve over the sweep from its values where the point exists."""
-    label, role, reference = said.curve_names(key, variant)
-    ys = spread(values, holds)[:-1]
-    return Series(
-        key,
-        label,
-        role,
-        xs,
-        ys,
-        reference,
-        why_absent=absent if np.isnan(ys).any() else "",
-        note=_join_notes(said.ABOUT.get(key, ""), note),
+    note: str = "",
+) -> Any:
+    about = "; ".join(n for n in (said.ABOUT.get(key, ""), note) if n)
+    return curve_of(key, said.curve_names(key, variant)[0], swept, bound, note=about)
+
+
+def _readouts(bounds: dict[str, Bound], variant: Clones) -> tuple[Readout, ...]:
+    return tuple(
+        readout_of(key, said.curve_names(key, variant)[0], bound) for key, bound in bounds.items()
     )
-
-
-def _join_notes(*notes: str) -> str:
-    return "; ".join(n for n in notes if n)

@@ -1,0 +1,89 @@
+"""What holds for every study of curves: asked of each by its own tests."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
+from explorer.studies.model import default_request, default_sweep
+from explorer.studies.pages import page_of, presets_of
+from tests.studies.context import Context
+
+
+def last(study, host=None, what=None, sweep=None, points=9, **values):
+    """Return the final answer of a request, after checking the whole row of answers."""
+    what = what or study.quantities[0].key
+    quantity = next(q for q in study.quantities if q.key == what)
+    sweep = sweep or replace(default_sweep(study, quantity.sweeps[0]), points=points)
+    request = replace(default_request(study, **values), quantity=what, sweep=sweep)
+    results = list(study.answer(request, host or Context()))
+    assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
+    assert all(a.fidelity <= b.fidelity for a, b in itertools.pairwise(results))
+    for result in results:
+        assert_sound(result)
+    # A later answer only adds curves: those before keep their places, and their colours.
+    keys = [[s.key for s in r.series] for r in results]
+    for earlier, later in itertools.pairwise(keys):
+        assert later[: len(earlier)] == earlier
+    return results[-1]
+
+
+def assert_sound(result):
+    """Check that nothing shown is NaN without a reason, infinite, negative or out of order."""
+    for series in result.series:
+        assert series.x.shape == series.y.shape
+        assert series.reference.paper
+        assert series.label
+        assert not np.isinf(series.y).any(), series.key
+        assert bool(series.why_absent) == bool(np.isnan(series.y).any()), series.key
+        if series.mark in ("line", "dots", "bars"):
+            assert np.all(np.diff(series.x) > 0), series.key
+        for edge in (series.low, series.high):
+            assert edge is None or edge.shape == series.y.shape
+        if series.low is not None and series.high is not None:
+            known = series.present & np.isfinite(series.low) & np.isfinite(series.high)
+            assert np.all(series.low[known] <= series.high[known]), series.key
+    for readout in result.readouts:
+        assert readout.value is not None or readout.note or readout.low is not None, readout.key
+        assert readout.value is None or np.isfinite(readout.value), readout.key
+    for table in result.tables:
+        assert all(len(row) == len(table.columns) for row in table.rows), table.key
+        for entry in itertools.chain.from_iterable(table.rows):
+            assert not isinstance(entry, float) or np.isfinite(entry), table.key
+            assert entry is not None or table.note
+
+
+def preset_answer(study, preset, host=None, points=7):
+    """Return the final answer of a preset, drawn with fewer points."""
+    what = preset.quantity or study.quantities[0].key
+    quantity = next(q for q in study.quantities if q.key == what)
+    sweep = preset.sweep or default_sweep(study, quantity.sweeps[0])
+    sweep = replace(sweep, points=min(points, sweep.points))
+    return last(study, host, what, sweep, **dict(preset.values))
+
+
+def assert_page(study):
+    """Check that the help page is complete and that every formula can be drawn."""
+    from matplotlib.mathtext import MathTextParser
+
+    page = page_of(study)
+    assert page is not None
+    assert page.what
+    assert page.assumptions
+    assert page.sources
+    parser = MathTextParser("path")
+    formulas = [f.latex for f in page.formulas]
+    symbols = [p.latex for p in (*study.parameters, *study.quantities) if p.latex]
+    for latex in (*formulas, *symbols):
+        parser.parse(f"${latex}$")
+    keys = [p.key for p in presets_of(study)]
+    assert len(set(keys)) == len(keys) > 0
+    for preset in presets_of(study):
+        assert preset.name
+        assert preset.about
+        assert preset.ours
+        for key, value in preset.values:
+            found = next(p for p in study.parameters if p.key == key)
+            assert found.parse(value) == value
