@@ -38,6 +38,10 @@ MOST_POINTS = 100_000
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Fix a parameter.")
 @click.option("--quantity", metavar="KEY", help="What is on the y axis; default the first.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of simulations.")
+@click.option("--solve", metavar="KEY", help="Find the value of this parameter …")
+@click.option("--for", "series", metavar="CURVE", help="… at which this curve …")
+@click.option("--target", type=float, metavar="Y", help="… is Y.")
+@click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -52,15 +56,22 @@ def bounds_command(
     settings: tuple[str, ...],
     quantity: str | None,
     seed: int,
+    solve: str | None,
+    series: str | None,
+    target: float | None,
+    as_json: bool,
     output: Path | None,
     size: str,
     dpi: int,
     theme: str,
-) -> None:
+) -> int:
     """Answer a study's question as curves.
 
     For example: privacy-explorer bounds shuffle-rdp --sweep T=1:1e6:100 --set eps0=2
     --output out.csv
+
+    Or find what a target takes: privacy-explorer bounds shuffle-rdp --solve eps0
+    --for theorem1 --target 1
     """
     from explorer.figures.tables import table_text
     from explorer.figures.view_state import ViewState
@@ -72,6 +83,10 @@ def bounds_command(
     if chosen.workspace != "bounds":
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
     request = replace(bounds_request(chosen, settings, quantity, sweep), seed=seed)
+    if (solve, series, target) != (None, None, None) or as_json:
+        from explorer.cli.solving import print_solution
+
+        return print_solution(request, solve, series, target, as_json=as_json)
     with ExitStack() as stack:
         result = best_answer(open_host(stack), request, quiet=True)
         view = ViewState.for_result(result, theme=theme)
@@ -79,6 +94,7 @@ def bounds_command(
             click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)
         else:
             export(result, view, None, output, pixels, dpi)
+    return 0
 
 
 def bounds_request(

@@ -1,0 +1,68 @@
+"""What ``bounds --solve`` prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from explorer.cli.common import open_host
+
+if TYPE_CHECKING:
+    from explorer.studies.model import Request
+
+
+def print_solution(
+    request: Request,
+    key: str | None,
+    series: str | None,
+    target: float | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Find the value of a parameter at which a curve is the target, and print it.
+
+    The value alone goes to standard output (or everything, as JSON), the sentence to standard
+    error. Returns the exit code: 1 if the target can't be reached.
+
+    Raises
+    ------
+    BadParameter
+        If only a part of the question was asked.
+    ValueError
+        Naming the parameter or curve there is not.
+    """
+    from explorer.engine.goals import Goal, solution_sentence
+    from explorer.engine.solve import solve
+    from explorer.figures.words import format_number
+
+    if key is None or series is None or target is None:
+        raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")
+    with ExitStack() as stack:
+        found = solve(open_host(stack), Goal(request, series, key, target), lambda: None)
+    words = solution_sentence(found, lambda x: format_number(x, 6))
+    if as_json:
+        document = {
+            "study": request.study,
+            "values": {k: v for k, v in request.values if k != key},
+            "parameter": key,
+            "value": found.value,
+            "possible": found.possible,
+            "series": series,
+            "role": found.role.value,
+            "quantity": request.quantity,
+            "target": target,
+            "reached": found.reached if math.isfinite(found.reached) else None,
+            "nearest": found.nearest,
+            "other_crossings": list(found.others),
+            "sentence": words,
+        }
+        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    elif found.value is not None:
+        click.echo(str(found.value))
+    if not as_json or not found.possible:
+        click.echo(words, err=True)
+    return 0 if found.possible else 1

@@ -1,0 +1,66 @@
+"""``bounds --solve`` as a user types it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer.cli import run
+
+QUESTION = ("bounds", "shuffle-rdp", "--set", "T=1000", "--for", "theorem1")
+
+
+def test_the_value_alone_is_printed_and_gives_the_target(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run([*QUESTION, "--solve", "eps0", "--target", "1"]) == 0
+    printed = capsys.readouterr()
+    value = float(printed.out)
+    assert printed.err.startswith("ε₀ = ")
+    assert printed.err.strip().endswith("(Theorem 1 (upper bound)), where it jumps over 1")
+    table = tmp_path / "check.csv"
+    sweep = f"eps0={value}:{value}:1:lin"
+    assert run([*QUESTION[:4], "--sweep", sweep, "--output", str(table)]) == 0
+    lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
+    (row,) = csv.DictReader(lines)
+    # The theorem counts whole messages: its bound has steps.
+    assert 0.98 < float(row["theorem1"]) <= 1
+
+
+def test_json_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*QUESTION, "--solve", "T", "--target", "1.5", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["possible"] is True
+    assert isinstance(printed["value"], int)
+    assert printed["reached"] <= 1.5
+    assert printed["parameter"] == "T"
+    assert "T" not in printed["values"]
+    assert printed["role"] == "upper bound"
+
+
+def test_an_impossible_target_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*QUESTION, "--solve", "eps0", "--target", "-1", "--json"]) == 1
+    captured = capsys.readouterr()
+    printed = json.loads(captured.out)
+    assert printed["value"] is None
+    assert printed["nearest"] > 0
+    assert captured.err.startswith("Impossible: ε = -1 is not reached for ε₀ from ")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (("--solve", "eps0"), 2, "go together"),
+        (("--json",), 2, "go together"),
+        (("--solve", "clones", "--target", "1"), 1, "can't be solved for"),
+        (("--solve", "gamma", "--target", "1"), 1, "can't be solved for"),
+        (("--solve", "eps0", "--target", "nan"), 1, "not a finite number"),
+        (("--solve", "eps0", "--target", "1", "--for", "moon"), 1, "no curve is called 'moon'"),
+    ],
+)
+def test_half_a_question_is_refused(capsys, words, code, why) -> None:
+    assert run([*QUESTION, *words]) == code
+    assert why in capsys.readouterr().err
