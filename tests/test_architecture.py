@@ -58,11 +58,12 @@ def test_every_module_reads_as_one_thought() -> None:
 
 
 def test_every_listed_study_can_be_found() -> None:
-    from explorer.studies.registry import get_study, study_ids
+    from explorer.studies.registry import cards, get_study
 
-    for study_id in study_ids():
-        study = get_study(study_id)
-        assert study.id == study_id
+    for card in cards():
+        study = get_study(card.id)
+        said = (study.id, study.name, study.question, study.workspace)
+        assert said == (card.id, card.name, card.question, card.workspace)
         keys = [p.key for p in study.parameters]
         assert len(keys) == len(set(keys))
         for p in study.parameters:

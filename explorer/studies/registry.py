@@ -1,21 +1,84 @@
-"""The studies there are. Adding one is adding its module and a line here."""
+"""The studies there are. Adding one is adding its module and a card here.
+
+A card says what menus and lists show, so that the window opens without importing what nobody has
+asked for yet; a test holds every card against its study.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 
 from explorer.studies.model import Study
 
-_MODULES: dict[str, str] = {
-    "heatmap": "explorer.studies.heatmap:HeatmapStudy",
-    "shuffle-rdp": "explorer.studies.shuffle_accountant:ShuffleAccountant",
-}
+MAPS = "Maps"
+SHUFFLED = "Shuffled reports"
+DISTANCES = "Users and distances"
+COORDINATES = "Coordinates"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is known of a study before it is imported.
+
+    Attributes
+    ----------
+    id, name, question, workspace : str
+        As the study itself says.
+    family : str
+        Heading under which lists put it.
+    where : str
+        ``package.module:Class``; empty for a registered instance.
+    """
+
+    id: str
+    name: str
+    question: str
+    workspace: str
+    family: str
+    where: str = ""
+
+
+_CARDS: dict[str, Card] = {
+    card.id: card
+    for card in (
+        Card(
+            "heatmap", "Heatmaps", "What does a private heatmap of these check-ins look like?",
+            "map", MAPS, "explorer.studies.heatmap:HeatmapStudy",
+        ),
+        Card(
+            "shuffle-rdp", "Shuffle accountant",
+            "How private is training on shuffled messages of sampled clients?",
+            "bounds", SHUFFLED, "explorer.studies.shuffle_accountant:ShuffleAccountant",
+        ),
+    )
+}  # fmt: skip
 _instances: dict[str, Study] = {}
+_registered: dict[str, Card] = {}
+
+
+def cards() -> tuple[Card, ...]:
+    """Return the cards of all studies, in the order in which the window lists them."""
+    return (*_CARDS.values(), *_registered.values())
+
+
+def card(study_id: str) -> Card:
+    """Return a study's card without importing the study.
+
+    Raises
+    ------
+    ValueError
+        Naming the studies there are.
+    """
+    found = _CARDS.get(study_id) or _registered.get(study_id)
+    if found is None:
+        raise ValueError(f"there is no study {study_id!r}; there are {', '.join(study_ids())}")
+    return found
 
 
 def study_ids() -> tuple[str, ...]:
     """Return the ids of all studies, in the order in which the window lists them."""
-    return tuple(_MODULES) + tuple(key for key in _instances if key not in _MODULES)
+    return tuple(c.id for c in cards())
 
 
 def get_study(study_id: str) -> Study:
@@ -27,14 +90,12 @@ def get_study(study_id: str) -> Study:
         Naming the studies there are.
     """
     if study_id not in _instances:
-        if study_id not in _MODULES:
-            raise ValueError(f"there is no study {study_id!r}; there are {', '.join(study_ids())}")
-        module, _, name = _MODULES[study_id].partition(":")
+        module, _, name = card(study_id).where.partition(":")
         _instances[study_id] = getattr(import_module(module), name)()
     return _instances[study_id]
 
 
-def register(study: Study) -> None:
+def register(study: Study, family: str = "Plug-ins") -> None:
     """Add a study made outside this package (a plug-in, a test).
 
     Raises
@@ -44,10 +105,11 @@ def register(study: Study) -> None:
     """
     if study.id in study_ids():
         raise ValueError(f"a study {study.id!r} exists already")
+    _registered[study.id] = Card(study.id, study.name, study.question, study.workspace, family)
     _instances[study.id] = study
 
 
 def unregister(study_id: str) -> None:
     """Take a registered study away again; built-in ones stay."""
-    if study_id not in _MODULES:
-        _instances.pop(study_id, None)
+    if _registered.pop(study_id, None) is not None:
+        _instances.pop(study_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from explorer.studies.registry import get_study, study_ids
+from explorer.studies.registry import card, cards, get_study
 from explorer.ui import theme as themes
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
 
@@ -123,13 +123,17 @@ class Menus:
         window = self._window
         menu = window.menuBar().addMenu("&Study")
         self._studies = QActionGroup(window)
-        for place, study_id in enumerate(study_ids(), start=1):
-            action = QAction(get_study(study_id).name, self._studies, checkable=True)
-            action.setData(study_id)
-            action.setStatusTip(get_study(study_id).question)
+        family = ""
+        for place, study in enumerate(cards(), start=1):
+            if study.family != family:
+                family = study.family
+                menu.addSection(family)
+            action = QAction(study.name, self._studies, checkable=True)
+            action.setData(study.id)
+            action.setStatusTip(study.question)
             if place <= 9:
                 action.setShortcut(QKeySequence(f"Ctrl+{place}"))
-            action.triggered.connect(partial(window.session.set_study, study_id))
+            action.triggered.connect(partial(window.session.set_study, study.id))
             menu.addAction(action)
 
     def _help_menu(self) -> None:
@@ -175,7 +179,7 @@ class Menus:
         self.update()
 
     def _show_workspace_actions(self) -> None:
-        front = get_study(self._window.session.state.study).workspace
+        front = card(self._window.session.state.study).workspace
         for key, actions in self._of_workspace.items():
             for action in actions:
                 action.setVisible(key == front)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QScrollArea,
     QSizePolicy,
+    QSplitter,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -24,7 +25,7 @@ from explorer.engine.recipe import Recipe
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Result
-from explorer.studies.registry import get_study, study_ids
+from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.controllers.data_controller import DataController
@@ -121,8 +122,11 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 2, 0, 0)
         column.setSpacing(4)
-        column.addWidget(self.questions)
-        column.addWidget(self.sides, 1)
+        parts = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        parts.addWidget(self.questions)
+        parts.addWidget(self.sides)
+        parts.setStretchFactor(1, 1)
+        column.addWidget(parts)
         left.setMinimumWidth(236)
         self.guarantee.setMinimumWidth(216)
         area = Qt.DockWidgetArea
@@ -172,6 +176,8 @@ class MainWindow(QMainWindow):
                 key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
             )
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
+        solving = self.workspaces["bounds"].solving
+        self.activity.watch("solve", "solving", solving.busy_changed, solving.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         self.output.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
@@ -224,7 +230,7 @@ class MainWindow(QMainWindow):
     # From the session and the tabs
 
     def _front_key(self) -> str:
-        return get_study(self.session.state.study).workspace
+        return card(self.session.state.study).workspace
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is not None and old.study == state.study:
@@ -239,7 +245,7 @@ class MainWindow(QMainWindow):
         else:
             self._show_beside(result)
             self.answer_state.setText("")
-        self.setWindowTitle(f"{get_study(state.study).name} – Privacy Explorer")
+        self.setWindowTitle(f"{card(state.study).name} – Privacy Explorer")
 
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
@@ -247,7 +253,7 @@ class MainWindow(QMainWindow):
         if key == self._front_key():
             return
         last = self.workspaces[key].current_result
-        of_kind = [i for i in study_ids() if get_study(i).workspace == key]
+        of_kind = [c.id for c in cards() if c.workspace == key]
         if last is not None and last.request.study in of_kind:
             self.session.set_study(last.request.study)
         elif of_kind:

@@ -21,7 +21,7 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.projection import Box
 from explorer.geography.region import Region
 from explorer.studies.model import Result
-from explorer.studies.registry import get_study, study_ids
+from explorer.studies.registry import card, cards
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.latest_job import LatestJob
 from explorer.ui.controllers.study_controller import StudyController
@@ -283,9 +283,9 @@ class MapWorkspace(QWidget):
     def _map_study(self) -> str:
         """Return the study this workspace shows: the one in front, else the first of its kind."""
         front = self._session.state.study
-        if get_study(front).workspace == "map":
+        if card(front).workspace == "map":
             return front
-        return next(i for i in study_ids() if get_study(i).workspace == "map")
+        return next(c.id for c in cards() if c.workspace == "map")
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if state.selection != old.selection:

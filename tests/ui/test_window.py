@@ -11,7 +11,6 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.studies.registry import study_ids
 from explorer.ui import theme as themes
 
 
@@ -51,12 +50,12 @@ def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> N
 def test_tabs_questions_and_menu_choose_the_study_together(shuffle, settled, qtbot) -> None:
     shuffle.tabs.setCurrentIndex(0)
     assert shuffle.session.state.study == "heatmap"
-    assert shuffle.questions.currentRow() == study_ids().index("heatmap")
+    assert shuffle.questions.currentRow() == shuffle.questions.row_of("heatmap")
     assert shuffle.sides.isTabVisible(1)
     qtbot.waitUntil(lambda: shuffle.current_result is not None, timeout=30_000)
     qtbot.waitUntil(shuffle.badge.isVisible)
     assert shuffle.badge.text()
-    shuffle.questions.setCurrentRow(study_ids().index("shuffle-rdp"))
+    shuffle.questions.setCurrentRow(shuffle.questions.row_of("shuffle-rdp"))
     assert shuffle.tabs.currentIndex() == 1
     assert not shuffle.sides.isTabVisible(1)
     assert not shuffle.badge.isVisible()

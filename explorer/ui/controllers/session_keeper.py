@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Selection
-from explorer.studies.registry import study_ids
 from explorer.ui.saved_state import StateFile
 
 log = logging.getLogger("explorer")
@@ -125,8 +124,6 @@ class SessionKeeper(QObject):
         if self._file is None or self._window is None:
             return
         window, state = self._window, self._session.state
-        for study in study_ids():  # also those left at their defaults: they carry the selection
-            state = state.with_request(state.request_of(study))
         try:
             self._file.save(
                 {

@@ -5,17 +5,21 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QSizePolicy, QWidget
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QWidget
 
 from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Study
-from explorer.studies.registry import get_study, study_ids
+from explorer.studies.registry import Card, card, cards
 
 _ID = Qt.ItemDataRole.UserRole
 
 
 class QuestionList(QListWidget):
-    """All studies of the registry; choosing one brings it to the front."""
+    """All studies of the registry by family; choosing one brings it to the front.
+
+    Made from cards alone, so that showing it imports no study. The study in front shows its
+    question below its name.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,9 +29,13 @@ class QuestionList(QListWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        for study_id in study_ids():
-            self._add(get_study(study_id))
+        self.setMinimumHeight(96)
+        family = ""
+        for study in cards():
+            if study.family != family:
+                family = study.family
+                self._add_heading(family)
+            self._add(study)
         self._fit()
         self.currentItemChanged.connect(self._chosen)
         session.changed.connect(self._state_changed)
@@ -37,44 +45,73 @@ class QuestionList(QListWidget):
         """Stop listening."""
         self._session.changed.disconnect(self._state_changed)
 
-    def _add(self, study: Study) -> None:
+    def row_of(self, study_id: str) -> int:
+        """Return the row of a study; headings have rows too."""
+        return next(i for i in range(self.count()) if self.item(i).data(_ID) == study_id)
+
+    def sizeHint(self) -> QSize:
+        """Return what shows every question, up to about a third of a window."""
+        wanted = sum(self.item(i).sizeHint().height() for i in range(self.count())) + 6
+        return QSize(240, min(wanted, 250))
+
+    def _add_heading(self, text: str) -> None:
+        item = QListWidgetItem(text)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * 0.88)
+        item.setFont(font)
+        self.addItem(item)
+
+    def _add(self, study: Card) -> None:
         item = QListWidgetItem()
         item.setData(_ID, study.id)
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{study.name}: {study.question}")
-        references = "<br>".join(html.escape(str(r)) for r in study.references)
-        item.setToolTip(f"<p>{html.escape(study.question)}</p><p>{references}</p>")
-        words = QLabel(
-            f"<b>{html.escape(study.name)}</b><br>"
-            f"<span style='font-size:small'>{html.escape(study.question)}</span>"
-        )
-        words.setTextFormat(Qt.TextFormat.RichText)
-        words.setWordWrap(True)
-        words.setContentsMargins(10, 5, 8, 5)
+        item.setToolTip(f"<p>{html.escape(study.question)}</p>")
+        words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        words.setContentsMargins(14, 3, 8, 3)
         words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.addItem(item)
         self.setItemWidget(item, words)
+        self._say(item)
+
+    def _say(self, item: QListWidgetItem) -> None:
+        study = card(item.data(_ID))
+        text = html.escape(study.name)
+        if study.id == self._session.state.study:
+            question = html.escape(study.question)
+            text = f"<b>{text}</b><br><span style='font-size:small'>{question}</span>"
+        self.itemWidget(item).setText(text)
 
     def _fit(self) -> None:
         """Give every question the height its words need at the present width."""
-        total = 0
         width = max(self.viewport().width(), 180)
         for i in range(self.count()):
             item = self.item(i)
-            height = self.itemWidget(item).heightForWidth(width - 4) + 4
+            words = self.itemWidget(item)
+            if words is None:
+                height = self.fontMetrics().height() + 6
+            else:
+                height = words.heightForWidth(width - 4) + 2
             item.setSizeHint(QSize(width - 4, height))
-            total += height
-        self.setFixedHeight(min(total + 4, 260))
 
     def resizeEvent(self, event: object) -> None:
         """Fit to the new size."""
         super().resizeEvent(event)
         self._fit()
+        self.scrollToItem(self.currentItem())
 
     def _chosen(self, item: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
         if item is not None and item.data(_ID) != self._session.state.study:
             self._session.set_study(item.data(_ID))
 
-    def _state_changed(self, state: SessionState, _old: SessionState | None) -> None:
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is not None and old.study == state.study:
+            return
         for i in range(self.count()):
-            if self.item(i).data(_ID) == state.study and self.currentRow() != i:
-                self.setCurrentRow(i)
+            if self.item(i).data(_ID) is not None:
+                self._say(self.item(i))
+        self._fit()
+        row = self.row_of(state.study)
+        if self.currentRow() != row:
+            self.setCurrentRow(row)
+        self.scrollToItem(self.item(row))
