@@ -1,0 +1,106 @@
+"""What can be set and plotted when α is chosen."""
+
+from __future__ import annotations
+
+from explorer.studies.metric_space import UNITLESS, WITH_UNIT, space_parameters
+from explorer.studies.model import Kind, Parameter, Quantity, Scale
+
+MOST = 4
+"""Most requirements."""
+FARTHEST = 25_000.0
+_SUBSCRIPTS = "₁₂₃₄"
+_DEFAULTS = ((0.2, 1000.0, 0.08, 1 / 30), (0.2, 100.0, 0.008, 1.0), (1.0, 500.0, 0.04, 0.5),
+             (0.1, 5.0, 0.001, 1.0))  # fmt: skip
+"""ε, distance in the space's unit, q and τ of each requirement; the first two are the paper's."""
+_NAMES = ("first", "second", "third", "fourth")
+
+
+def _requirement(i: int) -> tuple[Parameter, ...]:
+    """Return the parameters of requirement i (from 1): shown while at least i are in use."""
+    eps, distance, q, tau = _DEFAULTS[i - 1]
+    mark, name = _SUBSCRIPTS[i - 1], _NAMES[i - 1]
+    used = ("requirements", tuple(str(n) for n in range(i, MOST + 1)))
+    return (
+        Parameter(
+            f"eps{i}", f"ε{mark}", f"{name} change: privacy asked",
+            "The largest privacy parameter that is acceptable for this change of a user's data. "
+            "Smaller is more private.",
+            Kind.REAL, eps, 1e-3, 20.0, Scale.LOG, more_private="low",
+            latex=rf"\varepsilon_{i}", relevant_when=(used,),
+        ),
+        Parameter(
+            f"distance{i}", f"d{mark}", f"{name} change: distance",
+            "How far the items moved go on average, in the unit of the space. Asking it of a "
+            "longer way is more private.",
+            Kind.REAL, distance, 1e-3, FARTHEST, Scale.LOG, more_private="high",
+            latex=f"d_{i}", relevant_when=(used, ("space", WITH_UNIT)),
+        ),
+        Parameter(
+            f"q{i}", f"q{mark}", f"{name} change: distance",
+            "How far the items moved go on average, as a share of the largest distance. Asking it "
+            "of a longer way is more private.",
+            Kind.REAL, q, 1e-4, 1.0, Scale.LOG, more_private="high",
+            latex=f"q_{i}", relevant_when=(used, ("space", UNITLESS)),
+        ),
+        Parameter(
+            f"tau{i}", f"τ{mark}", f"{name} change: share of the data",
+            "Which part of a user's data moves: 1/30 is one day of a month. Asking it of a larger "
+            "part is more private.",
+            Kind.REAL, tau, 1e-5, 1.0, Scale.LOG, more_private="high",
+            latex=rf"\tau_{i}", relevant_when=(used,),
+        ),
+    )  # fmt: skip
+
+
+PARAMETERS = (
+    Parameter(
+        "requirements", "", "requirements",
+        "How many kinds of change must be protected. α meets all of them.",
+        Kind.CHOICE, "2",
+        choices=(("1", "one"), ("2", "two"), ("3", "three"), ("4", "four")),
+    ),
+    *(p for i in range(1, MOST + 1) for p in _requirement(i)),
+    Parameter(
+        "moved", "d", "a change looked at: distance",
+        "Another change of a user's data, to see what α makes of it: how far its items go on "
+        "average, in the unit of the space.",
+        Kind.REAL, 100.0, 1e-3, FARTHEST, Scale.LOG,
+        quantities=("eps", "fraction"), relevant_when=(("space", WITH_UNIT),),
+    ),
+    Parameter(
+        "moved_q", "q", "a change looked at: distance",
+        "Another change of a user's data, to see what α makes of it: how far its items go on "
+        "average, as a share of the largest distance.",
+        Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG,
+        quantities=("eps", "fraction"), relevant_when=(("space", UNITLESS),),
+    ),
+    Parameter(
+        "tau", "τ", "a change looked at: share of the data",
+        "Which part of a user's data moves in the change looked at.",
+        Kind.REAL, 1 / 30, 1e-5, 1.0, Scale.LOG, latex=r"\tau", quantities=("eps", "fraction"),
+    ),
+    Parameter(
+        "q", "q", "average distance moved, as a share of the largest",
+        "Distance divided by the diameter of the space: an axis.",
+        Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG, axis_only=True, replaces=("moved", "moved_q"),
+    ),
+    *space_parameters(),
+)  # fmt: skip
+
+_OF_REQUIREMENTS = tuple(
+    f"{name}{i}" for name in ("eps", "distance", "q", "tau") for i in range(1, MOST + 1)
+)
+QUANTITIES = (
+    Quantity(
+        "fraction", "τ", "share of the data that may move", ("q", "moved", "moved_q"),
+        scale=Scale.LOG, latex=r"\tau",
+    ),
+    Quantity(
+        "eps", "ε", "privacy of a change", ("q", "moved", "moved_q", "tau"), scale=Scale.LOG,
+        latex=r"\varepsilon",
+    ),
+    Quantity(
+        "alpha", "α", "α that meets the requirements", _OF_REQUIREMENTS, scale=Scale.LOG,
+        unit="1/diameter", latex=r"\alpha",
+    ),
+)  # fmt: skip

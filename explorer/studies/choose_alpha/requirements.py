@@ -1,0 +1,170 @@
+"""A user's requirements as numbers, and the curves they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
+from explorer.privacy.user_metric import alpha_from_requirements
+from explorer.studies.choose_alpha import words as said
+from explorer.studies.metric_space import UNITLESS, ChosenSpace
+from explorer.studies.model import Mark, Request, Series
+from explorer.studies.sweeping import SweptPoints, curve_of
+
+LEVELS = (0.1, 0.5, 1.0, 2.0)
+"""Levels of ε always drawn in the plane of changes."""
+SHARES = ((1 / 30, "1/30 of the data"), (1 / 7, "1/7 of the data"), (1.0, "all of the data"))
+"""Fractions always drawn when ε is: a day of a month, a day of a week, everything."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What must be protected, one entry a requirement.
+
+    Attributes
+    ----------
+    eps, distance, q, tau : ndarray of float, shape (count,)
+        ε, distance in the space's unit, its share of the diameter (at most 1), fraction moved.
+    too_far : ndarray of bool
+        Where the distance asked about is more than the diameter: q is 1 then.
+    """
+
+    eps: FloatArray
+    distance: FloatArray
+    q: FloatArray
+    tau: FloatArray
+    too_far: BoolArray
+
+    @property
+    def alone(self) -> FloatArray:
+        """Return the α that each requirement would need alone."""
+        columns = (self.eps[:, None], self.q[:, None], self.tau[:, None])
+        return np.asarray(alpha_from_requirements(*columns))
+
+    @property
+    def alpha(self) -> float:
+        """Return the α that meets all of them."""
+        return float(alpha_from_requirements(self.eps, self.q, self.tau))
+
+    @property
+    def binding(self) -> int:
+        """Return the place of the requirement that decides."""
+        return int(np.argmin(self.alone))
+
+
+def requirements_of(request: Request, space: ChosenSpace) -> Requirements:
+    """Return the requirements in use; the space's diameter must be known."""
+    used = range(1, int(request["requirements"]) + 1)
+    eps, tau = (np.array([request[f"{key}{i}"] for i in used]) for key in ("eps", "tau"))
+    distance = np.array([distance_of(request, space, str(i)) for i in used])
+    share = distance / space.diameter
+    return Requirements(eps, distance, np.minimum(share, 1.0), tau, share > 1.0)
+
+
+def distance_of(request: Request, space: ChosenSpace, which: str) -> float:
+    """Return a distance as set: in the space's unit, or as a share where it has none."""
+    if which:
+        key = f"q{which}" if space.kind in UNITLESS else f"distance{which}"
+    else:
+        key = "moved_q" if space.kind in UNITLESS else "moved"
+    return float(request[key])
+
+
+def looked_at(points: SweptPoints, request: Request, space: ChosenSpace) -> FloatArray:
+    """Return the share of the diameter that the change looked at moves by, at every point.
+
+    May be above 1 on the axis of distances; the last point is the sliders' own.
+    """
+    own = distance_of(request, space, "") / space.diameter
+    if points.sweep.key in ("q", "moved_q"):
+        return np.append(points.x, own)
+    if points.sweep.key == "moved":
+        return np.append(points.x / space.diameter, own)
+    return np.full(points.x.size + 1, own)
+
+
+def iso_curves(
+    points: SweptPoints, q: FloatArray, asked: Requirements, alpha: float
+) -> tuple[Series, ...]:
+    """Return τ = ε/(αq) at the levels of ε asked for and at some others."""
+    named: dict[float, list[int]] = {}
+    for i, eps in enumerate(asked.eps):
+        named.setdefault(float(eps), []).append(i + 1)
+    curves = []
+    for level, which in named.items():
+        numbers = ", ".join(map(str, which))
+        label = f"ε = {level:.4g}, as asked in requirement{'s' * (len(which) > 1)} {numbers}"
+        curves.append((f"requirement_{which[0]}", label, level))
+    curves += [(f"level_{level:g}", f"ε = {level:g}", level) for level in LEVELS if
+               level not in named]  # fmt: skip
+    return tuple(_iso(key, label, level, points, q, alpha) for key, label, level in curves)
+
+
+def _iso(
+    key: str, label: str, level: float, points: SweptPoints, q: FloatArray, alpha: float
+) -> Series:
+    with np.errstate(divide="ignore", over="ignore"):
+        tau = level / (alpha * q)
+    holds = (q <= 1) & (tau <= 1)
+    reasons = [said.ALL_MAY_MOVE if (tau > 1).any() else "", said.TOO_FAR if (q > 1).any() else ""]
+    bound = Bound(
+        np.where(holds, tau, np.nan), Role.UPPER, said.SETTING, holds, said.either(*reasons)
+    )
+    return curve_of(key, label, points, bound, note=said.BELOW)
+
+
+def asked_dots(points: SweptPoints, asked: Requirements, heights: FloatArray) -> Series:
+    """Return the requirements as dots over the axis of distances."""
+    x = asked.q if points.sweep.key in ("q", "moved_q") else asked.distance
+    if points.sweep.key == "tau":
+        x = asked.tau
+    return Series(
+        "asked", "your requirements", Role.BASELINE, x, heights, said.SETTING,
+        note="each with its own ε and share of the data", mark=Mark.DOTS,
+    )  # fmt: skip
+
+
+def epsilon_curves(
+    points: SweptPoints, q: FloatArray, asked: Requirements, alpha: float
+) -> tuple[Series, ...]:
+    """Return ε = αqτ for the share on the slider and for some others, and α itself."""
+    series = []
+    tau = points["tau"]
+    here = q <= 1
+    why = "" if here.all() else said.TOO_FAR
+    own = Bound(np.where(here, alpha * q * tau, np.nan), Role.UPPER, said.SETTING, here, why)
+    if points.sweep.key == "tau":
+        series.append(curve_of("change", "at the distance looked at", points, own))
+    else:
+        label = f"{said.share(float(tau[-1]))} moves: the change looked at"
+        series.append(curve_of("change", label, points, own))
+        for fraction, words in SHARES:
+            value = np.where(here, alpha * q * fraction, np.nan)
+            bound = Bound(value, Role.UPPER, said.SETTING, here, why)
+            series.append(curve_of(f"share_{fraction:.3f}", f"{words} moves", points, bound))
+    whole = Bound(np.full(q.shape, alpha), Role.UPPER, said.USER_LEVEL)
+    series.append(curve_of("any", "any change of all data: ε = α", points, whole))
+    series.append(asked_dots(points, asked, asked.eps))
+    return tuple(series)
+
+
+def alpha_curves(
+    points: SweptPoints, request: Request, space: ChosenSpace
+) -> tuple[tuple[Series, ...], Bound]:
+    """Return α for all requirements and for each alone, and the bound of the first."""
+    used = range(1, int(request["requirements"]) + 1)
+    prefix = "q" if space.kind in UNITLESS else "distance"
+    eps = np.stack([points[f"eps{i}"] for i in used], axis=-1)
+    tau = np.stack([points[f"tau{i}"] for i in used], axis=-1)
+    q = np.stack([points[f"{prefix}{i}"] for i in used], axis=-1) / space.diameter
+    capped = np.minimum(q, 1.0)
+    all_of_them = Bound(alpha_from_requirements(eps, capped, tau), Role.EXACT, said.SETTING)
+    series = [curve_of("alpha", "all requirements", points, all_of_them, note=said.LARGEST)]
+    for i in range(eps.shape[-1]):
+        column = slice(i, i + 1)
+        alone = alpha_from_requirements(eps[:, column], capped[:, column], tau[:, column])
+        bound = Bound(alone, Role.BASELINE, said.SETTING)
+        series.append(curve_of(f"alone_{i + 1}", f"requirement {i + 1} alone", points, bound))
+    return tuple(series), all_of_them

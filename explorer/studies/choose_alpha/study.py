@@ -1,0 +1,135 @@
+"""From what must be protected to α, and from α to what every change of a user's data gets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.choose_alpha import words as said
+from explorer.studies.choose_alpha.page import PAGE, PRESETS
+from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.choose_alpha.requirements import (
+    Requirements,
+    alpha_curves,
+    asked_dots,
+    distance_of,
+    epsilon_curves,
+    iso_curves,
+    looked_at,
+    requirements_of,
+)
+from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.model import (
+    Condition,
+    Context,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+
+class ChooseAlpha:
+    """α for a list of requirements (ε, distance, share of the data), on any metric space."""
+
+    id: ClassVar[str] = "choose-alpha"
+    name: ClassVar[str] = "Choose α"
+    question: ClassVar[str] = "Which α protects the changes of a user's data that matter?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (said.SETTING, said.USER_LEVEL)
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield the one answer: everything here is a closed form.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or the space's file is no good.
+        LookupError
+            If the space's file is not open.
+        """
+        started = time.perf_counter()
+        points = swept_points(self, request)
+        space = chosen_space(request, context)
+        context.check()
+        if space.metric is None:
+            answer = _nothing(request, points, space)
+        else:
+            answer = _answered(request, points, space)
+        yield Result(
+            request,
+            request.fidelity,
+            complete=True,
+            space=space.picture,
+            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+            **answer,
+        )
+
+
+def _answered(request: Request, points: SweptPoints, space: ChosenSpace) -> dict[str, Any]:
+    asked = requirements_of(request, space)
+    alpha = asked.alpha
+    q = looked_at(points, request, space)
+    if request.quantity == "alpha":
+        series, _ = alpha_curves(points, request, space)
+    elif request.quantity == "eps":
+        series = epsilon_curves(points, q, asked, alpha)
+    else:
+        series = (*iso_curves(points, q, asked, alpha), asked_dots(points, asked, asked.tau))
+    distance, tau = distance_of(request, space, ""), float(request["tau"])
+    epsilon = alpha * min(distance / space.diameter, 1.0) * tau
+    return {
+        "series": series,
+        "readouts": _readouts(asked, alpha, epsilon, space),
+        "tables": (said.requirement_table(asked, alpha, space),),
+        "conditions": said.conditions(asked, space),
+        "guarantee": said.guarantee(
+            alpha, epsilon, tau, min(distance, space.diameter), space
+        ),
+        "notes": space.notes,
+    }  # fmt: skip
+
+
+def _readouts(
+    asked: Requirements, alpha: float, epsilon: float, space: ChosenSpace
+) -> tuple[Readout, ...]:
+    found = [
+        Readout("alpha", "α, per diameter", alpha, Role.EXACT, note=said.LARGEST),
+        Readout("binding", "requirement that binds", float(asked.binding + 1)),
+        Readout("change", "ε of the change looked at", epsilon, Role.UPPER),
+    ]
+    if space.unit:
+        per = Readout("per_unit", "α, per unit", alpha / space.diameter, Role.EXACT,
+                      f"1/{space.unit}")  # fmt: skip
+        found.insert(1, per)
+    found.append(Readout("diameter", "diameter", space.diameter, unit=space.unit))
+    return tuple(found)
+
+
+def _nothing(request: Request, points: SweptPoints, space: ChosenSpace) -> dict[str, Any]:
+    """Return what is left to say while the space's file is still to be chosen."""
+    nowhere = np.full(points.x.size + 1, np.nan)
+    bound = Bound(nowhere, Role.EXACT, said.SETTING, np.zeros(nowhere.shape, bool), space.missing)
+    label = {"alpha": "all requirements", "eps": "the change looked at"}.get(
+        request.quantity, "ε asked"
+    )
+    series: tuple[Series, ...] = (curve_of("alpha", label, points, bound),)
+    return {
+        "series": series,
+        "readouts": (readout_of("alpha", "α, per diameter", bound),),
+        "conditions": (Condition("The metric space is given", False, space.missing),),
+        "notes": (space.missing,),
+    }

@@ -1,0 +1,168 @@
+"""What choosing α says in words: sources, reasons, conditions, guarantee."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from explorer.privacy.bounds import Reference
+from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.model import Condition, Guarantee, Table
+from explorer.studies.wording import odds
+
+if TYPE_CHECKING:
+    from explorer.studies.choose_alpha.requirements import Requirements
+
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+SETTING = Reference(
+    _PAPER, "Section 3, “Setting the Privacy Parameters”",
+    "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
+    "errata C2",
+)  # fmt: skip
+USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; erratum C2")
+
+ALL_MAY_MOVE = "even if all data moved that far, ε would be smaller than this level"
+TOO_FAR = "farther than the space is wide"
+BELOW = "whatever lies on the line or below it has at most this ε"
+LARGEST = "the largest α that meets all requirements; any smaller one is more private"
+
+
+def either(*reasons: str) -> str:
+    """Return several reasons as one."""
+    return "; or ".join(r for r in reasons if r)
+
+
+def share(tau: float) -> str:
+    """Write a share of the data: ``all of the data``, ``1/30 of the data``, ``12.5 %``."""
+    if tau >= 1:
+        return "all of the data"
+    parts = 1 / tau
+    if parts < 1e6 and abs(parts - round(parts)) < 1e-6 * parts:
+        return f"1/{round(parts):,} of the data"
+    return f"{100 * tau:.3g} % of the data"
+
+
+def length(distance: float, space: ChosenSpace) -> str:
+    """Write a distance with its unit: ``100 mi``; a share of the diameter where there is none."""
+    number = f"{distance:,.0f}" if 100 <= distance < 1e15 else f"{distance:.3g}"
+    return f"{number} {space.unit}" if space.unit else number
+
+
+def factor(epsilon: float) -> str:
+    """Write e^ε rounded up: ``1.23``."""
+    if epsilon > 20:
+        return f"e^{math.ceil(epsilon * 10) / 10:.6g}"
+    value = math.exp(epsilon)
+    digits = max(2 - math.floor(math.log10(value)), 0)
+    up = math.ceil(value * 10**digits - 1e-9) / 10**digits
+    return f"{up:,.{digits}f}"
+
+
+def rounded_up(epsilon: float) -> str:
+    """Write an ε with three digits, never less than it is."""
+    digits = 2 - math.floor(math.log10(epsilon))
+    up = math.ceil(epsilon * 10.0**digits - 1e-6) / 10.0**digits
+    return f"{up:.3g}"
+
+
+def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSpace) -> str:
+    """Return one plain sentence about a change of a user's data."""
+    moved = share(tau).replace("the data", "your data")
+    far = length(distance, space)
+    by = f"by {far}" if space.unit else f"by {far} of the largest distance"
+    grows = f"e^{rounded_up(epsilon)}"
+    times = f" ({factor(epsilon)} times)" if epsilon <= 20 else ""
+    said = f"Moving {moved} {by} changes any outcome's odds by at most {grows}{times}"
+    best = odds(epsilon)
+    if best == "100:0":
+        return f"{said}: an observer may become practically certain which of the two it was."
+    right, _, wrong = best.partition(":")
+    return (
+        f"{said}: an observer who thought it 50:50 whether you did can reach at most "
+        f"{right}:{wrong} (up to δ, if the mechanism has one)."
+    )
+
+
+def guarantee(
+    alpha: float, epsilon: float, tau: float, distance: float, space: ChosenSpace
+) -> Guarantee:
+    """Return what α promises, and what it makes of the change looked at."""
+    per_unit = f" = {alpha / space.diameter:.4g} per {space.unit}" if space.unit else ""
+    return Guarantee(
+        unit="one user's whole data set, the better the less of it moves and the shorter its way",
+        replace_one=(
+            f"(α·w, δ) when a user's data are replaced by others at earth mover's distance w: "
+            f"α = {alpha:.4g} per diameter{per_unit}; never more than ε = {alpha:.4g}, as w ≤ 1"
+        ),
+        add_remove=(
+            "not covered: the number of users is fixed and public; a user's number of items too "
+            "(bounded), unless the release draws from them first (see “Unbounded data”)"
+        ),
+        trust=(
+            "Local model: everybody but the user sees only the user's own private messages. "
+            "Central model: the curator sees all data, everybody else the release. α is a choice; "
+            "a mechanism must then be made to satisfy it (see “Item-wise release”)."
+        ),
+        sentence=change_sentence(epsilon, tau, distance, space),
+        references=(SETTING, USER_LEVEL),
+        differences=(
+            "α is no ε: it has the unit 1/distance, so α = 25 protects a change of w = 0.008 at "
+            "ε = 0.2, and only a change across the whole space at ε = 25.",
+            "The straight lines of one ε in the plane of changes are exact for data that move by q "
+            "on average; the earth mover's distance of the two data sets may be smaller than qτ "
+            "(other items may fill the gap), and ε with it.",
+        ),
+    )
+
+
+def conditions(asked: Requirements, space: ChosenSpace) -> tuple[Condition, ...]:
+    """Return what the numbers need."""
+    far = [
+        f"d = {length(d, space)} in requirement {i + 1}"
+        for i, (d, bad) in enumerate(zip(asked.distance, asked.too_far, strict=True))
+        if bad
+    ]
+    return (
+        Condition(
+            "No requirement asks about more than the largest distance (else that distance is "
+            "taken)",
+            not far,
+            "; ".join(far) + f"; diameter {length(space.diameter, space)}"
+            if far
+            else f"farthest {length(float(asked.distance.max()), space)}, diameter "
+            f"{length(space.diameter, space)}",
+        ),
+        Condition("Every item of every user lies in the declared space; others are refused", None),
+        Condition("Users' data sets have one public size, or are drawn down to one first", None),
+    )
+
+
+def requirement_table(asked: Requirements, alpha: float, space: ChosenSpace) -> Table:
+    """Return the requirements with the α each needs and the ε each gets."""
+    rows = []
+    for i, alone in enumerate(asked.alone):
+        given = alpha * float(asked.q[i]) * float(asked.tau[i])
+        slack = float(asked.eps[i]) / given
+        rows.append(
+            (
+                f"{i + 1}",
+                float(asked.eps[i]),
+                length(float(asked.distance[i]), space),
+                float(asked.q[i]),
+                share(float(asked.tau[i])),
+                float(alone),
+                given,
+                odds(given),
+                "binds" if i == asked.binding else f"met with {slack:.3g}× to spare",
+            )
+        )
+    return Table(
+        "requirements",
+        "Requirements",
+        ("no.", "ε asked", "distance", "q", "share that moves", "α alone", "ε given", "odds", ""),
+        tuple(rows),
+        note=(
+            "α is the smallest of the column “α alone”; the ε given is α·q·τ, an upper bound. "
+            f"Source: {SETTING.paper}, {SETTING.where}."
+        ),
+    )
