@@ -1,0 +1,187 @@
+"""What runs of a mechanism prove about its privacy: Clopper–Pearson lower bounds on ε and δ.
+
+A mechanism that is (ε, δ)-DP has P(E) ≤ e^ε P'(E) + δ for every event E and every two neighbours.
+Counting how often events happen on both bounds the probabilities, and so ε from below, with a
+confidence that holds for any mechanism whatsoever. A lower bound above the promised ε proves a
+broken promise; one below it proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A lower bound and the event that shows it.
+
+    Attributes
+    ----------
+    epsilon : float
+        Too high with probability at most 1 − confidence; −inf if nothing is shown.
+    event : int
+        Index of the event.
+    swapped : bool
+        Whether the event is the likelier one on the second dataset.
+    """
+
+    epsilon: float
+    event: int
+    swapped: bool
+
+
+def clopper_pearson(hits: ArrayLike, trials: int, risk: float) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper bounds of a probability, each wrong with probability at most `risk`.
+
+    Parameters
+    ----------
+    hits : array of int
+        How often the event happened, in [0, trials].
+    trials : int
+        Independent trials, in [1, 1e12].
+    risk : float
+        In (0, 1), for each side by itself.
+
+    Raises
+    ------
+    ValueError
+        Outside these domains.
+
+    References
+    ----------
+    Clopper and Pearson 1934, *The use of confidence or fiducial limits*.
+    """
+    from scipy.special import betaincinv
+
+    n = float(domain.integers("trials", trials, 1, domain.COUNT_MAX))
+    x = domain.integers("hits", hits, 0, n)
+    side = _inside("risk", risk)
+    # The beta quantiles' parameters must be above 0; at the ends the bounds are 0 and 1.
+    low = np.where(x > 0, betaincinv(np.maximum(x, 1), n - np.maximum(x, 1) + 1, side), 0.0)
+    below = np.minimum(x, n - 1)
+    high = np.where(x < n, betaincinv(below + 1, n - below, 1 - side), 1.0)
+    return np.asarray(low), np.asarray(high)
+
+
+def epsilon_lower_bound(
+    counts_p: ArrayLike,
+    counts_q: ArrayLike,
+    trials: int | tuple[int, int],
+    confidence: float = 1 - 1e-6,
+    delta: float = 0.0,
+) -> Audit:
+    """Return the largest ε that some of the given events refutes: ln((P(E) − δ)/P'(E)) from below.
+
+    The risk is shared evenly among all events, both directions and both probabilities
+    (Bonferroni), so the events may overlap and be counted on the same runs; they must have been
+    fixed before these runs were seen (`likeliest_events` finds good ones on others).
+
+    Parameters
+    ----------
+    counts_p, counts_q : array of int, shape (events,)
+        How often each event happened on the one dataset and on its neighbour.
+    trials : int or (int, int)
+        Independent runs on each.
+    confidence : float
+        In (0, 1).
+    delta : float
+        δ of the promise, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, no event is given or a number is outside its domain.
+    """
+    p, q = np.atleast_1d(counts_p), np.atleast_1d(counts_q)
+    if p.shape != q.shape or p.ndim != 1 or not p.size:
+        raise ValueError(
+            f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (events,) for both"
+        )
+    slack = float(domain.reals("delta", delta, 0.0, 1.0))
+    runs = trials if isinstance(trials, tuple) else (trials, trials)
+    risk = (1 - _inside("confidence", confidence)) / (4 * p.size)
+    (low_p, high_p), (low_q, high_q) = (
+        clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)
+    )
+    losses = np.stack([_log_ratio(low_p - slack, high_q), _log_ratio(low_q - slack, high_p)])
+    swapped, event = np.unravel_index(int(np.argmax(losses)), losses.shape)
+    return Audit(float(losses.max()), int(event), bool(swapped))
+
+
+def delta_lower_bound(
+    counts_p: ArrayLike,
+    counts_q: ArrayLike,
+    trials: int | tuple[int, int],
+    epsilon: float,
+    confidence: float = 1 - 1e-6,
+) -> float:
+    """Return the largest δ that some of the events refutes at ε: P(E) − e^ε P'(E) from below.
+
+    Parameters are those of `epsilon_lower_bound`, with ε in [0, 800]; at least 0.
+    """
+    p, q = np.atleast_1d(counts_p), np.atleast_1d(counts_q)
+    if p.shape != q.shape or p.ndim != 1 or not p.size:
+        raise ValueError(
+            f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (events,) for both"
+        )
+    factor = math.exp(min(float(domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)), 700.0))
+    runs = trials if isinstance(trials, tuple) else (trials, trials)
+    risk = (1 - _inside("confidence", confidence)) / (4 * p.size)
+    (low_p, high_p), (low_q, high_q) = (
+        clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)
+    )
+    best = max((low_p - factor * high_q).max(), (low_q - factor * high_p).max())
+    return max(0.0, float(best))
+
+
+def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) -> BoolArray:
+    """Return nested sets of outcomes in which the first dataset's runs are most over-represented.
+
+    By the lemma of Neyman and Pearson the best events are sets of outcomes with the largest
+    ratios. To be used on one half of the runs, for a bound from the other half.
+
+    Parameters
+    ----------
+    counts_p, counts_q : array of int, shape (outcomes,)
+        How often each outcome was seen.
+    events : int
+        How many sets to return, ≥ 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (events, outcomes)
+        The sets' likelihoods on the first dataset are about evenly spaced on a log scale.
+    """
+    p = domain.integers("counts_p", counts_p, 0, domain.COUNT_MAX)
+    q = domain.integers("counts_q", counts_q, 0, domain.COUNT_MAX)
+    if p.shape != q.shape or p.ndim != 1 or not p.size:
+        raise ValueError(
+            f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (outcomes,) for both"
+        )
+    if events < 1:
+        raise ValueError(f"events: {events} is below 1")
+    # Half a count more on both sides: an outcome seen once and never is no proof of a high ratio.
+    order = np.argsort(-(p + 0.5) / (q + 0.5), kind="stable")
+    reached = np.cumsum(p[order]) / max(float(p.sum()), 1.0)
+    masks = np.zeros((events, p.size), dtype=np.bool_)
+    for row, share in enumerate(0.5 ** np.arange(1, events + 1)):
+        masks[row, order[: int(np.searchsorted(reached, share)) + 1]] = True
+    return masks
+
+
+def _inside(name: str, value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError(f"{name}: {value!r} is outside (0, 1)")
+    return value
+
+
+def _log_ratio(low: FloatArray, high: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.where(low > 0, np.log(np.maximum(low, 1e-320)) - np.log(high), -math.inf)

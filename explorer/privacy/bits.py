@@ -1,0 +1,205 @@
+"""Random bits and what is drawn from them without rounding: whole numbers and constant laws.
+
+A draw that protects somebody must come from the operating system (`SystemBits`); a `SeededBits`
+repeats itself, which is right for a test or a picture and never for a release. Which one is used
+is decided by whoever calls: nothing in `privacy` makes a source of its own.
+
+No floating-point number occurs in this module or in `exact_noise` or `exact_polya`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+WordArray = NDArray[np.uint64]
+WholeArray = NDArray[Any]
+"""Whole numbers: int64 where all of them fit, Python integers (dtype object) otherwise."""
+
+WORD = 64
+"""Bits of a word."""
+INT64_BOUND = 1 << 63
+
+
+class BitSource(Protocol):
+    """Where random bits come from."""
+
+    def words(self, count: int) -> WordArray:
+        """Return `count` words of 64 independent fair bits."""
+
+
+@final
+class SystemBits:
+    """The operating system's cryptographic random source, the only one fit for a release.
+
+    Nothing is kept between calls: a copy of the process cannot repeat words that were drawn, and
+    no noise can be read from memory afterwards.
+    """
+
+    def words(self, count: int) -> WordArray:
+        """Return `count` words of 64 independent fair bits."""
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+@final
+class SeededBits:
+    """Reproducible bits of a numpy generator, for tests and pictures; never for a release.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def words(self, count: int) -> WordArray:
+        """Return `count` words of 64 pseudo-random bits, the same on every machine."""
+        return np.frombuffer(self._rng.bytes(8 * count), dtype="<u8").astype(np.uint64, copy=False)
+
+
+def uniform_below(bound: int, size: int, bits: BitSource) -> WholeArray:
+    """Draw whole numbers uniformly from 0 … bound − 1.
+
+    Of each group of words the leading ⌈log₂ bound⌉ bits are a uniform number below a power of
+    two less than twice the bound; those that reach the bound are drawn anew, so that every number
+    below it stays equally likely.
+
+    Parameters
+    ----------
+    bound : int
+        ≥ 1, of any size.
+    size : int
+        Number of draws, ≥ 0.
+    bits : BitSource
+
+    Returns
+    -------
+    ndarray, shape (size,)
+        int64 for a bound up to 2⁶³, Python integers beyond.
+
+    Raises
+    ------
+    ValueError
+        If the bound is below 1.
+    """
+    if bound < 1:
+        raise ValueError(f"bound: {bound} is below 1")
+    width = (bound - 1).bit_length()
+    if not width:
+        return np.zeros(size, dtype=np.int64)
+    draw = _small if width < WORD else _large
+    out = draw(width, size, bits)
+    if bound == 1 << width:
+        return out
+    over = np.flatnonzero(out >= bound)
+    while over.size:
+        out[over] = draw(width, over.size, bits)
+        over = over[out[over] >= bound]
+    return out
+
+
+def _small(width: int, size: int, bits: BitSource) -> WholeArray:
+    """Return uniform numbers of up to 63 bits."""
+    return (bits.words(size) >> np.uint64(WORD - width)).astype(np.int64)
+
+
+def _large(width: int, size: int, bits: BitSource) -> WholeArray:
+    """Return uniform numbers of 64 bits and more, as Python integers."""
+    groups = -(-width // WORD)
+    words = bits.words(groups * size).reshape(size, groups).astype(object)
+    whole = words[:, 0]
+    for column in range(1, groups):
+        whole = (whole << WORD) | words[:, column]
+    return np.asarray(whole >> (groups * WORD - width), dtype=object)
+
+
+def packed(values: WholeArray) -> WholeArray:
+    """Return the numbers as int64 if all are within ±2⁶², as Python integers otherwise.
+
+    Within ±2⁶² the sum of a draw and a count cannot overflow.
+    """
+    if values.dtype != object:
+        return values
+    reach = INT64_BOUND // 2
+    if all(-reach <= value <= reach for value in values.tolist()):
+        return values.astype(np.int64)
+    return values
+
+
+class ConstantLaw:
+    """A law on 0, 1, 2, … whose distribution function is made of e⁻¹ and rational numbers.
+
+    A uniform real number W in [0, 1) is compared with the distribution function C: the draw is
+    the number of k with C_k ≤ W. The first 64 binary digits of W settle that unless they are the
+    digits of some C_k, once in about 2⁶⁴ draws; then digits of both are added until they differ.
+    Every C_k below 1 is irrational, so they do.
+
+    Parameters
+    ----------
+    cumulated : callable (k, x) → Fraction
+        C_k as a monotone function of x for x near e⁻¹, exact in rational arithmetic.
+    last : int, optional
+        The largest value, whose C is 1; unbounded if left out.
+    """
+
+    def __init__(
+        self, cumulated: Callable[[int, Fraction], Fraction], last: int | None = None
+    ) -> None:
+        self._cumulated, self._last = cumulated, last
+        table: list[int] = []
+        # The digits of C_k are all ones from some k on, and always for the last value.
+        while not table or table[-1] != (1 << WORD) - 1:
+            table.append(self._digits(len(table), WORD))
+        self._table = np.array(table, dtype=np.uint64)
+
+    def draw(self, size: int, bits: BitSource) -> NDArray[np.int64]:
+        """Return independent draws, shape (size,)."""
+        words = bits.words(size)
+        out = np.searchsorted(self._table, words, side="left")
+        for i in np.flatnonzero(self._table[out] == words).tolist():
+            out[i] = self._settle(int(words[i]), bits)
+        return out.astype(np.int64, copy=False)
+
+    def _settle(self, digits: int, bits: BitSource) -> int:
+        """Return the draw of a W that begins with a tie, reading on where needed."""
+        width, k = WORD, 0
+        while True:
+            own = self._digits(k, width)
+            if digits < own or k == self._last:
+                return k
+            if digits > own:
+                k += 1
+            else:
+                digits = (digits << WORD) | int(bits.words(1)[0])
+                width += WORD
+
+    def _digits(self, k: int, width: int) -> int:
+        """Return ⌊2^width C_k⌋ (2^width − 1 where C_k = 1), from enclosures of e⁻¹."""
+        if k == self._last:
+            return (1 << width) - 1
+        terms = 24
+        while True:
+            ends = [self._cumulated(k, x) for x in inverse_e(terms)]
+            floors = {(end.numerator << width) // end.denominator for end in ends}
+            if len(floors) == 1:
+                return floors.pop()
+            terms *= 2
+
+
+@cache
+def inverse_e(terms: int) -> tuple[Fraction, Fraction]:
+    """Return rational numbers below and above e⁻¹: two successive sums of Σ (−1)^i/i!."""
+    total, term = Fraction(0), Fraction(1)
+    before = total
+    for i in range(1, 2 * (terms // 2) + 2):
+        before, total = total, total + term
+        term = -term / i
+    # An odd number of terms ends above, the even number before it below.
+    return before, total
