@@ -73,6 +73,32 @@ def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
     return domain.simple(np.where(log_x < 30.0, np.log1p(np.exp(small)), np.logaddexp(0.0, log_x)))
 
 
+def clones_closed_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
+    """Return the δ at which `clones_closed_form` is ε, *whatever its condition says*.
+
+    4·exp(−k(x − 8e^ε₀/k)²/(64e^ε₀)) with x = (e^ε−1)·coth(ε₀/2); at most 1, and 1 where the closed
+    form is above ε for every δ. A bound only where `clones_condition` holds at this δ.
+
+    Parameters
+    ----------
+    epsilon, eps0, k : array of float, broadcast together
+        ε in [0, 800], ε₀ in (0, 800]; k whole, in [1, 1e12].
+
+    References
+    ----------
+    Feldman, McMillan & Talwar 2021, Theorem 3.1, solved for δ.
+    """
+    eps = domain.reals("eps", epsilon, 0.0, domain.EPSILON_MAX)
+    e = domain.reals("eps0", eps0, 0.0, domain.EPSILON_MAX, open_low=True)
+    clients = domain.integers("k", k, 1, domain.COUNT_MAX)
+    # Both terms divided by √(64e^ε₀/k), so that neither leaves the range of doubles.
+    with np.errstate(divide="ignore", over="ignore"):
+        log_x = np.log(-np.expm1(-eps)) + eps - np.log(np.tanh(e / 2))
+        room = np.exp(log_x + 0.5 * (np.log(clients) - e)) / 8 - np.exp(0.5 * (e - np.log(clients)))
+        value = np.where(room > 0, 4 * np.exp(-np.square(np.maximum(room, 0.0))), 1.0)
+    return domain.simple(np.minimum(value, 1.0))
+
+
 class ClonePair:
     """The dominating pair of k shuffled ε₀-LDP messages and its hockey-stick curve.
 

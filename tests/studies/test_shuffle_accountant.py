@@ -385,7 +385,7 @@ def test_nothing_slow_is_imported():
         "    def check(self): pass\n"
         "    def memo(self, key, make): return make()\n"
         "request = replace(default_request(study), sweep=Sweep('T', 1, 100, 3, Scale.LOG))\n"
-        "list(study.answer(request, Context()))\n"
+        "list(study.answer(request, Host()))\n"
         "print(sorted(m for m in ('scipy', 'cvxpy', 'numba', 'matplotlib') if m in sys.modules))\n"
     )
     done = subprocess.run(

@@ -22,6 +22,10 @@ from explorer.privacy.shuffle_rdp.numerical import (
     clone_epsilon,
     randomised_response_epsilon,
 )
+from explorer.privacy.shuffle_rdp.one_round import (
+    RandomisedResponseRound,
+    randomised_response_round_epsilon,
+)
 from explorer.privacy.shuffle_rdp.upper import (
     capped_rdp_table,
     effective_clones,
@@ -36,6 +40,7 @@ __all__ = [
     "TOO_FEW_ROUNDS",
     "Composition",
     "Direction",
+    "RandomisedResponseRound",
     "RoundLoss",
     "Shuffling",
     "capped_rdp_table",
@@ -53,6 +58,7 @@ __all__ = [
     "randomised_response_delta",
     "randomised_response_epsilon",
     "randomised_response_loss",
+    "randomised_response_round_epsilon",
     "renyi_cap_table",
     "round_delta",
     "upper_epsilon",

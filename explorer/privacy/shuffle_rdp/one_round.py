@@ -1,0 +1,125 @@
+"""One round of randomised response as a curve: δ for many ε, ε for many δ, exactly.
+
+Q/P − 1 = γX is linear in the count m, so the hockey-stick divergences of both directions are
+double running sums of P's masses: positive terms only, one pass for all ε.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
+
+
+class RandomisedResponseRound:
+    """The larger of both hockey-stick divergences of one round of 2RR, and its inverse.
+
+    No (ε, δ) statement about all ε₀-LDP randomisers can lie below it. Counts further out than
+    e^−60 are left out, which errs downwards, as a lower bound may.
+
+    Parameters
+    ----------
+    eps0 : float
+        In (0, 800].
+    k, n : float
+        Sampled and all clients, 1 ≤ k ≤ n; k up to 1e9 keeps every count.
+
+    References
+    ----------
+    Girgis, Data & Diggavi, the pair of Theorem 2; errata A1, A2.
+    """
+
+    def __init__(self, eps0: float, k: float, n: float) -> None:
+        pair = RandomisedResponsePair(eps0, k, n, 1.0, dense=True)
+        mass = np.exp(pair.log_mass)
+        slope = pair.gamma * np.exp(pair.log_s) / k
+        self._x = slope * (pair.m - pair.mean)
+        self._ratio = np.exp(pair.log_ratio)
+        spacing = float(self._x[1] - self._x[0]) if self._x.size > 1 else 0.0
+        # tail[i] = Σ_{j≥i} mass, above[i] = Σ_{j≥i} mass·(x_j − x_i); head and below likewise.
+        self._tail = np.cumsum(mass[::-1])[::-1]
+        self._above = spacing * (np.cumsum(self._tail[::-1])[::-1] - self._tail)
+        self._head = np.cumsum(mass)
+        self._below = spacing * (np.cumsum(self._head) - self._head)
+        self._above[-1] = self._below[0] = 0.0
+
+    def delta(self, epsilon: ArrayLike) -> FloatArray:
+        """Return δ at each ε ≥ 0 (1-dimensional)."""
+        eps = np.atleast_1d(np.asarray(epsilon, dtype=float))
+        rise = np.expm1(np.minimum(eps, 700.0))
+        i = np.searchsorted(self._x, rise, side="left")
+        inside = i < self._x.size
+        i = np.minimum(i, self._x.size - 1)
+        up = np.where(inside, self._above[i] + self._tail[i] * (self._x[i] - rise), 0.0)
+        least = np.exp(-eps)
+        j = np.searchsorted(self._ratio, least, side="right") - 1
+        reached = j >= 0
+        j = np.maximum(j, 0)
+        # e^−ε − (1+x), from whichever two are the difference of small numbers.
+        room = np.where(eps < 1, np.expm1(-eps) - self._x[j], least - self._ratio[j])
+        gap = self._below[j] + self._head[j] * room
+        down = np.where(reached, np.exp(np.minimum(eps, 700.0)) * gap, 0.0)
+        return np.clip(np.maximum(up, down), 0.0, 1.0)
+
+    def epsilon(self, delta: ArrayLike) -> FloatArray:
+        """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ in (0, 1] (1-dimensional)."""
+        target = np.atleast_1d(np.asarray(delta, dtype=float))
+        # Q‖P: `above` falls; the first node at or below the target ends the segment.
+        i = self._x.size - np.searchsorted(self._above[::-1], target, side="right")
+        i = np.minimum(i, self._x.size - 1)
+        rise = self._x[i] - (target - self._above[i]) / self._tail[i]
+        up = np.log1p(np.maximum(rise, 0.0))
+        # P‖Q: below/(1+x) rises; the last node at or below the target starts the segment.
+        j = np.searchsorted(self._below / self._ratio, target, side="right") - 1
+        head, below = self._head[j], self._below[j]
+        slope = np.where(head > target, head - target, np.inf)
+        near = (target - below + head * self._x[j]) / slope
+        far = (head * self._ratio[j] - below) / slope
+        with np.errstate(divide="ignore"):
+            down = np.where(
+                self._x[j] > -0.5, -np.log1p(np.clip(near, -0.9, 0.0)), -np.log(np.minimum(far, 1))
+            )
+        down = np.where(head > target, down, 0.0)
+        return np.asarray(np.maximum(up, down) + 0.0)
+
+
+def randomised_response_round_epsilon(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: ArrayLike
+) -> Any:
+    """Return the exact ε at δ of one round of 2RR, the larger of both directions.
+
+    Parameters
+    ----------
+    eps0 : array of float
+        In [0, 800].
+    k, n : array of int
+        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12 (from 1e9 on counts are thinned); k = n is the
+        shuffle without sampling.
+    delta : array of float
+        In [1e-300, 1].
+
+    Raises
+    ------
+    ValueError
+        Outside these domains.
+
+    References
+    ----------
+    Girgis, Data & Diggavi, the pair of Theorem 2; errata A1, A2.
+    """
+    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e, sampled, clients, d = np.broadcast_arrays(e, sampled, clients, domain.delta(delta))
+    out = np.zeros(e.shape)
+    flat = np.stack([e.ravel(), sampled.ravel(), clients.ravel()])
+    rounds, which = np.unique(flat, axis=1, return_inverse=True)
+    for index, (local, size, all_) in enumerate(rounds.T):
+        if local > 0:
+            some = np.flatnonzero(which.ravel() == index)
+            found = RandomisedResponseRound(float(local), float(size), float(all_))
+            out.flat[some] = found.epsilon(d.ravel()[some])
+    return domain.simple(out)
