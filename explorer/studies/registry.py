@@ -51,6 +51,11 @@ _CARDS: dict[str, Card] = {
             "How private is training on shuffled messages of sampled clients?",
             "bounds", SHUFFLED, "explorer.studies.shuffle_accountant:ShuffleAccountant",
         ),
+        Card(
+            "choose-alpha", "Choose α",
+            "Which α protects the changes of a user's data that matter?",
+            "bounds", DISTANCES, "explorer.studies.choose_alpha:ChooseAlpha",
+        ),
     )
 }  # fmt: skip
 _instances: dict[str, Study] = {}
