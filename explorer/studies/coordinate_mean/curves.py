@@ -1,0 +1,162 @@
+"""Curves of errors, budgets and levels from the mechanisms compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.coordinates.finite import bcdp_levels_from_logs
+from explorer.studies.coordinate_mean import words as said
+from explorer.studies.coordinate_mean.parameters import MOST_SENSITIVE, TWO
+from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
+from explorer.studies.model import Context, Mark, Series
+from explorer.studies.sweeping import SweptPoints
+
+_BRUTE_FORCE_D = 4
+_BRUTE_FORCE_POINTS = 26
+
+
+def chosen(points: SweptPoints, indices: Sequence[int]) -> SweptPoints:
+    """Return some of the sweep's points and, last, the sliders' own."""
+    kept = np.append(np.asarray(indices, int), points.x.size)
+    return SweptPoints(
+        points.sweep, points.x[kept[:-1]], {k: v[kept] for k, v in points.columns.items()}
+    )
+
+
+def error_bound(
+    plans: Sequence[Plan], points: SweptPoints, role: Role, reference: Reference
+) -> Bound:
+    """Return the exact errors of a mechanism at the points, absent where nothing is reported."""
+    value = np.array(
+        [mse(p, x2, n) for p, x2, n in zip(plans, points["x2"], points["n"], strict=True)]
+    )
+    known = np.isfinite(value)
+    cut = np.array([p.truncated for p in plans])
+    return Bound(value, role, reference, known, "" if known.all() else said.NO_REPORT, cut)
+
+
+def projected_bound(plans: Sequence[Plan], points: SweptPoints) -> Bound:
+    """Return the errors of the projected averages, by the central limit theorem, at mean 0."""
+    value = []
+    for plan, x2, n in zip(plans, points["x2"], points["n"], strict=True):
+        variance = np.maximum(plan.second - x2 * plan.squares, 0.0) / n
+        value.append(co.clipped_normal_mse(0.0, np.sqrt(variance)).sum())
+    return Bound(np.array(value), Role.ESTIMATE, said.PROJECTED)
+
+
+def order_bounds(
+    demands: Sequence[Demand], paper: Sequence[Plan], points: SweptPoints
+) -> dict[str, Bound]:
+    """Return (17) and, for two levels, Corollary 1, both without their constants."""
+    n = points["n"]
+    value = np.array([float(co.theorem2_bound(p.c, m)) for p, m in zip(paper, n, strict=True)])
+    found = {"theorem2": Bound(value, Role.ESTIMATE, said.THEOREM_2)}
+    if demands[0].profile == TWO:
+        d, k, eps, q = (
+            np.array([getattr(x, key) for x in demands]) for key in ("d", "k", "eps", "q")
+        )
+        level = np.array([min(x.level, x.eps) for x in demands])
+        _, value = co.corollary1_bound(n, d, k, level, eps, q)
+        holds = eps > 2.0 * level
+        reason = "" if holds.all() else "Corollary 1 assumes ε > 2δ"
+        found["corollary1"] = Bound(value, Role.ESTIMATE, said.COROLLARY_1, holds, reason)
+    return found
+
+
+def budget_bars(demand: Demand, plans: dict[str, Plan], x: FloatArray) -> tuple[Series, ...]:
+    """Return the demanded levels and every mechanism's budgets as bars over the coordinates x."""
+    at = x.astype(int) - 1
+    inside = at < demand.d
+    reason = "" if inside.all() else f"there are only d = {demand.d} coordinates"
+
+    def bars(
+        key: str, label: str, role: Role, values: FloatArray, source: Reference, note: str = ""
+    ) -> Series:
+        y = np.where(inside, values[np.minimum(at, demand.d - 1)], np.nan)
+        return Series(key, label, role, x, y, source, why_absent=reason, note=note, mark=Mark.BARS)
+
+    series = [
+        bars("demanded", "demanded level min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)
+    ]
+    for key, plan in plans.items():
+        label, _, source = said.NAMES[key]
+        series.append(bars(key, f"c: {label}", Role.EXACT, plan.c, source, f"L = {plan.total:.4g}"))
+    return tuple(series)
+
+
+def looked_at(demand: Demand, whose: str) -> int:
+    """Return the index of the coordinate whose level is drawn."""
+    return 0 if whose == MOST_SENSITIVE else demand.d - 1
+
+
+def level_bounds(
+    demands: Sequence[Demand],
+    plans: dict[str, Sequence[Plan]],
+    points: SweptPoints,
+    whose: str,
+) -> dict[str, Bound]:
+    """Return certified levels of one coordinate at the true coupling, after T releases."""
+    true_q, count = points["true_q"], points["releases"]
+    place = looked_at(demands[0], whose)
+    found: dict[str, Bound] = {}
+    for key, some in plans.items():
+        c = np.array([p.c[place] for p in some])
+        total = np.array([p.total for p in some])
+        value = co.repeated_certificate(c[:, None], true_q[:, None], total, count)[:, 0]
+        found[key] = Bound(value, Role.UPPER, said.CERTIFICATE)
+        if key == "paper":
+            printed = co.bcdp_from_cdp_and_ldp(
+                (count * c)[:, None], true_q[:, None], count * total
+            )[:, 0]
+            found["proposition4"] = Bound(printed, Role.UPPER, said.PROPOSITION_4)
+            found["total"] = Bound(count * total, Role.UPPER, said.PROPOSITION_3)
+    demanded = np.array([x.levels[place] for x in demands])
+    found["demanded"] = Bound(demanded, Role.BASELINE, said.MECHANISM)
+    return found
+
+
+LEVEL_NAMES = {
+    "paper": "δᵢ certified, the paper's budgets",
+    "proposition4": "δᵢ by Proposition 4, part 2, the paper's budgets",
+    "total": "L-LDP, whatever the beliefs (Proposition 3), the paper's budgets",
+    "best_zeta": "δᵢ certified, best ζ",
+    "exact": "δᵢ certified, exact constraint",
+    "hybrid": "δᵢ certified, hybrid channels",
+    "demanded": "demanded level",
+}
+
+
+def brute_force(
+    demands: Sequence[Demand],
+    paper: Sequence[Plan],
+    points: SweptPoints,
+    whose: str,
+    context: Context,
+) -> tuple[SweptPoints, Bound] | None:
+    """Return exact levels on the corners for the prior (60) of the true coupling.
+
+    One release of the paper's budgets, d ≤ 4; None if there is nothing to say. What one prior
+    has is a lower bound on what all priors of that coupling can have.
+    """
+    if demands[-1].d > _BRUTE_FORCE_D:
+        return None
+    size = points.x.size
+    kept = np.unique(np.rint(np.linspace(0, size - 1, min(size, _BRUTE_FORCE_POINTS))).astype(int))
+    some = chosen(points, kept.tolist())
+    value = np.empty(kept.size + 1)
+    logs: dict[bytes, FloatArray] = {}
+    for j, place in enumerate([*kept.tolist(), size]):
+        context.check()
+        demand, c = demands[place], paper[place].c
+        if c.tobytes() not in logs:
+            logs = {c.tobytes(): co.corner_log_likelihoods(c)}
+        prior = co.copies_prior(demand.d, float(some["true_q"][j]))
+        levels = bcdp_levels_from_logs([2] * demand.d, prior, logs[c.tobytes()])
+        value[j] = levels[looked_at(demand, whose)]
+    once = some["releases"] == 1.0
+    reason = "" if once.all() else "brute force is about one release"
+    return some, Bound(value, Role.LOWER, said.BRUTE_FORCE, once, reason)

@@ -1,0 +1,163 @@
+"""What can be set and plotted in the study of the private mean."""
+
+from __future__ import annotations
+
+from explorer.studies.model import Kind, Parameter, Quantity, Scale, Sweep
+
+MOST_COORDINATES = 200
+TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
+HEURISTIC, FIXED = "heuristic", "fixed"
+SLIDER, FILE = "slider", "file"
+MEAN, MEDIAN = "mean", "median"
+MOST_SENSITIVE, LEAST_SENSITIVE = "most", "least"
+
+Q_FULL = Sweep("q", 0.0, 1.0, 101, Scale.LINEAR)
+
+_SIMULATED = (("simulate", ("True",)),)
+_FROM_FILE = (("q_from", (FILE,)),)
+
+PARAMETERS = (
+    Parameter(
+        "q", "q", "assumed coupling",
+        "How far knowing one coordinate may change an observer's beliefs about the others, in "
+        "total variation: 0 is independence, 1 is anything. The budgets are made for observers up "
+        "to this coupling; it must be public and never computed from the protected records. "
+        "Assuming more is more private.",
+        Kind.REAL, 0.1, 0.0, 1.0, Scale.LINEAR, more_private="high",
+        relevant_when=(("q_from", (SLIDER,)),),
+    ),
+    Parameter(
+        "level", "δ₁", "level of the sensitive coordinates",
+        "Coordinate level: how much a report may say about a sensitive coordinate alone. A privacy "
+        "level in nats, not the failure probability δ of approximate DP. Smaller is more private.",
+        Kind.REAL, 0.2, 0.01, 10.0, Scale.LOG, unit="nats", more_private="low",
+        latex=r"\delta_1",
+    ),
+    Parameter(
+        "eps", "ε", "level of the whole record",
+        "Local privacy of the report as a whole, whatever anybody believes. The least sensitive "
+        "coordinates demand no more than this. Smaller is more private.",
+        Kind.REAL, 2.0, 0.01, 10.0, Scale.LOG, unit="nats", more_private="low",
+        latex=r"\varepsilon",
+    ),
+    Parameter(
+        "d", "d", "coordinates", "How many numbers each user holds.",
+        Kind.INTEGER, 10, 2, MOST_COORDINATES, Scale.LOG,
+    ),
+    Parameter(
+        "profile", "", "demanded levels",
+        "How the coordinate levels are spread: some coordinates at δ₁ and the others at ε (as in "
+        "Figure 3), or all different, from δ₁ for the first to ε for the last.",
+        Kind.CHOICE, TWO,
+        choices=(
+            (TWO, "two levels: δ₁ and ε"),
+            (LINEAR, "evenly from δ₁ to ε"),
+            (GEOMETRIC, "geometrically from δ₁ to ε"),
+        ),
+    ),
+    Parameter(
+        "share", "k/d", "share of sensitive coordinates",
+        "Which part of the coordinates has level δ₁: k is this times d, rounded, at least 1.",
+        Kind.REAL, 0.2, 0.0, 1.0, Scale.LINEAR, relevant_when=(("profile", (TWO,)),),
+    ),
+    Parameter(
+        "n", "n", "users", "How many users report. Each is as private with few as with many.",
+        Kind.INTEGER, 10_000, 1, 1_000_000_000, Scale.LOG, unit="users", quantities=("mse",),
+    ),
+    Parameter(
+        "x2", "x²", "mean square of the data",
+        "Average of x² over users and coordinates, between 0 (the worst case) and 1 (all data "
+        "±1). Costs no privacy.",
+        Kind.REAL, 0.0, 0.0, 1.0, Scale.LINEAR, latex=r"\overline{x^2}", quantities=("mse",),
+    ),
+    Parameter(
+        "zeta_rule", "", "the paper's ζ",
+        "How the free parameter of Theorem 2 is chosen: as in Figure 3, or fixed. The best ζ is "
+        "drawn besides.",
+        Kind.CHOICE, HEURISTIC,
+        choices=((HEURISTIC, "ζ = (1+q)/2, as in Figure 3"), (FIXED, "ζ as set")),
+        group="mechanism",
+    ),
+    Parameter(
+        "zeta", "ζ", "free parameter of Theorem 2",
+        "Part of the sensitive level that correlation may use up. Any value in (0, 1] is as "
+        "private; Corollary 1 takes ½.",
+        Kind.REAL, 0.5, 0.01, 1.0, Scale.LINEAR, latex=r"\zeta", group="mechanism",
+        relevant_when=(("zeta_rule", (FIXED,)),),
+    ),
+    Parameter(
+        "projected", "", "also with the average projected",
+        "Draw the errors of the averages clipped to [−1, 1] besides, by the central limit "
+        "theorem, for data with mean 0. Costs no privacy.",
+        Kind.FLAG, False, group="mechanism", quantities=("mse",),
+    ),
+    Parameter(
+        "true_q", "q′", "true coupling",
+        "Coupling of the beliefs of the observer one wonders about, which may be more than what "
+        "was assumed.",
+        Kind.REAL, 0.1, 0.0, 1.0, Scale.LINEAR, quantities=("level",), latex="q'",
+    ),
+    Parameter(
+        "releases", "T", "releases",
+        "How often the same record is reported anew. Levels of coordinates do not add: they are "
+        "computed again from the sums of c and L. Fewer is more private.",
+        Kind.INTEGER, 1, 1, 100, Scale.LOG, more_private="low", quantities=("level",),
+    ),
+    Parameter(
+        "whose", "", "coordinate looked at", "Whose level is drawn.",
+        Kind.CHOICE, MOST_SENSITIVE,
+        choices=((MOST_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
+        quantities=("level",),
+    ),
+    Parameter(
+        "i", "i", "coordinate", "Number of the coordinate, the most sensitive first.",
+        Kind.INTEGER, 1, 1, MOST_COORDINATES, Scale.LINEAR, axis_only=True,
+        quantities=("budget",),
+    ),
+    Parameter(
+        "simulate", "", "simulate",
+        "Draw users' data and reports and mark the errors found, with the data's coupling q′ = q.",
+        Kind.FLAG, False, group="simulation", quantities=("mse",),
+    ),
+    Parameter(
+        "trials", "", "trials", "How often the experiment is repeated at each point. Figure 3 "
+        "has 1000.",
+        Kind.INTEGER, 20, 2, 1000, Scale.LOG, group="simulation", quantities=("mse",),
+        relevant_when=_SIMULATED,
+    ),
+    Parameter(
+        "dots", "", "dots show", "What is marked of the trials.",
+        Kind.CHOICE, MEAN,
+        choices=((MEAN, "mean and its 95 % interval"), (MEDIAN, "median and quartiles")),
+        group="simulation", quantities=("mse",), relevant_when=_SIMULATED,
+    ),
+    Parameter(
+        "q_from", "", "coupling from",
+        "Set the coupling by its slider, or take the estimate from a public file.",
+        Kind.CHOICE, SLIDER, choices=((SLIDER, "the slider"), (FILE, "a public file")),
+        group="data",
+    ),
+    Parameter(
+        "public", "", "public file",
+        "A table of public records (CSV, one record a line) like the protected ones, whose "
+        "coupling is estimated. Never the protected records themselves: the reports publish q.",
+        Kind.FILE, "", group="data", suffixes=(".csv", ".tsv", ".txt"), relevant_when=_FROM_FILE,
+    ),
+    Parameter(
+        "bins", "b", "bins", "Into how many bins of equally many records a numeric column is cut "
+        "before its coupling is measured. Fewer bins can only hide coupling.",
+        Kind.INTEGER, 4, 2, 32, Scale.LOG, group="data", relevant_when=_FROM_FILE,
+    ),
+)  # fmt: skip
+
+QUANTITIES = (
+    Quantity(
+        "mse", "MSE", "error of the mean",
+        ("q", "n", "eps", "level", "d", "share", "x2", "zeta"), scale=Scale.LOG,
+    ),
+    Quantity("budget", "c", "budget of each coordinate", ("i",), unit="nats", latex="c_i"),
+    Quantity(
+        "level", "δᵢ", "level of a coordinate",
+        ("true_q", "releases", "q", "eps", "level"), unit="nats", latex=r"\delta_i",
+    ),
+)  # fmt: skip

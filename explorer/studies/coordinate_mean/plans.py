@@ -1,0 +1,254 @@
+"""The mechanisms that are compared: who reports what at which level, and with what error."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.bounds import FloatArray
+from explorer.studies.coordinate_mean.parameters import LINEAR, TWO
+
+Subsets = tuple[tuple[int, ...], ...]
+NESTED = ("baseline", "paper", "best_zeta", "exact")
+PLANS = (*NESTED, "hybrid")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked of a mechanism.
+
+    Attributes
+    ----------
+    profile : str
+        ``two``, ``linear`` or ``geometric``.
+    d, k : int
+        Coordinates; those at the lowest level if there are two levels (1 otherwise).
+    level, eps, q : float
+        Lowest coordinate level, level of the record, assumed coupling.
+    zeta : float
+        ζ of the paper's mechanism.
+    """
+
+    profile: str
+    d: int
+    k: int
+    level: float
+    eps: float
+    q: float
+    zeta: float
+
+    @property
+    def levels(self) -> FloatArray:
+        """Effective levels min(δ_i, ε), the most sensitive coordinate first, shape (d,)."""
+        low = min(self.level, self.eps)
+        if self.profile == TWO:
+            return np.repeat([low, self.eps], [self.k, self.d - self.k])
+        spread = np.linspace if self.profile == LINEAR else np.geomspace
+        return np.clip(spread(low, self.eps, self.d), low, self.eps)
+
+    @property
+    def apart_from_zeta(self) -> Hashable:
+        """What decides all mechanisms but the paper's."""
+        return (self.profile, self.d, self.k, self.level, self.eps, self.q)
+
+
+def sensitive(d: float, share: float) -> int:
+    """Return how many coordinates are sensitive: a share of d, rounded, at least one."""
+    return int(min(max(round(share * d), 1), d))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A mechanism that meets a demand, and the moments of one user's report.
+
+    Attributes
+    ----------
+    c : ndarray of shape (d,)
+        CDP levels.
+    total : float
+        LDP level L.
+    second, squares : ndarray of shape (d,)
+        The variance of coordinate i is second_i − x_i²·squares_i; infinite where nothing is
+        reported.
+    subsets, alphas : tuple
+        Channels of a parallel design; empty for M_mean with budget c.
+    rule : str
+        Weights that combine M_mean's channels.
+    truncated : bool
+        Found on fewer levels than asked for: the guarantee holds, the error may be larger than
+        it could be.
+    """
+
+    c: FloatArray
+    total: float
+    second: FloatArray
+    squares: FloatArray
+    subsets: Subsets = ()
+    alphas: tuple[float, ...] = ()
+    rule: str = "optimal"
+    truncated: bool = False
+
+    @property
+    def worst(self) -> float:
+        """Error of one user's report in the worst case x = 0, summed over coordinates."""
+        return float(self.second.sum())
+
+
+def mse(plan: Plan, x2: float, n: float) -> float:
+    """Return the exact error of n users' average, not projected; infinite without a report."""
+    return max(plan.worst - x2 * float(plan.squares.sum()), 0.0) / n
+
+
+def nested_plans(c: FloatArray, rule: str, truncated: bool = False) -> list[Plan]:
+    """Return M_mean with budgets c of shape (rows, d), which are sorted."""
+    second = co.m_mean_variances(0.0, c, rule)
+    with np.errstate(invalid="ignore"):
+        squares = np.where(np.isinf(second), 0.0, second - co.m_mean_variances(1.0, c, rule))
+    return [
+        Plan(row, float(row.max()), a, b, rule=rule, truncated=truncated)
+        for row, a, b in zip(c, second, squares, strict=True)
+    ]
+
+
+def parallel_plan(d: int, subsets: Subsets, alphas: Sequence[float], truncated: bool) -> Plan:
+    """Return a parallel design, its channels combined with weights 1/V."""
+    sizes = np.array([len(subset) for subset in subsets])
+    weights = 1.0 / co.m_ldp_second_moment(sizes, np.asarray(alphas, float))
+    totals, squares = np.zeros(d), np.zeros(d)
+    for subset, weight in zip(subsets, weights, strict=True):
+        totals[list(subset)] += weight
+        squares[list(subset)] += weight**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        second = 1.0 / totals
+        squares = np.where(totals > 0.0, squares / totals**2, 0.0)
+    return Plan(
+        co.design_cdp(d, subsets, alphas),
+        float(co.design_ldp(subsets, alphas)),
+        second,
+        squares,
+        subsets,
+        tuple(float(a) for a in alphas),
+        truncated=truncated,
+    )
+
+
+def _by(
+    demands: Sequence[Demand], key: Callable[[Demand], Hashable]
+) -> Iterable[tuple[list[int], list[Demand]]]:
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, demand in enumerate(demands):
+        groups[key(demand)].append(place)
+    for places in groups.values():
+        yield places, [demands[place] for place in places]
+
+
+def _columns(demands: Sequence[Demand], *names: str) -> list[FloatArray]:
+    return [np.array([getattr(x, name) for x in demands], float) for name in names]
+
+
+def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
+    """Return min δ-LDP: one channel for everything at the lowest level."""
+    found: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: x.d):
+        lowest = np.array([min(x.level, x.eps) for x in group])
+        c = np.repeat(lowest[:, None], group[0].d, axis=1)
+        found |= dict(zip(places, nested_plans(c, "paper"), strict=True))
+    return [found[place] for place in range(len(demands))]
+
+
+def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
+    """Return M_mean with the budgets of Theorem 2 and the paper's weights."""
+    found: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: x.d):
+        eps, q, zeta = _columns(group, "eps", "q", "zeta")
+        c = co.budget_vector(np.stack([x.levels for x in group]), eps, q, zeta)
+        found |= dict(zip(places, nested_plans(c, "paper"), strict=True))
+    return [found[place] for place in range(len(demands))]
+
+
+def best_zeta_plans(demands: Sequence[Demand], check: Callable[[], None]) -> list[Plan]:
+    """Return M_mean with the budgets of Theorem 2 at the ζ of least error, 25 points at a time."""
+    found: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: (x.profile, x.d, x.k, x.level, x.eps)):
+        for start in range(0, len(group), 25):
+            check()
+            piece = group[start : start + 25]
+            (q,) = _columns(piece, "q")
+            best = co.best_zeta(piece[0].levels, piece[0].eps, q)
+            plans = nested_plans(best.c, "optimal", best.truncated)
+            found |= dict(zip(places[start : start + 25], plans, strict=True))
+    return [found[place] for place in range(len(demands))]
+
+
+def two_level_plans(
+    demands: Sequence[Demand], check: Callable[[], None]
+) -> tuple[list[Plan], list[Plan]]:
+    """Return the best nested and the best hybrid designs under the exact constraint.
+
+    For two levels only; the hybrid is the better of nested and disjoint channels.
+    """
+    exact: dict[int, Plan] = {}
+    hybrid: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: (x.d, x.k)):
+        for start in range(0, len(group), 25):
+            check()
+            piece, where = group[start : start + 25], places[start : start + 25]
+            d, k = piece[0].d, piece[0].k
+            level, eps, q = _columns(piece, "level", "eps", "q")
+            level = np.minimum(level, eps)
+            nested = co.best_two_levels(d, k, level, eps, q)
+            c = np.repeat(
+                np.stack([nested.c_sensitive, nested.c_rest], axis=-1), [k, d - k], axis=-1
+            )
+            exact |= dict(zip(where, nested_plans(c, "optimal"), strict=True))
+            check()
+            apart = co.best_two_levels_disjoint(d, k, level, eps, q)
+            for j, place in enumerate(where):
+                a, b = float(apart.alpha_sensitive[j]), float(apart.alpha_rest[j])
+                subsets = _subsets(d, k, co.LAYOUTS[int(apart.layout[j])])
+                alphas = [a if subset[0] < k else b for subset in subsets]
+                plan = parallel_plan(d, subsets, alphas, False)
+                hybrid[place] = min(plan, exact[place], key=lambda x: x.worst)
+    places_all = range(len(demands))
+    return [exact[p] for p in places_all], [hybrid[p] for p in places_all]
+
+
+def _subsets(d: int, k: int, layout: str) -> Subsets:
+    """Return the channels of a layout of `best_two_levels_disjoint`."""
+    if layout == "one channel":
+        return (tuple(range(d)),)
+    first, _, second = {"groups": "group and group", "singles": "singles and singles"}.get(
+        layout, layout
+    ).partition(" and ")
+    parts: list[tuple[int, ...]] = []
+    for kind, members in ((first, range(k)), (second, range(k, d))):
+        if members:
+            parts += [(i,) for i in members] if kind == "singles" else [tuple(members)]
+    return tuple(parts)
+
+
+def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
+    """Return the best nested and hybrid designs for any levels, by SLSQP (in a worker process)."""
+    found = []
+    for demand in demands:
+        pair = []
+        for family in ("nested", "hybrid"):
+            best = co.best_design(demand.levels, demand.eps, demand.q, family)
+            pair.append(parallel_plan(demand.d, best.subsets, best.alphas.tolist(), best.truncated))
+        nested, hybrid = pair
+        found.append((nested, min(hybrid, nested, key=lambda x: x.worst)))
+    return found
+
+
+def convex_plan(demand: Demand) -> Plan:
+    """Return one channel a group of equal levels, its levels globally best, by cvxpy."""
+    groups: dict[float, list[int]] = defaultdict(list)
+    for i, level in enumerate(demand.levels):
+        groups[float(level)].append(i)
+    subsets = tuple(tuple(group) for group in groups.values())
+    best = co.best_disjoint_levels(demand.levels, demand.eps, demand.q, subsets)
+    return parallel_plan(demand.d, best.subsets, best.alphas.tolist(), best.truncated)

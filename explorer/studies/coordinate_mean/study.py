@@ -1,0 +1,362 @@
+"""How well a mean can be known when some coordinates are more private than others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.coordinate_mean import words as said
+from explorer.studies.coordinate_mean.curves import (
+    LEVEL_NAMES,
+    brute_force,
+    budget_bars,
+    chosen,
+    error_bound,
+    level_bounds,
+    order_bounds,
+    projected_bound,
+)
+from explorer.studies.coordinate_mean.dots import simulated
+from explorer.studies.coordinate_mean.page import PAGE, PRESETS
+from explorer.studies.coordinate_mean.parameters import FILE, HEURISTIC, PARAMETERS, QUANTITIES, TWO
+from explorer.studies.coordinate_mean.plans import (
+    Demand,
+    Plan,
+    baseline_plans,
+    best_zeta_plans,
+    convex_plan,
+    mse,
+    paper_plans,
+    searched_plans,
+    sensitive,
+    two_level_plans,
+)
+from explorer.studies.coordinate_mean.public_file import CAVEATS, PublicCoupling, public_coupling
+from explorer.studies.model import (
+    Context,
+    Fidelity,
+    Mark,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+    Table,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_COARSE = 5
+_SEARCHED = 6
+_ZETAS = 33
+_SIZES = 25
+"""Most different numbers of coordinates in one sweep: each is a search of its own."""
+
+
+class CoordinateMean:
+    """Error of M_mean and of better designs, their budgets, and what coordinates give away."""
+
+    id: ClassVar[str] = "coordinate-mean"
+    name: ClassVar[str] = "Coordinate DP: mean"
+    question: ClassVar[str] = "What does it cost to protect some coordinates more than others?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield closed forms and a few searched points, then whole curves, then simulations.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or the public file is no table.
+        LookupError
+            If the public file is not open.
+        """
+        started = time.perf_counter()
+        context.check()
+        public = None
+        if request["q_from"] == FILE and request["public"]:
+            public = public_coupling(request["public"], request["bins"], context)
+        points = _with_coupling(swept_points(self, request), public)
+        if request.quantity == "budget":
+            points = _whole_numbers(points, request["d"])
+        elif points.sweep.key in ("d", "share"):
+            points = points.thinned(_SIZES)
+        work = _Work(request, context, points, public)
+        first = replace(
+            work.answer(Fidelity.COARSE),
+            timings_ms={"first": (time.perf_counter() - started) * 1e3},
+        )
+        if request.fidelity is Fidelity.COARSE:
+            yield replace(first, complete=True)
+            return
+        yield first
+        full = work.answer(Fidelity.FULL)
+        dots = request.quantity == "mse" and request["simulate"]
+        full = replace(
+            full, timings_ms={"full": (time.perf_counter() - started) * 1e3}, complete=not dots
+        )
+        yield full
+        if dots:
+            yield from simulated(full, request, points, work.known, context)
+
+
+class _Work:
+    """One request on its way: what is known so far and how more becomes known."""
+
+    def __init__(
+        self,
+        request: Request,
+        context: Context,
+        points: SweptPoints,
+        public: PublicCoupling | None,
+    ) -> None:
+        self.request, self.context, self.points, self.public = request, context, points, public
+        self.demands = demands_of(request, points)
+        self.closed: dict[str, Sequence[Plan]] = {
+            "paper": paper_plans(self.demands),
+            "baseline": baseline_plans(self.demands),
+        }
+        self.known: dict[str, tuple[SweptPoints, list[Plan]]] = {
+            key: (points, list(plans)) for key, plans in self.closed.items()
+        }
+        """Mechanisms by the points at which they are known."""
+
+    def answer(self, fidelity: Fidelity) -> Result:
+        """Return the answer, coarse (few searched points, not the best ζ) or full."""
+        self._search(fidelity)
+        here = {key: plans[-1] for key, (_, plans) in self.known.items()}
+        demand = self.demands[-1]
+        series, readouts = {
+            "mse": self._errors,
+            "budget": self._budgets,
+            "level": self._levels,
+        }[self.request.quantity](fidelity)
+        from_file = None
+        if self.request["q_from"] == FILE:
+            from_file = self.public is not None
+        notes: tuple[str, ...] = ()
+        tables = [self._table(fidelity, here)]
+        if self.public is not None:
+            notes = (self.public.said, *CAVEATS)
+            tables.append(self.public.table(self.request["bins"]))
+        if self.request.quantity == "level":
+            warned = said.levels_note(demand, float(self.points["true_q"][-1]))
+            notes += (warned,) if warned else ()
+        return Result(
+            self.request,
+            fidelity,
+            series=series,
+            tables=tuple(tables),
+            readouts=readouts,
+            conditions=said.conditions(
+                demand, here, float(self.points["x2"][-1]), float(self.points["n"][-1]), from_file
+            ),
+            guarantee=said.guarantee(demand, here["paper"]),
+            notes=notes,
+        )
+
+    def _search(self, fidelity: Fidelity) -> None:
+        """Add the designs that are found by search."""
+        full, size = fidelity is Fidelity.FULL, self.points.x.size
+        two = self.request["profile"] == TWO
+        if self.request.quantity == "budget":
+            if full or two:
+                self._add(self.points, [size], full)
+            return
+        if full or (two and self.points.sweep.key not in ("d", "share")):
+            kept = _spread(size, (size if two else _SEARCHED) if full else _COARSE)
+            self._add(chosen(self.points, kept), [*kept, size], full)
+
+    def _add(self, points: SweptPoints, places: list[int], full: bool) -> None:
+        """Add the designs at some of the points, the sliders' last; the best ζ if full."""
+        some = [self.demands[place] for place in places]
+        # Dragging n, x² or the true coupling changes no design: each different demand once.
+        distinct = list({x.apart_from_zeta: x for x in some}.values())
+        token = tuple(x.apart_from_zeta for x in distinct)
+
+        def exact_and_hybrid() -> list[tuple[Plan, Plan]]:
+            if self.request["profile"] == TWO:
+                return list(zip(*two_level_plans(distinct, self.context.check), strict=True))
+            return [
+                pair for demand in distinct for pair in self.context.heavy(searched_plans, [demand])
+            ]
+
+        pairs = self.context.memo(("coordinate-mean", "designs", token), exact_and_hybrid)
+        found = dict(zip(token, pairs, strict=True))
+        for j, key in enumerate(("exact", "hybrid")):
+            self.known[key] = (points, [found[x.apart_from_zeta][j] for x in some])
+        if not full:
+            return
+        # Over q the best ζ is found for all points together, else for one after the other.
+        size = 0 if self.request.quantity == "budget" else self.points.x.size
+        kept = _spread(size, size if self.points.sweep.key == "q" else _ZETAS)
+        wanted = [self.demands[place] for place in (*kept, -1)]
+        distinct = list({x.apart_from_zeta: x for x in wanted}.values())
+        token = tuple(x.apart_from_zeta for x in distinct)
+        zetas = self.context.memo(
+            ("coordinate-mean", "best ζ", token),
+            lambda: best_zeta_plans(distinct, self.context.check),
+        )
+        best = dict(zip(token, zetas, strict=True))
+        self.known["best_zeta"] = (
+            chosen(self.points, kept),
+            [best[x.apart_from_zeta] for x in wanted],
+        )
+
+    def _errors(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
+        series, readouts = [], []
+        orders = order_bounds(self.demands, self.closed["paper"], self.points)
+        for key in ("paper", "baseline", "theorem2", "corollary1", "exact", "hybrid", "best_zeta"):
+            label, role, source = said.NAMES[key]
+            if key in orders:
+                points, bound, note = self.points, orders[key], said.ORDER_ONLY
+            elif key in self.known:
+                points, plans = self.known[key]
+                bound = error_bound(plans, points, role, source)
+                note = "" if key in self.closed else said.FOUND
+            else:
+                continue
+            series.append(curve_of(key, label, points, bound, note=note, mark=self._mark(key)))
+            readouts.append(readout_of(key, label, bound, note=note))
+        if self.request["projected"] and fidelity is Fidelity.FULL:
+            for key in ("paper", "baseline", "best_zeta", "exact", "hybrid"):
+                points, plans = self.known[key]
+                self.context.check()
+                label = f"{said.NAMES[key][0]}, projected"
+                bound = projected_bound(plans, points)
+                series.append(
+                    curve_of(f"{key}_projected", label, points, bound, mark=self._mark(key))
+                )
+                readouts.append(readout_of(f"{key}_projected", label, bound))
+        return tuple(series), tuple(readouts)
+
+    def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
+        order = ("paper", "exact", "hybrid", "best_zeta")
+        plans = {key: self.known[key][1][-1] for key in order if key in self.known}
+        readouts = tuple(
+            Readout(
+                f"total_{key}", f"L: {said.NAMES[key][0]}", plan.total, Role.EXACT, "nats",
+                note="privacy of the report as a whole",
+            )
+            for key, plan in plans.items()
+        )  # fmt: skip
+        return budget_bars(self.demands[-1], plans, self.points.x), readouts
+
+    def _levels(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
+        series, readouts = [], []
+        whose = self.request["whose"]
+        everywhere = level_bounds(self.demands, {"paper": self.closed["paper"]}, self.points, whose)
+        shown: list[tuple[str, SweptPoints, Bound]] = [
+            (key, self.points, everywhere[key])
+            for key in ("paper", "proposition4", "total", "demanded")
+        ]
+        for key in ("exact", "hybrid", "best_zeta"):
+            if key in self.known:
+                points, plans = self.known[key]
+                some = demands_of(self.request, points)
+                shown.append((key, points, level_bounds(some, {key: plans}, points, whose)[key]))
+        for key, points, bound in shown:
+            series.append(curve_of(key, LEVEL_NAMES[key], points, bound, mark=self._mark(key)))
+            readouts.append(readout_of(key, LEVEL_NAMES[key], bound, unit="nats"))
+        if fidelity is Fidelity.FULL:
+            found = brute_force(
+                self.demands, self.closed["paper"], self.points, whose, self.context
+            )
+            if found is not None:
+                label = "exact δᵢ on the corners for the prior (60), the paper's budgets"
+                series.append(curve_of("brute_force", label, *found))
+                readouts.append(readout_of("brute_force", label, found[1], unit="nats"))
+        return tuple(series), tuple(readouts)
+
+    def _mark(self, key: str) -> Mark:
+        """Return dots for designs that are searched for at a few points only."""
+        few = key in ("exact", "hybrid") and self.request["profile"] != TWO
+        return Mark.DOTS if few else Mark.LINE
+
+    def _table(self, fidelity: Fidelity, here: dict[str, Plan]) -> Table:
+        """Return the mechanisms side by side at the sliders' values."""
+        x2, n = float(self.points["x2"][-1]), float(self.points["n"][-1])
+        rows = [
+            (said.NAMES[key][0], plan)
+            for key, plan in sorted(here.items(), key=lambda item: list(said.NAMES).index(item[0]))
+        ]
+        if fidelity is Fidelity.FULL and self.request.quantity == "budget":
+            demand = self.demands[-1]
+            convex: Plan = self.context.memo(
+                ("coordinate-mean", "convex", demand.apart_from_zeta),
+                lambda: self.context.heavy(convex_plan, demand),
+            )
+            rows.append(("one channel a level, globally best (cvxpy)", convex))
+        return Table(
+            "designs",
+            "Mechanisms at the sliders' values",
+            ("mechanism", "c, most sensitive", "c, least sensitive", "L", "MSE"),
+            tuple(
+                (name, float(p.c[0]), float(p.c[-1]), p.total, said.finite(mse(p, x2, n)))
+                for name, p in rows
+            ),
+            "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
+            + self.demands_said(),
+        )
+
+    def demands_said(self) -> str:
+        """Return what all of them promise."""
+        demand = self.demands[-1]
+        return f"All promise {said.demand_sentence(demand)} at q ≤ {demand.q:.3g}."
+
+
+def _spread(size: int, most: int) -> list[int]:
+    """Return at most so many of the indices, both ends among them."""
+    found: list[int] = np.unique(
+        np.rint(np.linspace(0, size - 1, min(size, most))).astype(int)
+    ).tolist()
+    return found
+
+
+def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
+    """Return what is demanded at every point."""
+    profile, fixed = request["profile"], request["zeta_rule"] != HEURISTIC
+    return [
+        Demand(
+            profile,
+            int(d),
+            sensitive(d, share) if profile == TWO else 1,
+            float(level),
+            float(eps),
+            float(q),
+            float(zeta) if fixed else 0.5 * (1.0 + float(q)),
+        )
+        for d, share, level, eps, q, zeta in zip(
+            *(points[key] for key in ("d", "share", "level", "eps", "q", "zeta")), strict=True
+        )
+    ]
+
+
+def _with_coupling(points: SweptPoints, public: PublicCoupling | None) -> SweptPoints:
+    """Return the points with the public file's coupling for the slider's, but on the x axis."""
+    if public is None:
+        return points
+    q = np.full(points.x.size + 1, public.q)
+    if points.sweep.key == "q":
+        q[:-1] = points.x
+    return replace(points, columns=points.columns | {"q": q})
+
+
+def _whole_numbers(points: SweptPoints, d: int) -> SweptPoints:
+    """Return every coordinate between the ends of the sweep that there is, or else its start."""
+    low, high = int(points.x[0]), int(points.x[-1])
+    x = np.arange(low, max(min(high, d), low) + 1, dtype=float)
+    columns = {key: np.full(x.size + 1, column[-1]) for key, column in points.columns.items()}
+    return SweptPoints(points.sweep, x, columns | {"i": np.append(x, points["i"][-1])})

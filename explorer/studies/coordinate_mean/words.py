@@ -1,0 +1,182 @@
+"""What the study of the private mean says in words: references, conditions, guarantee."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy.bounds import Reference, Role
+from explorer.privacy.coordinates import best_possible_zeta, corollary1_threshold
+from explorer.privacy.coordinates.claims import PAPER
+from explorer.studies.coordinate_mean.parameters import TWO
+from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
+from explorer.studies.model import Condition, Guarantee
+from explorer.studies.wording import odds
+
+MECHANISM = Reference(
+    PAPER, "Mechanisms 1 and 2, Theorem 2", "B is half of what is printed: unbiased (errata A1)"
+)
+BASELINE = Reference(PAPER, "Appendix B.1, min δ-LDP", "Duchi et al.'s channel at level min δ")
+BEST_ZETA = Reference(PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata A2)")
+EXACT = Reference(
+    PAPER, "Mechanism 1 under the sharpened Proposition 4",
+    "log((1−q)e^c + q·e^L) ≤ δ instead of part 2; searched",
+)  # fmt: skip
+HYBRID = Reference(
+    PAPER, "Mechanism 2 on disjoint channels",
+    "beyond the paper: channels that do not overlap meet the same certificate; searched",
+)  # fmt: skip
+THEOREM_2 = Reference(
+    PAPER, "Theorem 2, equation (17)", "constant unknown; false for large increments (errata A3)"
+)
+COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata A3, A4)")
+PROJECTED = Reference(PAPER, "Theorem 2", "the average taken as normal, then clipped to [−1, 1]")
+FIGURE_3 = Reference(PAPER, "Figure 3", "drawn here from a seed")
+PROPOSITION_3 = Reference(PAPER, "Proposition 3")
+PROPOSITION_4 = Reference(PAPER, "Proposition 4, part 2")
+CERTIFICATE = Reference(
+    PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L); c and L add over releases"
+)
+BRUTE_FORCE = Reference(
+    PAPER, "Definition 4 on the corners {−1, 1}^d", "exact for the prior (60) of Figure 3"
+)
+REFERENCES = (MECHANISM, BASELINE, BEST_ZETA, EXACT, HYBRID, THEOREM_2, COROLLARY_1, CERTIFICATE)
+
+NAMES: dict[str, tuple[str, Role, Reference]] = {
+    "paper": ("M_mean, Theorem 2 with the paper's ζ", Role.EXACT, MECHANISM),
+    "baseline": ("min δ-LDP", Role.BASELINE, BASELINE),
+    "best_zeta": ("M_mean, Theorem 2 with the best ζ", Role.EXACT, BEST_ZETA),
+    "exact": ("M_mean, exact constraint", Role.EXACT, EXACT),
+    "hybrid": ("hybrid channels, exact constraint", Role.EXACT, HYBRID),
+    "theorem2": ("Theorem 2 (17), without its O(1)", Role.ESTIMATE, THEOREM_2),
+    "corollary1": ("Corollary 1, without its O(1)", Role.ESTIMATE, COROLLARY_1),
+}
+NO_REPORT = "a coordinate with budget 0 has no report: its error is infinite"
+ORDER_ONLY = "an order of magnitude: the constant is unknown"
+FOUND = "found by search: no better one is certified not to exist"
+
+
+def demand_sentence(demand: Demand) -> str:
+    """Return what is demanded of the coordinates."""
+    low = min(demand.level, demand.eps)
+    if demand.profile == TWO:
+        rest = demand.d - demand.k
+        others = f", {rest} at ε = {demand.eps:.4g}" if rest else ""
+        return f"{demand.k} coordinates at δ = {low:.4g}{others}"
+    return f"{demand.d} coordinates from δ = {low:.4g} to ε = {demand.eps:.4g}"
+
+
+def guarantee(demand: Demand, paper: Plan) -> Guarantee:
+    """Return what every mechanism shown promises, the paper's in numbers."""
+    low = min(demand.level, demand.eps)
+    sentence = (
+        "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
+        f"has can reach at most {odds(low)} after seeing the report, if their beliefs couple the "
+        f"coordinates by at most q = {demand.q:.3g}; with any beliefs, and about the record as a "
+        f"whole, at most {odds(demand.eps)}."
+    )
+    return Guarantee(
+        unit="one user's record, and each of its coordinates",
+        replace_one=(
+            f"{demand.eps:.4g}-LDP when a whole record is replaced, for everybody. Coordinate "
+            f"levels: {demand_sentence(demand)}, against beliefs of coupling up to "
+            f"{demand.q:.3g}. With the paper's budgets a change of the most sensitive coordinate "
+            f"alone has c = {float(paper.c[0]):.4g} and any change L = {paper.total:.4g}."
+        ),
+        add_remove=(
+            "not covered: each of n users sends one report, and n is public; a user who does not "
+            "report is seen not to"
+        ),
+        trust=(
+            "Nobody is trusted: every user randomises their own record. The server, and everyone "
+            "it tells, sees every report and all the budgets, hence q."
+        ),
+        sentence=sentence,
+        references=(MECHANISM, CERTIFICATE, PROPOSITION_3),
+        differences=(
+            "The paper's budgets and those with the best ζ meet Proposition 4, part 2; the exact "
+            "constraint is log((1−q)e^c + q·e^L) ≤ δ, which is weaker to meet and as private.",
+            "Hybrid channels split the coordinates instead of sending the less sensitive ones "
+            "several times: a channel's error grows with the number of coordinates in it.",
+            "The paper's ζ = (1+q)/2 starves the sensitive coordinates: their budget falls like "
+            "δ(1−q)/2 while nothing but q = 1 needs it to.",
+        ),
+    )
+
+
+def conditions(
+    demand: Demand, plans: dict[str, Plan], x2: float, n: float, from_file: bool | None
+) -> tuple[Condition, ...]:
+    """Return what the statements need, and whether they have it.
+
+    `from_file` is None if q is set by the slider, else whether a public file gave it.
+    """
+    paper, baseline = plans["paper"], plans["baseline"]
+    ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
+    least = float(best_possible_zeta(demand.levels, demand.eps, demand.q))
+    steps = max(paper.c[0], max(b - a for a, b in zip(paper.c, paper.c[1:], strict=False)))
+    said = [
+        Condition(
+            "q is public and bounds the coupling of the beliefs one wants protection from",
+            None,
+            f"q = {demand.q:.4g}; every coordinate whose level is below L needs it",
+        ),
+        Condition(
+            "The paper's budgets beat min δ-LDP (averages not projected)",
+            ours < theirs,
+            f"error {ours:.4g} against {theirs:.4g}; ζ = {demand.zeta:.4g}, and at "
+            f"ζ₀ = {least:.4g} both are the same",
+        ),
+        Condition(
+            "Every coordinate is reported, c > 0",
+            bool((paper.c > 0.0).all()),
+            f"least budget {float(paper.c.min()):.4g}",
+        ),
+        Condition(
+            "Theorem 2 (17) means something: increments of order 1 at most",
+            bool(steps <= 1.0),
+            f"largest increment of the paper's budgets {steps:.3g}",
+        ),
+        Condition(
+            "The data lie in [−1, 1]: scaled by public bounds, values beyond them clipped", None
+        ),
+    ]
+    if demand.profile == TWO:
+        low = min(demand.level, demand.eps)
+        threshold = float(corollary1_threshold(low, demand.eps))
+        said.append(
+            Condition(
+                "Corollary 1 applies: ε > 2δ",
+                demand.eps > 2.0 * low,
+                f"ε = {demand.eps:.4g}, 2δ = {2.0 * low:.4g}; (18) for q ≤ {threshold:.3g}, "
+                "else (19)",
+            )
+        )
+    if from_file is False:
+        said.append(
+            Condition("A public file is open", False, "the slider's q is used until there is one")
+        )
+    elif from_file:
+        said.append(
+            Condition(
+                "The public file's coupling bounds the observers': it is an estimate, not a "
+                "certificate, and must not come from the protected records",
+                None,
+                f"largest plug-in estimate {demand.q:.3g}",
+            )
+        )
+    return tuple(said)
+
+
+def levels_note(demand: Demand, true_q: float) -> str:
+    """Return what to remember where beliefs are more coupled than was assumed."""
+    if true_q <= demand.q:
+        return ""
+    return (
+        f"At q′ = {true_q:.3g} beliefs are more coupled than the assumed q = {demand.q:.3g}: the "
+        "demanded level is not promised, only what the curves say, and never more than L."
+    )
+
+
+def finite(value: float) -> float | None:
+    """Return a number for a table, or nothing where it is infinite."""
+    return value if math.isfinite(value) else None

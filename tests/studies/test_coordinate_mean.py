@@ -1,0 +1,324 @@
+"""The private mean as a study: the specification's table, Figure 3, simulations, public files."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.bounds import Role
+from explorer.studies.coordinate_mean import CoordinateMean
+from explorer.studies.coordinate_mean.plans import Demand, convex_plan, mse, searched_plans
+from explorer.studies.model import (
+    Cancelled,
+    Fidelity,
+    Mark,
+    Scale,
+    Sweep,
+    default_request,
+    default_sweep,
+)
+from tests.studies import walking
+from tests.studies.context import Context
+
+STUDY = CoordinateMean()
+# The specification's table: exact error of 1e4 users at x = 0.
+TABLE = {
+    0.0: (0.319, 0.319, 0.319, 0.0416),
+    0.05: (1.366, 0.647, 0.568, 0.113),
+    0.1: (1.564, 0.901, 0.736, 0.184),
+    0.2: (2.091, 1.421, 1.045, 0.348),
+    0.5: (5.476, 1.504, 1.504, 1.032),
+    0.9: (120.5, 1.504, 1.504, 1.504),
+}
+
+
+def ask(what="mse", key="q", low=0.0, high=1.0, points=5, context=None, **values):
+    request = replace(
+        default_request(STUDY, **values),
+        quantity=what,
+        sweep=Sweep(key, low, high, points, Scale.LINEAR),
+    )
+    return walking.answers(STUDY, request, context)
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
+@pytest.mark.parametrize("profile", ["two", "linear"])
+def test_every_axis_over_its_whole_range(what, key, profile):
+    walking.walk_axis(STUDY, what, key, points=4, profile=profile)
+
+
+@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
+def test_every_parameter_to_both_ends(key):
+    walking.walk_parameter(STUDY, key, points=3, steps=4, projected=True)
+
+
+def test_its_page_and_presets_hold_together():
+    walking.check_page(STUDY)
+    for preset in STUDY.presets:
+        request = walking.preset_request(STUDY, preset)
+        few = {"trials": 2} if "simulate" in dict(preset.values) else {}
+        for key, value in few.items():
+            request = request.with_value(key, value)
+        sweep = replace(request.sweep, points=min(request.sweep.points, 4))
+        walking.answers(STUDY, replace(request, sweep=sweep))
+
+
+@pytest.mark.parametrize("q", TABLE)
+def test_the_table_of_the_specification(q):
+    result = ask(points=2, q=q)[-1]
+    paper, zeta, exact, hybrid = TABLE[q]
+    for key, value in (
+        ("paper", paper), ("best_zeta", zeta), ("exact", exact), ("hybrid", hybrid),
+        ("baseline", 1.504),
+    ):  # fmt: skip
+        assert result.readout(key).value == pytest.approx(value, rel=3e-3)
+
+
+def test_the_papers_crossing_with_min_delta_ldp():
+    (result,) = ask(low=0.08, high=0.09, points=101)[-1:]
+    shown = curves(result)
+    above = shown["paper"].y > shown["baseline"].y
+    assert shown["paper"].x[np.argmax(above)] == pytest.approx(0.0859, abs=2e-4)
+    projected = curves(ask(low=0.28, high=0.31, points=31, projected=True, x2=1.0)[-1])
+    above = projected["paper_projected"].y > projected["baseline_projected"].y
+    assert projected["paper_projected"].x[np.argmax(above)] == pytest.approx(0.294, abs=1.5e-3)
+
+
+def test_better_designs_are_never_worse():
+    for values in ({}, {"share": 0.7, "d": 6}, {"level": 1.0, "eps": 5.0}):
+        shown = curves(ask(points=12, **values)[-1])
+        for better, worse in itertools.pairwise(("hybrid", "exact", "best_zeta", "baseline")):
+            assert walking.ordered(shown[better], shown[worse]), (better, worse, values)
+        assert walking.ordered(shown["best_zeta"], shown["paper"])
+
+
+def test_errors_are_those_of_the_mathematics():
+    result = ask(key="eps", low=0.5, high=3.0, points=4, q=0.03, x2=0.3, n=500)[-1]
+    for eps, y in zip(curves(result)["paper"].x, curves(result)["paper"].y, strict=True):
+        levels = np.repeat([0.2, eps], [2, 8])
+        c = co.budget_vector(levels, eps, 0.03, 0.515)
+        assert y == pytest.approx(float(co.m_mean_mse(0.3, c, 500)), rel=1e-12)
+    projected = ask(points=2, q=0.1, projected=True, x2=1.0)[-1].readout("paper_projected").value
+    c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, 0.1, 0.55)
+    assert projected == pytest.approx(float(co.projected_mse(0.0, 1.0, c, 1e4)), rel=1e-12)
+
+
+def test_a_fixed_zeta_is_used():
+    result = ask(points=2, zeta_rule="fixed", zeta=0.2)[-1]
+    c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, 0.1, 0.2)
+    assert result.readout("paper").value == pytest.approx(float(co.m_mean_mse(0, c, 1e4)))
+
+
+def test_coarse_answers_come_first_and_only_lack_curves():
+    coarse, full = ask(points=60)
+    assert coarse.fidelity is Fidelity.COARSE
+    keys = [s.key for s in coarse.series]
+    assert [s.key for s in full.series][: len(keys)] == keys
+    assert curves(coarse)["exact"].x.size < curves(full)["exact"].x.size == 60
+
+
+def test_budgets_as_bars():
+    result = ask("budget", "i", 1, 200, 7)[-1]
+    for series in result.series:
+        assert series.mark is Mark.BARS
+        np.testing.assert_array_equal(series.x, np.arange(1, 11))
+    shown = curves(result)
+    np.testing.assert_allclose(shown["demanded"].y, np.repeat([0.2, 2.0], [2, 8]))
+    assert shown["paper"].y[0] == pytest.approx(0.09, abs=1e-3)
+    for key in ("paper", "exact", "hybrid", "best_zeta"):
+        total = result.readout(f"total_{key}").value
+        assert total <= 2.0 * (1 + 1e-9)
+        level = co.best_certificate(shown[key].y, 0.1, total)
+        assert np.all(level <= shown["demanded"].y * (1 + 1e-9))
+    beyond = ask("budget", "i", 50, 60, 7)[-1]
+    assert "only d = 10" in beyond.series[0].why_absent
+
+
+def test_levels_rise_from_c_to_the_total_with_the_true_coupling():
+    shown = curves(ask("level", "true_q", points=11, d=4, share=0.5, q=0.1)[-1])
+    for key in ("paper", "exact", "hybrid"):
+        assert shown[key].role is Role.UPPER
+        assert np.all(np.diff(shown[key].y) >= 0)
+    # Demanded 0.2 is met at the assumed coupling, and the exact constraint uses all of it.
+    assert np.interp(0.1, shown["exact"].x, shown["exact"].y) == pytest.approx(0.2, rel=1e-9)
+    assert shown["paper"].y[-1] == pytest.approx(shown["total"].y[-1])
+    assert shown["brute_force"].role is Role.LOWER
+    assert walking.ordered(shown["brute_force"], shown["paper"])
+    assert walking.ordered(shown["paper"], shown["proposition4"])
+
+
+def test_levels_of_repeated_releases_do_not_add():
+    values = {"q": 0.1, "true_q": 0.1}
+    once, twice = (
+        ask("level", "true_q", points=3, releases=t, **values)[-1].readout("paper").value
+        for t in (1, 2)
+    )
+    c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, 0.1, 0.55)
+    assert once == pytest.approx(np.log(0.9 * np.exp(c[0]) + 0.1 * np.exp(c[-1])))
+    assert twice == pytest.approx(np.log(0.9 * np.exp(2 * c[0]) + 0.1 * np.exp(2 * c[-1])))
+    assert twice > 2.0 * once
+    shown = ask("level", "true_q", points=3, releases=2, d=3)[-1]
+    assert shown.readout("brute_force").value is None
+
+
+@pytest.mark.parametrize("q", [0.0, 0.1, 0.6])
+def test_designs_for_any_levels(q):
+    demand = Demand("linear", 7, 1, 0.3, 2.0, q, 0.5 * (1 + q))
+    ((nested, hybrid),) = searched_plans([demand])
+    theorem2 = float(co.best_zeta(demand.levels, 2.0, q).mse)
+    assert hybrid.worst <= nested.worst * (1 + 1e-9)
+    assert nested.worst <= theorem2 * (1 + 1e-6)
+    for plan in (nested, hybrid):
+        assert plan.total <= 2.0 * (1 + 1e-9)
+        level = co.design_bcdp(7, plan.subsets, plan.alphas, q)
+        assert np.all(level <= demand.levels * (1 + 1e-9))
+        assert plan.worst == pytest.approx(float(co.design_mse(7, plan.subsets, plan.alphas)))
+        assert mse(plan, 1.0, 1.0) == pytest.approx(
+            float(co.design_mse(7, plan.subsets, plan.alphas, 1.0))
+        )
+
+
+def test_cvxpy_is_asked_in_the_worker_and_agrees():
+    context = Context()
+    result = ask("budget", "i", 1, 10, 10, context, q=0.1)[-1]
+    assert context.heavy_calls == ["convex_plan"]
+    rows = {row[0]: row for row in result.tables[0].rows}
+    convex = rows["one channel a level, globally best (cvxpy)"]
+    assert convex[-1] == pytest.approx(mse(convex_plan(_demand(0.1)), 0.0, 1e4))
+    assert rows["hybrid channels, exact constraint"][-1] <= convex[-1] * (1 + 1e-6)
+
+
+def _demand(q):
+    return Demand("two", 10, 2, 0.2, 2.0, q, 0.5 * (1 + q))
+
+
+@pytest.mark.parametrize("x2", [0.0, 0.4, 1.0])
+def test_simulations_lie_over_the_theory(x2):
+    # 4 mechanisms × 3 places: with 5 standard errors of 150 trials each, and errors that are
+    # nearly χ², a false alarm has probability below 1e-4.
+    context = Context()
+    results = ask(points=3, simulate=True, trials=150, n=300, d=4, share=0.5, x2=x2,
+                  context=context)  # fmt: skip
+    done = [r.progress for r in results if r.progress is not None]
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+    shown = curves(results[-1])
+    for key in ("paper", "baseline", "exact", "hybrid"):
+        dots, theory = shown[f"{key}_simulated"], shown[key]
+        assert dots.mark is Mark.DOTS
+        expected = theory.y[np.searchsorted(theory.x, dots.x)]
+        width = (dots.high - dots.y) / 1.96
+        assert np.all(np.abs(dots.y - expected) <= 5 * width), key
+
+
+def test_the_same_seed_draws_the_same_dots():
+    values = {"simulate": True, "trials": 3, "n": 100, "dots": "median"}
+    first, again = (curves(ask(points=2, **values)[-1])["paper_simulated"] for _ in range(2))
+    np.testing.assert_array_equal(first.y, again.y)
+    assert np.all(first.low <= first.y)
+    assert np.all(first.y <= first.high)
+
+
+def test_many_users_are_stood_in_for_by_few():
+    result = ask(points=2, simulate=True, trials=2, n=1_000_000_000)[-1]
+    assert any("fewer users were drawn" in note for note in result.notes)
+    theory, dots = curves(result)["paper"], curves(result)["paper_simulated"]
+    assert np.all(np.abs(np.log(dots.y / theory.y)) < 3)
+
+
+def table_of_public_records(folder, n=4000, q=0.3):
+    rng = np.random.default_rng(5)
+    equal = rng.random(n) < q
+    x = rng.integers(0, 2, (n, 3))
+    x[equal] = x[equal, :1]
+    path = folder / "public.csv"
+    path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in x) + "\n1,0\n")
+    return path
+
+
+def test_the_coupling_of_a_public_file(tmp_path):
+    context = Context()
+    value = context.add_file(table_of_public_records(tmp_path))
+    result = ask("mse", "n", 100, 1000, 3, context, q_from="file", public=value)[-1]
+    table = next(t for t in result.tables if t.key == "coupling")
+    assert [row[0] for row in table.rows] == ["a", "b", "c"]
+    for _, plug_in, lower, _ in table.rows:
+        # Sampling noise of the plug-in estimate is some 0.02 with 4000 records.
+        assert plug_in == pytest.approx(0.3, abs=0.08)
+        assert lower <= 0.3
+    q = max(row[1] for row in table.rows)
+    c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, q, 0.5 * (1 + q))
+    assert result.readout("paper").value == pytest.approx(float(co.m_mean_mse(0.0, c, 1e4)))
+    assert "line 4002: 2 fields, 3 expected" in result.notes[0]
+    assert any("never" in note or "public" in note for note in result.notes)
+    assumed = [c for c in result.conditions if "public file" in c.text]
+    assert assumed[0].holds is None
+
+
+def test_without_a_public_file_the_slider_counts():
+    result = ask(points=2, q_from="file")[-1]
+    assert result.readout("paper").value == pytest.approx(1.564, rel=1e-3)
+    assert any(c.holds is False and "public file" in c.text for c in result.conditions)
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("just one column\n1\n2\n")
+    context = Context()
+    value = context.add_file(path)
+    with pytest.raises(ValueError, match=r"words\.csv, line 1: there is one column only"):
+        ask(q_from="file", public=value, context=context)
+    with pytest.raises(LookupError):
+        ask(q_from="file", public=value)
+
+
+def test_the_guarantee_moves_with_the_sliders():
+    weak, strong = (ask(points=2, level=v)[-1].guarantee for v in (1.0, 0.05))
+    assert weak.sentence != strong.sentence
+    assert "q = 0.1" in weak.sentence
+    assert "89:11" in weak.sentence
+    assert "not covered" in weak.add_remove
+    assert weak.differences
+
+
+def test_it_stops_when_told():
+    for stop in (0, 3):
+        with pytest.raises(Cancelled):
+            ask(points=100, context=Context(stop))
+    with pytest.raises(Cancelled):
+        ask(points=3, simulate=True, trials=1000, context=Context(12))
+
+
+def test_an_axis_can_not_be_set():
+    with pytest.raises(ValueError, match="only be an axis"):
+        list(STUDY.answer(default_request(STUDY, i=3), Context()))
+    request = replace(default_request(STUDY), sweep=default_sweep(STUDY, "true_q"))
+    with pytest.raises(ValueError, match="can be swept over"):
+        list(STUDY.answer(request, Context()))
+
+
+def test_nothing_slow_is_imported():
+    script = (
+        "import sys\n"
+        "from tests.studies.context import Context\n"
+        "from explorer.studies.coordinate_mean import CoordinateMean\n"
+        "from explorer.studies.model import default_request\n"
+        "study = CoordinateMean()\n"
+        "list(study.answer(default_request(study, projected=True), Context()))\n"
+        "slow = ('scipy.stats', 'scipy.optimize', 'cvxpy', 'numba', 'pandas', 'matplotlib')\n"
+        "print(sorted(m for m in slow if m in sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
