@@ -1,0 +1,190 @@
+"""Classifiers with gradients for every sample: softmax regression and a one-layer network.
+
+The gradient of a dense layer's weights for one sample is the outer product of what enters the
+layer and what comes back to it, so per-sample gradients are kept as these two factors: norms and
+single entries need no (k, d) array.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.bounds import FloatArray
+
+IntArray = np.ndarray[Any, np.dtype[np.intp]]
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Gradients of k samples, one pair of factors a layer.
+
+    Attributes
+    ----------
+    layers : tuple of (inputs, signals)
+        Arrays (k, a) and (k, b); the layer's gradient for sample i is inputs[i] ⊗ signals[i],
+        flattened row by row, layer after layer.
+    """
+
+    layers: tuple[tuple[FloatArray, FloatArray], ...]
+
+    @property
+    def count(self) -> int:
+        """Number of samples k."""
+        return len(self.layers[0][0])
+
+    def norms(self, p: float) -> FloatArray:
+        """Return the ℓ2 or ℓ∞ norm of each sample's gradient, shape (k,)."""
+        if p == np.inf:
+            tops = [np.abs(a).max(axis=1) * np.abs(b).max(axis=1) for a, b in self.layers]
+            return np.asarray(np.max(tops, axis=0))
+        squares = sum(
+            np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b) for a, b in self.layers
+        )
+        return np.asarray(np.sqrt(squares))
+
+    def entries(self, index: IntArray) -> FloatArray:
+        """Return entry index[i] of sample i's gradient, shape (k,)."""
+        found = np.empty(index.size)
+        start = 0
+        for a, b in self.layers:
+            size = a.shape[1] * b.shape[1]
+            here = np.flatnonzero((index >= start) & (index < start + size))
+            row, column = np.divmod(index[here] - start, b.shape[1])
+            found[here] = a[here, row] * b[here, column]
+            start += size
+        return found
+
+    def dense(self, rows: slice | IntArray) -> FloatArray:
+        """Return some samples' gradients in full, shape (rows, d)."""
+        parts = [(a[rows, :, None] * b[rows, None, :]) for a, b in self.layers]
+        return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+    def total(self, weights: FloatArray) -> FloatArray:
+        """Return the weighted sum of the samples' gradients, shape (d,)."""
+        return np.concatenate([(a.T @ (weights[:, None] * b)).ravel() for a, b in self.layers])
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Multinomial logistic regression: a convex loss in θ.
+
+    Attributes
+    ----------
+    features, classes : int
+        A constant 1 is appended to the features, so d = (features + 1)·classes.
+    """
+
+    features: int
+    classes: int
+
+    @property
+    def size(self) -> int:
+        """Number of parameters d."""
+        return (self.features + 1) * self.classes
+
+    def initial(self, rng: np.random.Generator) -> FloatArray:
+        """Return θ₀ = 0."""
+        return np.zeros(self.size)
+
+    def scores(self, theta: FloatArray, x: FloatArray) -> FloatArray:
+        """Return the classes' logits, shape (k, classes), for features of shape (k, features)."""
+        weights = theta.reshape(self.features + 1, self.classes)
+        return np.asarray(x @ weights[:-1] + weights[-1])
+
+    def gradients(self, theta: FloatArray, x: FloatArray, y: IntArray) -> Gradients:
+        """Return the gradients of −ln Pr[y] for each sample."""
+        return Gradients(((_with_one(x), _residuals(self.scores(theta, x), y)),))
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """A network with one hidden layer of tanh units; its loss is not convex in θ.
+
+    Attributes
+    ----------
+    features, hidden, classes : int
+        d = (features + 1)·hidden + (hidden + 1)·classes.
+    """
+
+    features: int
+    hidden: int
+    classes: int
+
+    @property
+    def size(self) -> int:
+        """Number of parameters d."""
+        return (self.features + 1) * self.hidden + (self.hidden + 1) * self.classes
+
+    def initial(self, rng: np.random.Generator) -> FloatArray:
+        """Return θ₀: uniform weights that keep variances (Glorot & Bengio 2010), biases 0."""
+        parts = []
+        for a, b in ((self.features, self.hidden), (self.hidden, self.classes)):
+            width = math.sqrt(6.0 / (a + b))
+            parts += [rng.uniform(-width, width, a * b), np.zeros(b)]
+        return np.concatenate(parts)
+
+    def scores(self, theta: FloatArray, x: FloatArray) -> FloatArray:
+        """Return the classes' logits, shape (k, classes), for features of shape (k, features)."""
+        return self._forward(theta, x)[1]
+
+    def gradients(self, theta: FloatArray, x: FloatArray, y: IntArray) -> Gradients:
+        """Return the gradients of −ln Pr[y] for each sample."""
+        hidden, scores, second = self._forward(theta, x)
+        back = _residuals(scores, y)
+        signal = (back @ second[:-1].T) * (1.0 - hidden**2)
+        return Gradients(((_with_one(x), signal), (_with_one(hidden), back)))
+
+    def _forward(
+        self, theta: FloatArray, x: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        cut = (self.features + 1) * self.hidden
+        first = theta[:cut].reshape(self.features + 1, self.hidden)
+        second = theta[cut:].reshape(self.hidden + 1, self.classes)
+        hidden = np.tanh(x @ first[:-1] + first[-1])
+        return hidden, hidden @ second[:-1] + second[-1], second
+
+
+Model = Softmax | Perceptron
+
+
+def losses(scores: FloatArray, y: IntArray) -> FloatArray:
+    """Return −ln Pr[y] of each sample, from the logits."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(shifted)), y])
+
+
+def accuracy(model: Model, theta: FloatArray, x: FloatArray, y: IntArray) -> float:
+    """Return the share of samples whose class has the largest logit."""
+    return float(np.mean(model.scores(theta, x).argmax(axis=1) == y))
+
+
+def lipschitz(x: FloatArray, p: float) -> float:
+    """Return the largest ‖∇f‖_p that softmax regression can have on these features.
+
+    The residual (class probabilities minus the label) has entries in [−1, 1] and ℓ2 norm at most
+    √2, whatever θ.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, features)
+    p : float
+        2 or ∞.
+    """
+    if p == np.inf:
+        return max(1.0, float(np.abs(x).max()))
+    return math.sqrt(2.0 * (1.0 + float(np.einsum("ij,ij->i", x, x).max())))
+
+
+def _residuals(scores: FloatArray, y: IntArray) -> FloatArray:
+    found = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    found[np.arange(len(found)), y] -= 1.0
+    return np.asarray(found)
+
+
+def _with_one(x: FloatArray) -> FloatArray:
+    return np.concatenate([x, np.ones((len(x), 1))], axis=1)

@@ -1,0 +1,205 @@
+"""Algorithm 1, CLDP-SGD: sample, clip, randomise, shuffle, average, step, project."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from explorer.privacy import domain
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.learning.coordinate_report import CoordinateReport, coordinate_report
+from explorer.privacy.learning.models import Gradients, IntArray, Model
+from explorer.privacy.learning.priv_unit import PrivUnit, priv_unit
+
+Randomiser = CoordinateReport | PrivUnit
+_BLOCK_CELLS = 400_000
+"""Entries of gradients made at once for R_2: 3 MB, so that blocks stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The learning rate of each step.
+
+    Attributes
+    ----------
+    pieces : tuple of (after, rate)
+        From the step after `after` on, η_t = rate (or rate/√t); the first `after` is 0.
+    decay : bool
+        Whether each rate is divided by √t.
+    """
+
+    pieces: tuple[tuple[float, float], ...]
+    decay: bool = False
+
+    def __call__(self, t: int) -> float:
+        """Return η_t for step t ≥ 1."""
+        rate = [rate for after, rate in self.pieces if after < t][-1]
+        return rate / math.sqrt(t) if self.decay else rate
+
+
+def theorem_rates(diameter: float, moment: float) -> Rates:
+    """Return η_t = D/(G√t) for which Theorem 3 holds, given D and G²."""
+    return Rates(((0.0, diameter / math.sqrt(moment)),), decay=True)
+
+
+class Samples(Protocol):
+    """Who holds what: sample `row[i]` of the data is client i's.
+
+    Attributes
+    ----------
+    x : ndarray, shape (rows, features)
+        Whole numbers or floats; multiplied by `unit` when used.
+    y : ndarray of int, shape (rows,)
+    row : ndarray of int, shape (n,)
+    unit : float
+    """
+
+    x: np.ndarray[Any, Any]
+    y: IntArray
+    row: IntArray
+    unit: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a training does; together with data and a seed it decides everything.
+
+    Attributes
+    ----------
+    model : Model
+    sampled : int
+        k, clients a round.
+    clip : float
+        C: gradients are shortened to ‖g‖_p ≤ C. Infinite for none.
+    diameter : float
+        D of the parameter set, the ball ‖θ‖₂ ≤ D/2. Infinite for all of ℝ^d.
+    rates : Rates
+    randomiser : CoordinateReport, PrivUnit or None
+        None trains without privacy: clients send clipped gradients as they are.
+    """
+
+    model: Model
+    sampled: int
+    clip: float
+    diameter: float
+    rates: Rates
+    randomiser: Randomiser | None
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a training is after `rounds` rounds; `advance` leaves it as it is.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (d,)
+    rounds : int
+    generator : numpy.random.Generator
+        What all later randomness is drawn from.
+    """
+
+    theta: FloatArray
+    rounds: int
+    generator: np.random.Generator
+
+
+def randomiser_for(p: float, d: int, eps0: float, clip: float, *, best_cap: bool = True) -> Any:
+    """Return R_p for gradients clipped to ‖g‖_p ≤ clip; p is 2 or ∞."""
+    if p == np.inf:
+        return coordinate_report(d, eps0, clip)
+    if p == 2:
+        return priv_unit(d, eps0, clip, best_cap=best_cap)
+    raise ValueError(f"p: {p!r} is not one of 2, inf")
+
+
+def moment(randomiser: Randomiser | None, d: int, clip: float, k: int) -> float:
+    """Return G² of the averaged reports, from the exact error of the randomiser that runs.
+
+    G² = max(d^{1−2/p}, 1)C² + E‖R_p(x) − x‖²/k at the worst x, which is 0; for R_2 with the best
+    cap this is less than the 14C²dA of Remark 1.
+    """
+    if randomiser is None:
+        return clip**2
+    widest = d if isinstance(randomiser, CoordinateReport) else 1
+    return widest * clip**2 + randomiser.second_moment / k
+
+
+def start(plan: Plan, rng: np.random.Generator) -> State:
+    """Return θ₀ and the generator of everything that follows."""
+    generator = copy.deepcopy(rng)
+    return State(_projected(plan.model.initial(generator), plan.diameter), 0, generator)
+
+
+def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> State:
+    """Return the state some rounds later.
+
+    Parameters
+    ----------
+    plan, samples, state
+        k of the plan may not exceed the number of clients in `samples`.
+    rounds : int
+        ≥ 0. One call with a + b gives the same, bit for bit, as one with a and one with b.
+
+    Raises
+    ------
+    ValueError
+        If k exceeds the number of clients.
+
+    References
+    ----------
+    Girgis, Data & Diggavi, Algorithm 1 (which runs t in [T] from θ₀ and returns θ_T, one step
+    early: errata B6; θ after T steps is returned here).
+    """
+    clients = samples.row.size
+    domain.population(plan.sampled, clients)
+    rng = copy.deepcopy(state.generator)
+    theta = state.theta
+    for t in range(state.rounds + 1, state.rounds + rounds + 1):
+        # The order in which a fresh sample is drawn is the order after the shuffler: uniform, and
+        # independent of who the clients are.
+        chosen = samples.row[rng.choice(clients, plan.sampled, replace=False)]
+        x = samples.x[chosen] * samples.unit
+        gradients = plan.model.gradients(theta, x, samples.y[chosen])
+        theta = theta - plan.rates(t) * averaged(plan, gradients, rng)
+        theta = _projected(theta, plan.diameter)
+    return State(theta, state.rounds + rounds, rng)
+
+
+def averaged(plan: Plan, gradients: Gradients, rng: np.random.Generator) -> FloatArray:
+    """Return what the server makes of the clients' reports: their mean, shape (d,).
+
+    Each client clips its gradient and randomises it; the shuffler permutes the reports, and the
+    server averages them in the order in which they come.
+    """
+    randomiser, k = plan.randomiser, gradients.count
+    if isinstance(randomiser, CoordinateReport):
+        keep = _kept(gradients.norms(np.inf), plan.clip)
+        index = rng.integers(randomiser.d, size=k)
+        plus = randomiser.signs(gradients.entries(index) * keep, rng)
+        shuffled = rng.permutation(k)
+        return randomiser.decoded_total(index[shuffled], plus[shuffled]) / k
+    keep = _kept(gradients.norms(2), plan.clip)
+    if randomiser is None:
+        return gradients.total(keep) / k
+    total = np.zeros(randomiser.d)
+    shuffled = rng.permutation(k)
+    step = max(1, _BLOCK_CELLS // randomiser.d)
+    for begin in range(0, k, step):
+        some = shuffled[begin : begin + step]
+        total += randomiser.total(gradients.dense(some) * keep[some, None], rng)
+    return total / k
+
+
+def _kept(norms: FloatArray, clip: float) -> FloatArray:
+    """Return 1/max(1, ‖g‖/C): what is left of each gradient after clipping."""
+    return np.asarray(1.0 / np.maximum(1.0, norms / clip))
+
+
+def _projected(theta: FloatArray, diameter: float) -> FloatArray:
+    """Return the nearest point of the ball ‖θ‖₂ ≤ D/2."""
+    norm = float(np.linalg.norm(theta))
+    return theta if norm <= diameter / 2 else theta * (diameter / 2 / norm)
