@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from explorer.engine.session import Session
@@ -65,9 +66,27 @@ class YAxisBar(QWidget):
             layout.addWidget(widget, stretch)
         layout.addStretch(1)
         layout.addWidget(self.reset)
+        self._layout = layout
         self.quantity.activated.connect(lambda i: session.set_quantity(self.quantity.itemData(i)))
         self.log.clicked.connect(self.log_chosen)
         self.reset.clicked.connect(self.reset_wanted)
+
+    def add_button(self, text: str, action: QAction, tip: str) -> QToolButton:
+        """Offer an action before the button that resets the view."""
+        button = QToolButton(checkable=action.isCheckable())
+        button.setText(text)
+        key = action.shortcut().toString()
+        button.setToolTip(f"{tip} ({key})" if key else tip)
+        button.setAccessibleName(tip)
+        button.clicked.connect(lambda _=False: action.trigger())
+        action.changed.connect(lambda: self._follow(button, action))
+        self._layout.insertWidget(self._layout.count() - 1, button)
+        return button
+
+    @staticmethod
+    def _follow(button: QToolButton, action: QAction) -> None:
+        button.setChecked(action.isChecked())
+        button.setEnabled(action.isEnabled())
 
     def show_request(self, study: Study, request: Request, y_log: bool) -> None:
         """Show what a request has on its y axis."""

@@ -13,8 +13,10 @@ from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity
 from explorer.studies.registry import get_study
+from explorer.ui.controllers.solving import Solving
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.axes import XAxisBar, YAxisBar, axis_words
+from explorer.ui.panels.solve_bar import SolveBar
 from explorer.ui.theme import Theme
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.legend import Legend
@@ -60,6 +62,8 @@ class BoundsWorkspace(QWidget):
         self._coming: tuple[tuple, ViewState] | None = None
         self.current_result: Result | None = None
         self._build()
+        self.solving = Solving(session, host, self.plot, self.solve_bar)
+        self.solving.shown_changed.connect(self._solve_shown)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
         session.changed.connect(self._state_changed)
@@ -70,6 +74,7 @@ class BoundsWorkspace(QWidget):
     def _build(self) -> None:
         self.y_bar, self.x_bar = YAxisBar(self._session), XAxisBar(self._session)
         self.plot = BoundsPlot()
+        self.solve_bar = SolveBar()
         self.legend = Legend()
         self.readouts = ReadoutsTable("At the sliders' values")
         self.notes = QLabel(objectName="notes", wordWrap=True)
@@ -96,6 +101,7 @@ class BoundsWorkspace(QWidget):
         column.addWidget(self.stale)
         column.addWidget(self.plot, 1)
         column.addWidget(self.x_bar)
+        column.addWidget(self.solve_bar)
         column.addWidget(self.notes)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.addWidget(above)
@@ -117,16 +123,21 @@ class BoundsWorkspace(QWidget):
         self._reset.triggered.connect(self.plot.reset_view)
         self._y_log = QAction("Logarithmic y axis", self, checkable=True)
         self._y_log.triggered.connect(self._set_y_log)
+        self._solve = QAction("&Solve for a target", self, checkable=True)
+        self._solve.setShortcut("Ctrl+L")
+        self._solve.triggered.connect(lambda on: self.solving.set_shown(on))
+        self.y_bar.add_button("Solve…", self._solve, "Find the parameter that reaches a target")
 
     # What the window asks of a workspace
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log]
+        return [self._reset, self._y_log, self._solve]
 
     def close_workspace(self) -> None:
         """Stop listening."""
         self._session.changed.disconnect(self._state_changed)
+        self.solving.close()
 
     def view_state(self) -> ViewState:
         """Return how the answer in front is looked at."""
@@ -229,6 +240,7 @@ class BoundsWorkspace(QWidget):
             self.plot.set_data_ranges(view.x_range, view.y_range)
         self._place_line(study, self._session.state.request_of(study.id))
         self._tell(result)
+        self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
         notes = "\n".join(result.notes)
@@ -270,6 +282,8 @@ class BoundsWorkspace(QWidget):
         if look is not None:
             look.hidden = look.hidden - {key} if shown else look.hidden | {key}
             self.plot.set_hidden(look.hidden)
+            if self.current_result is not None:
+                self.solving.show_result(self.current_result)
             self.view_changed.emit()
 
     def _line_dragged(self, x: float) -> None:
@@ -278,12 +292,16 @@ class BoundsWorkspace(QWidget):
         number = p.clamp(float(f"{x:.4g}"))
         self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
 
+    def _solve_shown(self, shown: bool) -> None:
+        self._solve.setChecked(shown)
+
     def _line_released(self) -> None:
         self._drags += 1
         self._session.end_gesture()
 
     def _retheme(self) -> None:
         self.plot.set_theme(self._theme.plot)
+        self.solving.line.set_theme(self._theme.plot)
         if self.current_result is not None:
             self._tell(self.current_result)
 
