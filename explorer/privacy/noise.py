@@ -100,6 +100,66 @@ def demonstration_laplace(seed: int, mechanism: str, level: int, codes: IntArray
     return magnitude
 
 
+def demonstration_gaussian(seed: int, mechanism: str, level: int, codes: IntArray) -> FloatArray:
+    """Return one standard normal draw for every cell of one level.
+
+    Parameters are those of `hashed_words`; the result has the shape of `codes`. The magnitude is
+    the quantile of a tail probability that is a multiple of 2⁻⁵⁴ plus 2⁻⁵⁵ in (0, ½), the sign a
+    bit that it does not use.
+    """
+    from scipy.special import ndtri
+
+    words = hashed_words(seed, mechanism, level, codes)
+    tail = (words >> np.uint64(11)).astype(np.float64)
+    tail += 0.5
+    tail *= 2.0**-54
+    draws: FloatArray = ndtri(tail)
+    np.negative(draws, out=draws, where=(words & np.uint64(1)).astype(np.bool_))
+    return draws
+
+
+def discrete_laplace_quantiles(unit_laplace: NDArray[Any], scale: float) -> FloatArray:
+    """Turn Laplace draws of scale 1 into discrete Laplace draws of scale b, monotonically.
+
+    The same quantile of the other law: of the same sign, and moving with b in steps. For the
+    screen, like the draws themselves.
+
+    Parameters
+    ----------
+    unit_laplace : ndarray of float64
+        Independent draws of density e^{−|x|}/2.
+    scale : float
+        b > 0, finite.
+
+    Returns
+    -------
+    ndarray of float64
+        Whole numbers k with probability tanh(1/2b) e^{−|k|/b}.
+    """
+    if not (math.isfinite(scale) and scale > 0):
+        raise ValueError(f"scale: {scale!r} is not a finite number above 0")
+    # |Z| ≥ k ≥ 1 has probability 2p^k/(1+p) with p = e^{−1/b}, |x| ≥ y has e^{−y}.
+    shift = math.log(2.0) - math.log1p(math.exp(-1 / scale))
+    found = np.abs(unit_laplace)
+    found += shift
+    found *= scale
+    np.floor(found, out=found)
+    signed: FloatArray = np.copysign(found, unit_laplace, out=found)
+    return signed
+
+
+@dataclass(frozen=True, slots=True)
+class DemonstrationGaussian:
+    """Standard normal noise of one seed and mechanism, as a function of level and cells."""
+
+    seed: int
+    mechanism: str
+
+    def __call__(self, level: int, codes: NDArray[Any]) -> FloatArray:
+        """Return the draws of standard deviation 1 for these Morton codes of this level."""
+        return demonstration_gaussian(self.seed, self.mechanism, level, codes)
+
+
 @dataclass(frozen=True, slots=True)
 class DemonstrationNoise:
     """Unit Laplace noise of one seed and mechanism, as a function of level and cells."""

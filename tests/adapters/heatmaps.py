@@ -122,7 +122,7 @@ def formulas(
         "bound_kl": theory.kl_bound(emd, sigma).value,
         "bound_tv": 1 - similarity,
         "bound_sim": similarity,
-        "lower_bound_sparse": theory.sparse_lower_bound(k, eps, n),
+        "lower_bound_sparse": theory.sparse_lower_printed(k, eps, n).value,
         "dense_level": theory.dense_level(eps, n),
         "dense_noise_bound": theory.dense_noise_term(eps, n).value,
     }

@@ -67,6 +67,14 @@ class CellCounts:
         high = np.searchsorted(self.codes, (cells + 1) << shift)
         return self._prefix[high] - self._prefix[low]
 
+    def dense(self, level: int) -> FloatArray:
+        """Return the mass of all cells of a level, in Morton order."""
+        if not 0 <= level <= self.level:
+            raise ValueError(f"level: {level} is outside [0, {self.level}]")
+        cells = self.codes >> (2 * (self.level - level))
+        dense = np.bincount(cells, weights=self.masses, minlength=4**level)
+        return np.asarray(dense, dtype=float)
+
     def grid(self) -> FloatArray:
         """Return the leaves as a (2^ℓ, 2^ℓ) array [row, column], row 0 south."""
         dense = np.zeros((1 << self.level, 1 << self.level))
@@ -86,11 +94,11 @@ class CellCounts:
         """Return the same aggregate on a coarser grid."""
         if not 0 <= level <= self.level:
             raise ValueError(f"level: {level} is outside [0, {self.level}]")
-        codes, masses = _sum_by_code(self.codes >> (2 * (self.level - level)), self.masses)
+        codes, masses = sum_by_code(self.codes >> (2 * (self.level - level)), self.masses)
         return CellCounts(level, codes, masses, self.users, self.rows)
 
 
-def _sum_by_code(sorted_codes: IntArray, masses: FloatArray) -> tuple[IntArray, FloatArray]:
+def sum_by_code(sorted_codes: IntArray, masses: FloatArray) -> tuple[IntArray, FloatArray]:
     """Add up the masses of equal codes; the codes must be ascending."""
     if not len(sorted_codes):
         return sorted_codes, masses
@@ -176,6 +184,29 @@ def aggregate(
     ValueError
         If lengths differ, a user index is negative, or a weight is not finite and above 0.
     """
+    user, codes, weights, rows = cells_of(user, latitude, longitude, weight, box, level)
+    if not rows:
+        return CellCounts(level, np.zeros(0, np.int64), np.zeros(0), 0, 0)
+    share = np.bincount(user, weights=weights)
+    users = int(np.count_nonzero(share))
+    masses = 1.0 / share[user] if weights is None else weights / share[user]
+    codes, order = _sorted(codes, level)
+    codes, masses = sum_by_code(codes, masses[order])
+    return CellCounts(level, codes, masses, users, rows)
+
+
+def cells_of(
+    user: NDArray[Any],
+    latitude: NDArray[Any],
+    longitude: NDArray[Any],
+    weight: NDArray[Any] | None,
+    box: Box,
+    level: int,
+) -> tuple[NDArray[Any], IntArray, FloatArray | None, int]:
+    """Return user, leaf and weight of every check-in inside a box, and how many there are.
+
+    Parameters and errors are those of `aggregate`; rows keep their order.
+    """
     south, west, north, east = box
     user = np.asarray(user)
     latitude = np.asarray(latitude, dtype=float)
@@ -192,18 +223,11 @@ def aggregate(
         weight = weight[inside] if len(weight) != len(user) else weight
         if not (np.isfinite(weight).all() and (weight > 0).all()):
             raise ValueError("weight: every weight must be finite and above 0")
-    if not len(user):
-        return CellCounts(level, np.zeros(0, np.int64), np.zeros(0), 0, 0)
-    if user.min() < 0:
+    if len(user) and user.min() < 0:
         raise ValueError(f"user: index {int(user.min())} is below 0")
     side = 1 << level
     row = ((latitude - south) * (side / (north - south))).astype(np.int64)
     column = ((longitude - west) * (side / (east - west))).astype(np.int64)
     # The north and east sides themselves belong to the last row and column.
     codes = encode(np.minimum(row, side - 1), np.minimum(column, side - 1))
-    share = np.bincount(user, weights=weight)
-    users = int(np.count_nonzero(share))
-    masses = 1.0 / share[user] if weight is None else weight / share[user]
-    codes, order = _sorted(codes, level)
-    codes, masses = _sum_by_code(codes, masses[order])
-    return CellCounts(level, codes, masses, users, len(user))
+    return user, codes, weight, len(user)

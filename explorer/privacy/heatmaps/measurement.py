@@ -23,12 +23,13 @@ Reader = Callable[[int, IntArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Candidates, their noisy counts and the selection, for levels start..ℓ.
+    """Candidates, their noisy counts and the selection, for levels start..L.
 
     Attributes
     ----------
     level, start : int
-        ℓ and the level whose cells are all measured.
+        The deepest level measured (ℓ, or L with a depth cap) and the level whose cells are all
+        measured.
     codes : tuple of ndarray of int64
         T_i, ascending; ``codes[0]`` is the whole start level, ``codes[k+1]`` the four children
         of every selected cell of ``codes[k]``, in order.
@@ -133,4 +134,4 @@ def measure(counts: CellCounts, plan: Schedule, w: int, unit_noise: Reader) -> M
     def read(level: int, cells: IntArray) -> FloatArray:
         return counts.at(level, cells) + unit_noise(level, cells) / plan.epsilon[level]
 
-    return descend(read, plan.start, plan.level, w)
+    return descend(read, plan.start, plan.last, w)

@@ -33,6 +33,8 @@ class Schedule:
         Level whose cells are all measured: q in the experimental variant, 0 in the other.
     q : int
         Largest integer with 4^q ≤ w, at most ℓ.
+    last : int
+        L: deepest measured level, ℓ unless the depth is capped.
     epsilon : tuple of float, length ℓ+1
         ε_i of level i, 0 for levels that are not measured; the sum is ε.
     variant : Variant
@@ -41,8 +43,14 @@ class Schedule:
     level: int
     start: int
     q: int
+    last: int
     epsilon: tuple[float, ...]
     variant: Variant
+
+    @property
+    def measured(self) -> range:
+        """The levels that are measured, start…last."""
+        return range(self.start, self.last + 1)
 
 
 def start_level(w: int, level: int) -> int:
@@ -60,18 +68,56 @@ def start_level(w: int, level: int) -> int:
     return min((int(w).bit_length() - 1) // 2, level)
 
 
+def depth_cap(epsilon: float, assumed_users: float, q: int, level: int) -> int:
+    """Return L = ½ log₂(ε n₀) rounded and clipped to q…ℓ: how deep measuring is worth its noise.
+
+    n₀ is a number fixed before the data are seen (or a private estimate whose ε is part of the
+    total). It must never be the data's own count: at ε = 1, 127 users would be measured down to
+    level 3 and 128 down to level 4, so that one user more or less could be told with certainty.
+    A wrong n₀ costs accuracy and no privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        Finite and > 0.
+    assumed_users : float
+        n₀, finite and > 0.
+    q, level : int
+        0 ≤ q ≤ ℓ.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, its value and the domain.
+
+    References
+    ----------
+    Not in the paper, whose algorithm measures all levels; the level is that of its Appendix D.
+    """
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon: {epsilon!r} is not a finite number above 0")
+    if not (math.isfinite(assumed_users) and assumed_users > 0):
+        raise ValueError(f"assumed_users: {assumed_users!r} is not a finite number above 0")
+    if not 0 <= q <= level:
+        raise ValueError(f"q: {q} is outside [0, {level}]")
+    # Two logarithms, as the product may leave the range of floating point.
+    half = 0.5 * (math.log2(epsilon) + math.log2(assumed_users))
+    return min(max(round(half), q), level)
+
+
 def schedule(
     epsilon: float,
     level: int,
     w: int,
     variant: Variant | str = Variant.EXPERIMENTS,
     gamma: float | None = None,
+    last: int | None = None,
 ) -> Schedule:
     """Split ε over the levels.
 
     *Experiments*: ε_i ∝ γ^{i−q} for i = q..ℓ with γ = 1/√2; levels above q are not measured, and
     their rows are dropped from the reconstruction (errata 21). *Theory*: ε_i ∝ γ^{|i−q|} for
-    i = 0..ℓ with γ = 0.8.
+    i = 0..ℓ with γ = 0.8. With a depth cap L stands for ℓ.
 
     Parameters
     ----------
@@ -84,6 +130,8 @@ def schedule(
     variant : Variant or str
     gamma : float, optional
         Decay in (0, 1]; the variant's own if left out.
+    last : int, optional
+        Deepest level to measure, between the start level and ℓ; ℓ if left out. See `depth_cap`.
 
     Returns
     -------
@@ -110,10 +158,13 @@ def schedule(
         raise ValueError(f"gamma: {gamma!r} is outside (0, 1]")
     q = start_level(w, level)
     start = q if variant is Variant.EXPERIMENTS else 0
-    weights = [gamma ** abs(i - q) if i >= start else 0.0 for i in range(level + 1)]
+    last = level if last is None else last
+    if not start <= last <= level:
+        raise ValueError(f"last: {last} is outside [{start}, {level}]")
+    weights = [gamma ** abs(i - q) if start <= i <= last else 0.0 for i in range(level + 1)]
     total = math.fsum(weights)
-    parts = tuple(epsilon * weight / total for weight in weights)
-    return Schedule(level, start, q, parts, variant)
+    parts = tuple(epsilon * (weight / total) for weight in weights)
+    return Schedule(level, start, q, last, parts, variant)
 
 
 SCHEDULE_REFERENCE = Reference(

@@ -43,6 +43,12 @@ class SparseMap:
         zero = np.zeros(1, np.int64)
         return cls(level, zero, zero, np.ones(1), is_uniform=True)
 
+    def on(self, level: int) -> SparseMap:
+        """Return the same blocks as a map of a grid at least as fine; ValueError if coarser."""
+        if level < self.level:
+            raise ValueError(f"level: {level} is below the map's {self.level}")
+        return SparseMap(level, self.levels, self.codes, self.masses, self.is_uniform)
+
     def spans(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return first row, first column and side length of every block, in leaves."""
         row, column = decode(self.codes)

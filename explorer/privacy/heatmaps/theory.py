@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
-from explorer.privacy.heatmaps.schedule import PAPER, Schedule
+from explorer.privacy.heatmaps.schedule import PAPER, Schedule, depth_cap
+
+DIAMETER = 2.0
+"""Of the unit square under ℓ1: no distance of two distributions is larger."""
 
 
 def noise_term(plan: Schedule, w: int) -> Bound:
@@ -24,7 +27,7 @@ def noise_term(plan: Schedule, w: int) -> Bound:
         ≥ 1; that of the schedule.
     """
     total = 0.0
-    for i in range(plan.start, plan.level + 1):
+    for i in plan.measured:
         candidates = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
         total += 2.0**-i * candidates / plan.epsilon[i]
     where = Reference(
@@ -61,36 +64,137 @@ def similarity_bound(emd: ArrayLike, sigma: float) -> Bound:
     )
 
 
-def sparse_lower_bound(k: int, epsilon: float, n: int) -> float:
-    """Return .004 √k/(εn): errors below its order are beyond every ε-DP algorithm (Theorem C.1).
+def sparse_lower_printed(k: int, epsilon: float, n: int) -> Bound:
+    """Return .004 √k/(εn), the order of the lower bound with the constants of its proof.
 
-    For k-sparse averages of n ≥ k/ε distributions on a fine enough grid. The constant is the
-    proof's .4·.01; since its packing needs a smaller one still (errata 15), take it as the order
-    of the bound, not as a bound.
+    The constant is the proof's .4·.01; since its packing needs a smaller one still (errata 15), it
+    is the order of the bound, not a bound: `sparse_lower_bound` is one.
     """
     if k < 1 or n < 1:
         raise ValueError(f"k: {k} and n: {n} must be at least 1")
-    return 0.004 * math.sqrt(k) / (_positive("epsilon", epsilon) * n)
+    value = 0.004 * math.sqrt(k) / (_positive("epsilon", epsilon) * n)
+    where = Reference(PAPER, "Theorem C.1", "order only: errata 15")
+    return Bound(np.array(value), Role.ESTIMATE, where)
 
 
-def dense_level(epsilon: float, n: int) -> int:
+def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
+    """Return a number that the expected error of some input exceeds, for every ε-DP algorithm.
+
+    The packing proof of Theorem C.1 with its constants worked out. On D + 1 points of a grid of
+    spacing 1/t, distributions whose first D masses are at least 2γt apart in ℓ1 are at least γ
+    apart in earth mover's distance, and volumes show that there are (4γt)^{−D} of them. Of n users
+    let n₀ have one of them and the others a fixed one. If the error were below γn₀/2n with
+    probability p on all inputs, then (4γt)^{−D}·p·e^{−εn₀} ≤ 1. Hence an expected error of at least
+    (1 − p)·p^{1/D}·e^{−εn₀/D}·n₀/8nt for every p, n₀ and admissible (D, t); the largest is taken.
+
+    Parameters
+    ----------
+    k : array_like of int
+        Sparsity, ≥ 1: n users' average has at most k cells with mass, so that the approximation's
+        multiplicative part vanishes. Broadcast with the others.
+    epsilon : array_like of float
+        > 0.
+    n : array_like of int
+        ≥ 1.
+
+    Returns
+    -------
+    Bound
+        In the unit square under ℓ1, for Δ ≥ 2^⌈log₂ √k⌉; 0 for k = 1. Adding or removing users and
+        replacing them give the same number.
+
+    References
+    ----------
+    Theorem C.1 and Lemma C.2 of the paper; largest for smallest power of two, ‖r‖₁ ≤ ½ for = ½ and
+    the radius scaled by n₀/n (errata 15).
+    """
+    cells, level, users = np.broadcast_arrays(
+        np.asarray(k, float), np.asarray(epsilon, float), np.asarray(n, float)
+    )
+    for name, values in (("k", cells), ("n", users)):
+        if not (np.isfinite(values).all() and (values >= 1).all()):
+            raise ValueError(f"{name}: it must be finite and at least 1")
+    if not (np.isfinite(level).all() and (level > 0).all()):
+        raise ValueError("epsilon: it must be finite and above 0")
+    best = np.zeros(cells.shape)
+    down = 2.0 ** np.floor(0.5 * np.log2(cells))
+    up = 2.0 ** np.ceil(0.5 * np.log2(cells))
+    for side, points in ((down, np.minimum(down * down, cells)), (up, cells)):
+        free = np.maximum(points - 1, 0.0)
+        dimension = np.maximum(free, 1.0)
+        # (1 − p) p^{1/D} is largest at p = 1/(D + 1), n₀ e^{−εn₀/D} at D/ε if that were whole.
+        chance = 1 / (dimension + 1)
+        share = (1 - chance) * chance ** (1 / dimension)
+        with np.errstate(over="ignore"):
+            ratio = dimension / level
+        for whole in (np.floor(ratio), np.ceil(ratio)):
+            planted = np.clip(whole, 1.0, users)
+            found = planted * np.exp(-level * planted / dimension) / (8 * users * side)
+            best = np.maximum(best, np.where(free >= 1, share * found, 0.0))
+    where = Reference(PAPER, "Theorem C.1", "constants worked out, errata 15")
+    return Bound(best, Role.LOWER, where)
+
+
+def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
+    """Return the noise's part of the expected error of the pyramid algorithm, as a distance.
+
+    2/n times `noise_term`, by Lemma 2.1 (whose constant is 2, errata 11), and at most 2, the
+    diameter. What the algorithm's input lacks in sparsity comes on top, in proportion to the
+    distance from the nearest k-sparse map; with a depth cap L < ℓ, 2^{−L} for its flat cells too.
+    """
+    if not n >= 1:
+        raise ValueError(f"n: {n} is below 1")
+    value = np.minimum(2 / n * noise_term(plan, w).value, DIAMETER)
+    note = "noise part only; Lemma 2.1 with constant 2 (errata 10, 11)"
+    return Bound(value, Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
+
+
+def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int = 30) -> Bound:
+    """Return an upper bound on the expected error of dense aggregation, and at most 2.
+
+    4/n times the noise's norm on level ℓ* (the projection at most doubles it, Lemma 2.1 doubles it
+    again) plus 2^{−ℓ*} for what a flat cell hides.
+
+    Parameters
+    ----------
+    epsilon : float
+        Finite and > 0.
+    assumed_users : float
+        n₀ > 0, which sets ℓ*.
+    n : float
+        Users there are, ≥ 1.
+    level : int
+        Largest ℓ* allowed.
+    """
+    if not n >= 1:
+        raise ValueError(f"n: {n} is below 1")
+    deep = depth_cap(epsilon, assumed_users, 0, level)
+    value = 4 / n * _dense_norm(deep, epsilon) + 2.0**-deep
+    note = "snapping to level ℓ* costs 2^-ℓ* (errata 16)"
+    return Bound(np.minimum(value, DIAMETER), Role.UPPER, Reference(PAPER, "Theorem D.1", note))
+
+
+def dense_level(epsilon: float, n: float) -> int:
     """Return ℓ* = ½ log₂(εn) rounded, at least 0: the level that dense aggregation measures.
 
     n must be a number fixed before the data are seen; the data's own count gives no DP.
     """
     if n < 1:
         raise ValueError(f"n: {n} is below 1")
-    return max(0, round(0.5 * math.log2(_positive("epsilon", epsilon) * n)))
+    return depth_cap(_positive("epsilon", epsilon), n, 0, 4096)
 
 
-def dense_noise_term(epsilon: float, n: int) -> Bound:
+def dense_noise_term(epsilon: float, n: float) -> Bound:
     """Return (ℓ*+1) 2^{ℓ*} √2/ε ≥ E‖ν‖_EMD for the noise of dense aggregation (Theorem D.1).
 
     In users, as `noise_term`.
     """
-    level = dense_level(epsilon, n)
-    value = (level + 1) * 2.0**level * math.sqrt(2) / epsilon
+    value = _dense_norm(dense_level(epsilon, n), epsilon)
     return Bound(np.array(value), Role.UPPER, Reference(PAPER, "Theorem D.1", "ℓ* rounded"))
+
+
+def _dense_norm(level: int, epsilon: float) -> float:
+    return (level + 1) * 2.0**level * math.sqrt(2) / epsilon
 
 
 def median_cost(grid: NDArray[np.floating], centres: ArrayLike) -> float:

@@ -6,12 +6,16 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from explorer.privacy.bounds import Role
 from explorer.privacy.heatmaps import (
     compare,
+    dense_map,
     from_grid,
     measure,
+    measure_dense,
     nearest_nonnegative,
     pyramid_norm,
     schedule,
@@ -21,13 +25,16 @@ from explorer.privacy.heatmaps import (
 from explorer.privacy.heatmaps.distance import exact_distance
 from explorer.privacy.heatmaps.shuffle import communication, modulus_at_least
 from explorer.privacy.heatmaps.theory import (
+    dense_error_bound,
     dense_level,
     dense_noise_term,
     kl_bound,
     median_cost,
     noise_term,
     similarity_bound,
+    sparse_error_bound,
     sparse_lower_bound,
+    sparse_lower_printed,
 )
 from explorer.privacy.noise import DemonstrationNoise
 
@@ -98,10 +105,81 @@ def test_dense_answer_is_within_twice_the_noise() -> None:
     assert emd_norm(found - s) <= 2 * emd_norm(noise) + 1e-7
 
 
-def test_lower_bound_is_below_the_upper_one() -> None:
-    for epsilon in (0.1, 1.0, 10.0):
-        upper = noise_term(schedule(epsilon, 8, 20), 20).value / 200
-        assert sparse_lower_bound(20, epsilon, 200) < upper
+@given(
+    k=st.integers(1, 10**6),
+    epsilon=st.floats(1e-3, 100),
+    n=st.integers(1, 10**9),
+)
+def test_lower_bound_is_below_the_upper_one(k: int, epsilon: float, n: int) -> None:
+    """With w = k kept cells the noise's bound holds for k-sparse inputs up to a constant above 1;
+
+    a lower bound on every ε-DP algorithm must stay below it, and below the diameter.
+    """
+    lower = sparse_lower_bound(k, epsilon, n)
+    assert lower.role is Role.LOWER
+    assert 0 <= lower.value <= 2
+    level = max(1, math.ceil(0.5 * math.log2(k)))
+    assert lower.value <= sparse_error_bound(schedule(epsilon, level, k), k, n).value
+    assert lower.value <= dense_error_bound(epsilon, n, n).value
+
+
+def test_lower_bound_of_an_exact_packing() -> None:
+    """Two points: distributions (x, 1−x) at spacing 1/2; D = 1, so E ≥ max (1−p)p e^{−εn₀}n₀/16n.
+
+    With ε = .01 and n = 100 users n₀ = 100 is best: ¼ · e^{−1}/16.
+    """
+    assert sparse_lower_bound(2, 0.01, 100).value == pytest.approx(0.25 * math.exp(-1) / 16)
+    assert sparse_lower_bound(1, 1.0, 10).value == 0
+
+
+def test_no_mechanism_on_two_points_beats_the_lower_bound() -> None:
+    """The best error of Laplace noise on two cells half a side apart is above the lower bound."""
+    rng = np.random.default_rng(3)
+    for epsilon, n in ((0.01, 100), (1.0, 50), (0.1, 2000)):
+        noise = rng.laplace(0, 1 / epsilon, 20_000)
+        worst = max(
+            float(np.mean(np.abs(np.clip(x + noise / n, 0, 1) - x))) for x in np.linspace(0, 1, 11)
+        )
+        assert 0.5 * worst >= sparse_lower_bound(2, epsilon, n).value
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 10**6), st.floats(0, 800), st.integers(1, 10**12)), min_size=1
+    )
+)
+def test_lower_bound_takes_arrays(points: list[tuple[int, float, int]]) -> None:
+    k, epsilon, n = (np.array(column, float) for column in zip(*points, strict=True))
+    epsilon = np.maximum(epsilon, 1e-300)
+    found = sparse_lower_bound(k, epsilon, n).value
+    assert np.isfinite(found).all()
+    assert (found >= 0).all()
+    for i, (a, b, c) in enumerate(zip(k, epsilon, n, strict=True)):
+        assert sparse_lower_bound(a, b, c).value == pytest.approx(found[i], rel=1e-12)
+
+
+def test_the_printed_order_is_called_an_estimate() -> None:
+    found = sparse_lower_printed(16, 2.0, 100)
+    assert found.role is Role.ESTIMATE
+    assert found.value == pytest.approx(0.004 * 4 / 200)
+
+
+def test_dense_aggregation_errs_less_than_its_bound() -> None:
+    """Mean over 30 runs; the bound is about four times the mean, so that chance cannot fail it."""
+    rng = np.random.default_rng(4)
+    for epsilon, n in ((1.0, 200), (4.0, 1000)):
+        at = np.clip(rng.normal(0.5, 0.15, (n, 2)) * 64, 0, 63).astype(int)
+        grid = np.zeros((64, 64))
+        np.add.at(grid, tuple(at.T), 1.0)
+        counts, truth = from_grid(grid), grid / n
+        errors = []
+        for seed in range(30):
+            found = dense_map(
+                measure_dense(counts, epsilon, n, DemonstrationNoise(seed, "dense"))
+            ).on(6)
+            drawn = found if isinstance(found, np.ndarray) else found.grid()
+            errors.append(exact_distance(drawn, truth).high)
+        assert np.mean(errors) <= dense_error_bound(epsilon, n, n).value
 
 
 def test_median_cost_of_points_on_centres() -> None:
