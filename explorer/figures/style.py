@@ -1,8 +1,9 @@
 """The one table of colours, dashes and markers, for the window and for paper alike.
 
 Curve colours are Okabe and Ito's colour-blind safe set (*Color universal design*, 2008), lightened
-where the dark theme needs it. Dashes tell a curve's role and markers its place in the legend, so
-that nothing rests on colour alone.
+where the dark theme needs it. Dashes tell a curve's role, markers and hatching its place in the
+legend, so that nothing rests on colour alone; where there are more curves than colours, dashes grow
+a dot or two for each time the colours begin anew.
 """
 
 from __future__ import annotations
@@ -105,18 +106,32 @@ WIDTHS: dict[Role, float] = {
     Role.ESTIMATE: 1.6,
     Role.BASELINE: 1.2,
 }
+_LONGER: dict[Role, tuple[float, ...]] = {
+    Role.UPPER: (12.0, 2.0),
+    Role.LOWER: (6.0, 2.5, 3.0, 2.5),
+    Role.EXACT: (9.0, 2.0),
+    Role.ESTIMATE: (4.0, 1.8),
+    Role.BASELINE: (9.0, 2.0, 4.0, 2.0),
+}
+_DOT = (1.5, 2.0)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h", "p")
 """Shapes by place in the legend, by the letters that matplotlib uses."""
+HATCHES = ("/", "\\", "x", "-", "|", "+", ".")
+"""Patterns of filled areas and bars by place in the legend, by matplotlib's signs too."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """How one curve is drawn: ``#rrggbb``, dash lengths in line widths, width in points."""
+    """How one curve is drawn: ``#rrggbb``, dash lengths in line widths, width in points.
+
+    `marker` and `hatch` are signs of `MARKERS` and `HATCHES`.
+    """
 
     colour: str
     dash: tuple[float, ...]
     width: float
     marker: str
+    hatch: str
 
 
 def theme(name: str) -> Theme:
@@ -133,6 +148,14 @@ def theme(name: str) -> Theme:
         raise ValueError(f"theme: {name!r} is not one of {', '.join(THEMES)}") from None
 
 
+def dashes(role: Role, cycle: int) -> tuple[float, ...]:
+    """Return a role's dashes, told apart for curves that share a colour.
+
+    `cycle` counts how often all colours have been used up; it is 0 for the first curves.
+    """
+    return DASHES[role] if cycle == 0 else _LONGER[role] + _DOT * cycle
+
+
 def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, SeriesStyle]:
     """Return the style of every curve of a result by key.
 
@@ -142,9 +165,10 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
     return {
         item.key: SeriesStyle(
             colours[place % len(colours)],
-            DASHES[item.role],
+            dashes(item.role, place // len(colours)),
             WIDTHS[item.role],
             MARKERS[place % len(MARKERS)],
+            HATCHES[place % len(HATCHES)],
         )
         for place, item in enumerate(series)
     }

@@ -9,11 +9,12 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from explorer.figures.marks import absent_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState
 from explorer.privacy.bounds import Reference, Role
 from explorer.studies.model import Scale, Series, Sweep
-from explorer.ui.views.curves import MAX_POINTS, absent_stretches, thin
+from explorer.ui.views.curves import MAX_POINTS, thin
 
 
 @pytest.fixture

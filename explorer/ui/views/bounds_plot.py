@@ -12,9 +12,18 @@ from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsGridLayout, QWidget
 
 from explorer.figures import style
-from explorer.studies.model import Result, Series
+from explorer.figures.marks import (
+    absent_stretches,
+    axis_coordinates,
+    bar_edges,
+    invalid_stretches,
+    whole_axis,
+)
+from explorer.studies.model import Mark, Result, Series
 from explorer.ui.views.crosshair import Crosshair
-from explorer.ui.views.curves import AbsenceLanes, Curve, absent_stretches, view_coordinates
+from explorer.ui.views.curves import Curve
+from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
+from explorer.ui.views.reading import reading, reading_table, value_at
 from explorer.ui.views.value_axis import ValueAxis, nice_range
 from explorer.ui.widgets.numbers import pretty_number
 
@@ -71,6 +80,7 @@ class BoundsPlot(pg.GraphicsView):
         self.view.setZValue(10)
         self.setCentralItem(frame)
         self.lanes = AbsenceLanes(self.view)
+        self.invalid = InvalidRanges(self.view)
         self.value_line = pg.InfiniteLine(angle=90, movable=True)
         self.value_line.setZValue(15)
         self.value_line.setCursor(Qt.CursorShape.SizeHorCursor)
@@ -106,6 +116,7 @@ class BoundsPlot(pg.GraphicsView):
         fill.setAlpha(225)
         self.line_label.fill = pg.mkBrush(fill)
         self.crosshair.set_colour(theme.muted)
+        self.invalid.set_colour(theme.muted)
         if self.result is not None:
             self._restyle(self.result)
             self._show_lanes()
@@ -133,8 +144,12 @@ class BoundsPlot(pg.GraphicsView):
                     self._curves[key] = Curve(self.view)
             self._restyle(result)
         self.result = result
+        edges = bar_edges(result.series, self.x_log)
         for series in result.series:
-            self._curves[series.key].set_series(series, self.x_log, self.y_log)
+            self._curves[series.key].set_series(
+                series, self.x_log, self.y_log, edges.get(series.key)
+            )
+        self.bottom.set_whole(not self.x_log and whole_axis(result.series))
         self._apply_hidden()
         self._show_lanes()
         if not self._user_view:
@@ -191,14 +206,19 @@ class BoundsPlot(pg.GraphicsView):
     def _show_lanes(self) -> None:
         lanes = []
         for series in self._visible():
-            stretches = [
-                tuple(view_coordinates(np.array(ends), self.x_log))
-                for ends in absent_stretches(series)
-            ]
+            stretches = [self._in_view(*ends) for ends in absent_stretches(series)]
             if stretches:
                 colour = QColor(self._styles[series.key].colour)
                 lanes.append((colour, stretches, f"{series.label}: {series.why_absent}"))
         self.lanes.set_lanes(lanes)
+        nothing = invalid_stretches(self.result.series) if self.result else []
+        self.invalid.set_stretches([(*self._in_view(a, b), why) for a, b, why in nothing])
+
+    def _in_view(self, low: float, high: float) -> tuple[float, float]:
+        """Return a stretch of x in view coordinates; an end that is not on the axis is far away."""
+        a, b = axis_coordinates(np.array([low, high]), self.x_log)
+        far = 1e300
+        return (float(a) if np.isfinite(a) else -far, float(b) if np.isfinite(b) else far)
 
     def _visible(self) -> list[Series]:
         return [s for s in self.result.series if s.key not in self.hidden] if self.result else []
@@ -223,9 +243,9 @@ class BoundsPlot(pg.GraphicsView):
         self._user_view = x is not None or y is not None
         self.fit()
         if x is not None:
-            self.view.setXRange(*view_coordinates(np.array(x), self.x_log), padding=0)
+            self.view.setXRange(*axis_coordinates(np.array(x), self.x_log), padding=0)
         if y is not None:
-            self.view.setYRange(*view_coordinates(np.array(y), self.y_log), padding=0)
+            self.view.setYRange(*axis_coordinates(np.array(y), self.y_log), padding=0)
 
     def reset_view(self) -> None:
         """Show everything again."""
@@ -234,23 +254,21 @@ class BoundsPlot(pg.GraphicsView):
         self.view_changed.emit()
 
     def fit(self) -> None:
-        """Show the whole sweep, and all visible curves over it."""
-        sweep = self.result.request.sweep if self.result else None
-        if sweep is None:
+        """Show the whole sweep, and all of every visible curve that is not a function of x."""
+        if self.result is None:
             return
-        x0, x1 = view_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
-        if not math.isfinite(x0) or not x1 > x0:
-            xs = np.concatenate([self._curves[s.key].x for s in self.result.series])
-            x0, x1 = (np.nanmin(xs), np.nanmax(xs)) if np.isfinite(xs).any() else (0.0, 1.0)
-            x1 = x1 if x1 > x0 else x0 + 1.0
-        self.view.setXRange(float(x0), float(x1), padding=0)
-        ends = [
-            (np.nanmin(y), np.nanmax(y))
-            for y in (self._curves[s.key].y for s in self._visible())
-            if np.isfinite(y).any()
-        ]
-        if ends:
-            low, high = float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
+        extents = [(s.mark, self._curves[s.key].extent) for s in self._visible()]
+        extents = [(mark, ends) for mark, ends in extents if math.isfinite(ends[0])]
+        sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
+        sweep = self.result.request.sweep
+        if sweep is not None:
+            ends = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
+            if np.isfinite(ends).all():
+                sides.append((float(ends[0]), float(ends[1])))
+        x0, x1 = _hull(sides or [e[:2] for _, e in extents])
+        self.view.setXRange(x0, x1 if x1 > x0 else x0 + 1.0, padding=0)
+        if extents:
+            low, high = _hull([e[2:] for _, e in extents])
             if self.y_log:
                 low = max(low, high - DEEPEST_DECADES)
             low, high = nice_range(low, high, self.y_log)
@@ -275,23 +293,18 @@ class BoundsPlot(pg.GraphicsView):
             return
         point = self.view.mapSceneToView(position)
         reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
-        text = html.escape(reason) if reason else self._reading(point.x())
+        text = html.escape(reason) if reason else self._reading(point.x(), point.y())
         self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text)
 
-    def _reading(self, x: float) -> str:
-        """Return every visible curve's value at x as a small table, read off the curves."""
-        rows = [f"<b>{html.escape(self._x_symbol())} = {pretty_number(self._data_x(x))}</b>"]
-        cells = []
-        for series in self._visible():
-            y = self.value_at(series.key, x)
-            colour = self._styles[series.key].colour
-            said = pretty_number(y) if y is not None else "not valid here"
-            cells.append(
-                f"<tr><td style='color:{colour}'>━&nbsp;</td>"
-                f"<td>{html.escape(_short(series.label))}&nbsp;&nbsp;</td>"
-                f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
-            )
-        return rows[0] + "<table cellspacing='1'>" + "".join(cells) + "</table>"
+    def _reading(self, x: float, y: float) -> str:
+        """Return what every visible curve says under the pointer as a small table."""
+        symbol, pixel = self._x_symbol(), self.view.viewPixelSize()
+        rows = [
+            (s, self._styles[s.key].colour, reading(self._curves[s.key], x, y, pixel, symbol))
+            for s in self._visible()
+        ]
+        head = f"{symbol} = {pretty_number(self._data_x(x))}"
+        return reading_table(head, rows, self.invalid.reason_at(x))
 
     def _x_symbol(self) -> str:
         return self.bottom.labelText.split("  ")[0]
@@ -301,17 +314,7 @@ class BoundsPlot(pg.GraphicsView):
 
     def value_at(self, key: str, x: float) -> float | None:
         """Return what is read off a curve at x (view coordinates); None where it is absent."""
-        curve = self._curves[key]
-        if not len(curve.x) or x < curve.x[0] - 1e-9 or x > curve.x[-1] + 1e-9:
-            return None
-        right = min(int(np.searchsorted(curve.x, x)), len(curve.x) - 1)
-        left = right if curve.x[right] == x else max(right - 1, 0)
-        a, b = curve.y[left], curve.y[right]
-        if not (np.isfinite(a) and np.isfinite(b)):
-            return None
-        width = curve.x[right] - curve.x[left]
-        y = float(a + (b - a) * ((x - curve.x[left]) / width if width else 0.0))
-        return 10**y if self.y_log else y
+        return value_at(self._curves[key], x)
 
     def value_here(self, key: str) -> float | None:
         """Return what is read off a curve at the value line; None without either."""
@@ -359,6 +362,6 @@ class BoundsPlot(pg.GraphicsView):
             event.ignore()
 
 
-def _short(label: str, letters: int = 38) -> str:
-    """Return a label cut to what fits beside the pointer; the legend has it whole."""
-    return label if len(label) <= letters else label[: letters - 1].rstrip() + "…"
+def _hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the range that covers all of these; 0 to 1 without any."""
+    return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QGraphicsPolygonItem
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainterPath, QPen
 
+from explorer.figures.marks import area_edges, axis_coordinates
 from explorer.figures.style import SeriesStyle
-from explorer.studies.model import Series
+from explorer.studies.model import Mark, Series
+from explorer.ui.views.filled import Filled, between, columns
 
 MAX_POINTS = 2000
 _PIXELS_PER_POINT = 96 / 72
+_JOINED = (Mark.LINE, Mark.PATH, Mark.AREA)
+SYMBOLS = {
+    "o": "o", "s": "s", "^": "t1", "D": "d", "v": "t", "P": "+", "X": "x", "<": "t3", ">": "t2",
+    "h": "h", "p": "p",
+}  # fmt: skip
+"""The view's names for the signs of `explorer.figures.style.MARKERS`."""
+DOT_SIZE = 8
+Extent = tuple[float, float, float, float]
 
 
 def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
@@ -31,15 +40,6 @@ def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
     return pen
 
 
-def view_coordinates(numbers: np.ndarray, log: bool) -> np.ndarray:
-    """Return numbers as the view has them: exponents of ten on a logarithmic axis."""
-    if not log:
-        return np.asarray(numbers, float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exponents = np.log10(numbers)
-    return np.where(np.isfinite(exponents), exponents, np.nan)
-
-
 def thin(series: Series) -> np.ndarray:
     """Return the places of at most `MAX_POINTS` points, both ends among them."""
     n = len(series.x)
@@ -49,70 +49,187 @@ def thin(series: Series) -> np.ndarray:
 
 
 class Curve:
-    """The items of one series: a line, hollow marks where it leaves the plot, perhaps a band."""
+    """The items of one series: made when its mark first needs them, then only given new numbers.
+
+    A line or path is a line with hollow marks where it leaves the plot, an area the same with a
+    hatched fill, an estimate's band a plain fill; dots have error bars; bars are hatched columns.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        The points shown, in view coordinates; y is NaN where the series is absent.
+    low, high : ndarray or None
+        Ends of its band, area or error bars at these points, in data units.
+    """
 
     def __init__(self, view: pg.ViewBox) -> None:
         self._view = view
         self.line = pg.PlotCurveItem(connect="finite", antialias=True, skipFiniteCheck=False)
-        self.ends = pg.ScatterPlotItem(size=8, pxMode=True)
+        self.ends = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
         self.ends.setZValue(12)
         self.line.setZValue(10)
-        self.band: QGraphicsPolygonItem | None = None
+        self.fill: Filled | None = None
+        self.dots: pg.ScatterPlotItem | None = None
+        self.whiskers: pg.PlotCurveItem | None = None
+        self.caps: pg.ScatterPlotItem | None = None
         view.addItem(self.line, ignoreBounds=True)
         view.addItem(self.ends, ignoreBounds=True)
         self.x = self.y = np.empty(0)
+        self.low: np.ndarray | None = None
+        self.high: np.ndarray | None = None
+        self.mark = Mark.LINE
+        self.x_log = self.y_log = False
+        self._extent: Extent = (np.nan,) * 4
+        self._look: tuple[SeriesStyle, str, float] | None = None
+
+    # Looks
 
     def set_style(self, style: SeriesStyle, background: str, ratio: float) -> None:
         """Draw in this style from now on, on a screen with so many device pixels a pixel."""
+        self._look = (style, background, ratio)
         self.line.setPen(pen_of(style, ratio=ratio))
         self.ends.setPen(pg.mkPen(style.colour, width=1.6 * ratio))
         self.ends.setBrush(pg.mkBrush(background))
-        if self.band is not None:
-            fill = QColor(style.colour)
-            fill.setAlpha(45)
-            self.band.setBrush(QBrush(fill))
+        if self.fill is not None:
+            self._style_fill()
+        if self.dots is not None:
+            thin_pen = pg.mkPen(style.colour, width=1.3 * ratio)
+            self.dots.setPen(pg.mkPen(background, width=0.8 * ratio))
+            self.dots.setBrush(pg.mkBrush(style.colour))
+            self.dots.setSymbol(SYMBOLS[style.marker])
+            self.whiskers.setPen(thin_pen)
+            self.caps.setPen(thin_pen)
 
-    def set_series(self, series: Series, x_log: bool, y_log: bool) -> None:
-        """Show these numbers."""
+    def _style_fill(self) -> None:
+        style, _, ratio = self._look
+        if self.mark is Mark.BARS:
+            edge = pg.mkPen(style.colour, width=1.4 * ratio)
+            self.fill.set_look(style.colour, 70, style.hatch, 150, edge)
+        elif self.mark is Mark.AREA:
+            self.fill.set_look(style.colour, 36, style.hatch, 105)
+        else:
+            self.fill.set_look(style.colour, 45)
+
+    # Numbers
+
+    def set_series(
+        self,
+        series: Series,
+        x_log: bool,
+        y_log: bool,
+        edges: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        """Show these numbers; `edges` are where bars begin and end (`bar_edges`)."""
         places = thin(series)
-        self.x = view_coordinates(series.x[places], x_log)
-        self.y = view_coordinates(series.y[places], y_log)
-        self.line.setData(self.x, self.y)
-        edge = _edges(np.isfinite(self.y))
+        self.mark, self.x_log, self.y_log = series.mark, x_log, y_log
+        self.x = axis_coordinates(series.x[places], x_log)
+        self.y = axis_coordinates(series.y[places], y_log)
+        ranged = series.low is not None and series.high is not None
+        self.low, self.high = (series.low[places], series.high[places]) if ranged else (None, None)
+        joined = series.mark in _JOINED
+        if joined or len(self.line.xData if self.line.xData is not None else ()):
+            self.line.setData(*((self.x, self.y) if joined else (np.empty(0), np.empty(0))))
+        leaves = series.mark in (Mark.LINE, Mark.AREA)
+        edge = _edges(np.isfinite(self.y)) if leaves else np.empty(0, int)
         if len(edge) or len(self.ends.data):
             self.ends.setData(self.x[edge], self.y[edge])
         self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
-        if series.low is not None and series.high is not None:
-            self._set_band(series, places, x_log, y_log)
-        elif self.band is not None:
-            self.band.setPolygon(QPolygonF())
+        self._set_fill(series, places, edges, ranged)
+        self._set_dots(series, ranged)
+        self._extent = self._measure(edges, places)
 
-    def _set_band(self, series: Series, places: np.ndarray, x_log: bool, y_log: bool) -> None:
-        if self.band is None:
-            self.band = QGraphicsPolygonItem()
-            self.band.setPen(QPen(Qt.PenStyle.NoPen))
-            fill = QColor(self.line.opts["pen"].color())
-            fill.setAlpha(45)
-            self.band.setBrush(QBrush(fill))
-            self._view.addItem(self.band, ignoreBounds=True)
-        low = view_coordinates(series.low[places], y_log)
-        high = view_coordinates(series.high[places], y_log)
-        shown = np.isfinite(low) & np.isfinite(high) & np.isfinite(self.x)
-        xs, low, high = self.x[shown], low[shown], high[shown]
-        outline = np.column_stack([np.r_[xs, xs[::-1]], np.r_[high, low[::-1]]])
-        self.band.setPolygon(QPolygonF([QPointF(*p) for p in outline]))
+    def _set_fill(
+        self,
+        series: Series,
+        places: np.ndarray,
+        edges: tuple[np.ndarray, np.ndarray] | None,
+        ranged: bool,
+    ) -> None:
+        if series.mark is Mark.BARS and edges is not None:
+            path = columns(edges[0][places], edges[1][places], self._base(), self.y)
+        elif series.mark in (Mark.LINE, Mark.AREA) and ranged:
+            x, low, high = (e[places] for e in area_edges(series, self.y_log))
+            path = between(np.where(np.isnan(x), np.nan, self.x), low, high)
+        elif self.fill is None:
+            return
+        else:
+            path = QPainterPath()
+        if self.fill is None:
+            self.fill = Filled(self._view, {Mark.BARS: 7, Mark.AREA: 4}.get(series.mark, 3))
+            self.fill.setVisible(self.line.isVisible())
+            if self._look is not None:
+                self._style_fill()
+        self.fill.set_path(path)
+
+    def _base(self) -> float:
+        """Return where bars stand: on 0, or below everything on a logarithmic axis."""
+        if not self.y_log:
+            return 0.0
+        there = self.y[np.isfinite(self.y)]
+        return float(there.min()) - 1000.0 if there.size else 0.0
+
+    def _set_dots(self, series: Series, ranged: bool) -> None:
+        is_dots = series.mark is Mark.DOTS
+        if self.dots is None:
+            if not is_dots:
+                return
+            self.dots = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
+            self.whiskers = pg.PlotCurveItem(connect="pairs", antialias=True)
+            self.caps = pg.ScatterPlotItem(size=DOT_SIZE - 1, pxMode=True, symbol="_")
+            for item, depth in ((self.whiskers, 11), (self.caps, 11), (self.dots, 12)):
+                item.setZValue(depth)
+                item.setVisible(self.line.isVisible())
+                self._view.addItem(item, ignoreBounds=True)
+            if self._look is not None:
+                self.set_style(*self._look)
+        there = np.isfinite(self.x) & np.isfinite(self.y) & is_dots
+        self.dots.setData(self.x[there], self.y[there])
+        x = low = high = np.empty(0)
+        if ranged and is_dots:
+            low, high = (axis_coordinates(e, self.y_log) for e in (self.low, self.high))
+            if self.y_log:  # an error bar that reaches 0 has no lower end on this axis
+                low = np.where(self.low <= 0, self.y - 1000.0, low)
+            known = there & np.isfinite(low) & np.isfinite(high)
+            x, low, high = self.x[known], low[known], high[known]
+        self.whiskers.setData(np.repeat(x, 2), np.column_stack([low, high]).ravel())
+        self.caps.setData(np.tile(x, 2), np.r_[low, high])
+
+    # What it covers
+
+    @property
+    def extent(self) -> Extent:
+        """Left, right, bottom and top of everything finite it draws; NaN if there is nothing."""
+        return self._extent
+
+    def _measure(self, edges: tuple[np.ndarray, np.ndarray] | None, places: np.ndarray) -> Extent:
+        there = np.isfinite(self.y) & np.isfinite(self.x)
+        xs, ys = [self.x[there]], [self.y[there]]
+        if self.low is not None and self.mark is not Mark.BARS:
+            ys += [axis_coordinates(e[there], self.y_log) for e in (self.low, self.high)]
+        if self.mark is Mark.BARS and edges is not None:
+            xs += [e[places] for e in edges]
+            if not self.y_log:
+                ys.append(np.zeros(1))
+            elif there.any():  # the lowest bar is to be seen, too
+                ys.append(ys[0].min(keepdims=True) - 0.12 * (float(np.ptp(ys[0])) or 1.0))
+        x, y = np.concatenate(xs), np.concatenate(ys)
+        x, y = x[np.isfinite(x)], y[np.isfinite(y)]
+        if not (x.size and y.size and there.any()):
+            return (np.nan,) * 4
+        return float(x.min()), float(x.max()), float(y.min()), float(y.max())
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide everything of this series."""
         if visible != self.line.isVisible():
             self.line.setVisible(visible)
             self.ends.setVisible(visible and bool(len(self.ends.data)))
-            if self.band is not None:
-                self.band.setVisible(visible)
+            for item in (self.fill, self.dots, self.whiskers, self.caps):
+                if item is not None:
+                    item.setVisible(visible)
 
     def remove(self) -> None:
         """Take the items out of the scene."""
-        for item in (self.line, self.ends, self.band):
+        for item in (self.line, self.ends, self.fill, self.dots, self.whiskers, self.caps):
             if item is not None:
                 self._view.removeItem(item)
 
@@ -123,89 +240,3 @@ def _edges(present: np.ndarray) -> np.ndarray:
         return np.empty(0, int)
     change = np.flatnonzero(present[1:] != present[:-1])
     return np.unique([i if present[i] else i + 1 for i in change])
-
-
-def absent_stretches(series: Series) -> list[tuple[float, float]]:
-    """Return the stretches of x (in data units) where a curve does not hold."""
-    missing = ~series.present
-    if not missing.any():
-        return []
-    padded = np.concatenate([[False], missing, [False]])
-    starts = np.flatnonzero(padded[1:] & ~padded[:-1])
-    stops = np.flatnonzero(~padded[1:] & padded[:-1]) - 1
-    last = len(series.x) - 1
-    return [
-        (float(series.x[max(a - 1, 0) if a else 0]), float(series.x[min(b + 1, last)]))
-        for a, b in zip(starts, stops, strict=True)
-    ]
-
-
-class AbsenceLanes(pg.GraphicsObject):
-    """Thin hatched lanes along the bottom of the plot: where which curve does not hold.
-
-    Parameters
-    ----------
-    view : ViewBox
-        The lanes keep their height in pixels whatever part of the plot it shows.
-    """
-
-    HEIGHT = 7
-
-    def __init__(self, view: pg.ViewBox) -> None:
-        super().__init__()
-        self._view = view
-        self._lanes: list[tuple[QColor, list[tuple[float, float]], str]] = []
-        self.setZValue(5)
-        view.addItem(self, ignoreBounds=True)
-        view.sigTransformChanged.connect(self._view_changed)
-
-    def set_lanes(self, lanes: list[tuple[QColor, list[tuple[float, float]], str]]) -> None:
-        """Show one lane for each (colour, stretches in view coordinates, reason)."""
-        self._lanes = lanes
-        self.prepareGeometryChange()
-        self.update()
-
-    @property
-    def pixels(self) -> float:
-        """Height of all lanes together."""
-        return self.HEIGHT * len(self._lanes) + 3.0 if self._lanes else 0.0
-
-    def reason_at(self, x: float, pixels_above_bottom: float) -> str:
-        """Return why the curve whose lane is there is absent; empty if there is no lane."""
-        row = int(pixels_above_bottom // self.HEIGHT)
-        if 0 <= row < len(self._lanes):
-            _, stretches, reason = self._lanes[row]
-            if any(a <= x <= b for a, b in stretches):
-                return reason
-        return ""
-
-    def _view_changed(self, *_: object) -> None:
-        self.prepareGeometryChange()
-        self.update()
-
-    def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
-        if not self._lanes:
-            return QRectF()
-        shown = self._view.viewRect()
-        height = self._view.viewPixelSize()[1] * self.HEIGHT * len(self._lanes)
-        return QRectF(shown.left(), shown.top(), shown.width(), height)
-
-    def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
-        if not self._lanes:
-            return
-        shown = self._view.viewRect()
-        pixel = self._view.viewPixelSize()[1]
-        for row, (colour, stretches, _) in enumerate(self._lanes):
-            wash = QColor(colour)
-            wash.setAlpha(40)
-            bottom = shown.top() + row * self.HEIGHT * pixel
-            for a, b in stretches:
-                left, right = max(a, shown.left()), min(b, shown.right())
-                if right > left:
-                    lane = QRectF(left, bottom + pixel, right - left, (self.HEIGHT - 2) * pixel)
-                    painter.fillRect(lane, wash)
-                    hatch = QBrush(colour, Qt.BrushStyle.BDiagPattern)
-                    hatch.setTransform(painter.transform().inverted()[0])
-                    painter.fillRect(lane, hatch)

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette
+from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
+from explorer.figures.marks import FUNCTIONS
 from explorer.figures.style import SeriesStyle
-from explorer.studies.model import Series
-from explorer.ui.views.curves import pen_of
+from explorer.studies.model import Mark, Series
+from explorer.ui.views.curves import DOT_SIZE, SYMBOLS, pen_of
+from explorer.ui.views.filled import PATTERNS
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.numbers import pretty_number, rich
 from explorer.ui.widgets.still_label import StillLabel
 
 
 class Swatch(QWidget):
-    """A short stretch of the curve as it is drawn."""
+    """A little of the series as it is drawn: a line, a dot with its error bar, bars, an area."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.style_shown: SeriesStyle | None = None
+        self.mark = Mark.LINE
+        self.banded = False
         self.setFixedSize(QSize(34, 14))
 
-    def set_style(self, style: SeriesStyle) -> None:
-        """Draw this style."""
-        if style != self.style_shown:
-            self.style_shown = style
+    def set_style(self, style: SeriesStyle, mark: Mark = Mark.LINE, banded: bool = False) -> None:
+        """Draw this style and mark, with a band or error bar or without."""
+        if (style, mark, banded) != (self.style_shown, self.mark, self.banded):
+            self.style_shown, self.mark, self.banded = style, mark, banded
             self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -36,9 +41,44 @@ class Swatch(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen_of(self.style_shown, ratio=self.devicePixelRatioF()))
+        pen = pen_of(self.style_shown, ratio=self.devicePixelRatioF())
         middle = QRectF(self.rect()).center().y()
-        painter.drawLine(1, int(middle), self.width() - 1, int(middle))
+        if self.mark is Mark.DOTS:
+            self._paint_dot(painter, middle)
+        elif self.mark is Mark.BARS:
+            for left, height in ((4, 8), (14, 12), (24, 5)):
+                self._fill(painter, QRectF(left, self.height() - height - 1, 7, height), 70, 150)
+                painter.setPen(QPen(pen.color(), 1.2))
+                painter.drawRect(QRectF(left, self.height() - height - 1, 7, height))
+        else:
+            if self.mark is Mark.AREA:
+                self._fill(painter, QRectF(1, 1, self.width() - 2, self.height() - 2), 36, 105)
+                middle = 1.5
+            elif self.banded:
+                self._fill(painter, QRectF(1, 1, self.width() - 2, self.height() - 2), 45, 0)
+            painter.setPen(pen)
+            painter.drawLine(QPointF(1, int(middle)), QPointF(self.width() - 1, int(middle)))
+
+    def _fill(self, painter: QPainter, area: QRectF, wash: int, strength: int) -> None:
+        colour = QColor(self.style_shown.colour)
+        colour.setAlpha(wash)
+        painter.fillRect(area, colour)
+        if strength:
+            colour.setAlpha(strength)
+            painter.fillRect(area, QBrush(colour, PATTERNS[self.style_shown.hatch]))
+
+    def _paint_dot(self, painter: QPainter, middle: float) -> None:
+        x, colour = self.width() / 2, QColor(self.style_shown.colour)
+        painter.setPen(QPen(colour, 1.3))
+        if self.banded:
+            painter.drawLine(QPointF(x, 1), QPointF(x, self.height() - 1))
+            for y in (1.0, self.height() - 1.0):
+                painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
+        painter.setBrush(colour)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.translate(x, middle)
+        painter.scale(DOT_SIZE, DOT_SIZE)
+        painter.drawPath(Symbols[SYMBOLS[self.style_shown.marker]])
 
 
 class ElidedLabel(QLabel):
@@ -78,10 +118,16 @@ class _Row:
     def widgets(self) -> tuple[QWidget, ...]:
         return (self.check, self.swatch, self.label, self.role, self.value)
 
-    def say(self, series: Series, style: SeriesStyle, visible: bool, value: float | None) -> None:
-        self.swatch.set_style(style)
+    def say(
+        self, series: Series, style: SeriesStyle, visible: bool, value: float | None, here: bool
+    ) -> None:
+        self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
-        words = pretty_number(value) if value is not None else "not valid"
+        if value is not None:
+            words = pretty_number(value)
+        else:  # what is no function of x has nothing to say of most x
+            asked = here and (series.mark in FUNCTIONS or not series.present.any())
+            words = "not valid" if asked else ""
         self.value.setText(words)
         self.value.setEnabled(value is not None)
         said = (series.label, series.role, series.note, series.why_absent, series.present.all())
@@ -146,7 +192,7 @@ class Legend(QWidget):
         self.here.setText(here)
         for item in series:
             self._rows[item.key].say(
-                item, styles[item.key], item.key not in hidden, values.get(item.key)
+                item, styles[item.key], item.key not in hidden, values.get(item.key), bool(here)
             )
 
     def row(self, key: str) -> _Row:

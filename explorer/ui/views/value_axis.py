@@ -12,7 +12,9 @@ from explorer.ui.widgets.numbers import SUPERSCRIPT, pretty_number
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-def linear_ticks(low: float, high: float, room: float) -> tuple[list[float], list[float]]:
+def linear_ticks(
+    low: float, high: float, room: float, whole: bool = False
+) -> tuple[list[float], list[float]]:
     """Return labelled and bare ticks of a linear axis.
 
     Parameters
@@ -21,12 +23,17 @@ def linear_ticks(low: float, high: float, room: float) -> tuple[list[float], lis
         Ends, low < high.
     room : float
         How many labels fit.
+    whole : bool
+        Whether ticks stand at whole numbers only.
     """
     span = high - low
-    raw = span / max(room, 1.0)
+    raw = max(span / max(room, 1.0), 1.0 if whole else 0.0)
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(s * power for s in _STEPS if s * power >= raw * (1 - 1e-9))
+    steps = [s * power for s in _STEPS if not whole or s * power % 1 == 0]
+    step = next(s for s in steps if s >= raw * (1 - 1e-9))
     major = _multiples(low, high, step)
+    if whole:
+        return major, _multiples(low, high, 1.0) if 1 < step <= 10 else []
     fifth = step / (5 if round(step / 10 ** math.floor(math.log10(step)), 3) in (1, 5) else 4)
     minor = [x for x in _multiples(low, high, fifth) if not _near(x, major, fifth)]
     return major, minor
@@ -114,7 +121,7 @@ class ValueAxis(pg.AxisItem):
 
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation, maxTickLength=-5)
-        self.log = False
+        self.log = self.whole = False
         self.enableAutoSIPrefix(False)
         self.setStyle(autoExpandTextSpace=False, tickTextOffset=6, hideOverlappingLabels=False)
         if orientation == "left":
@@ -129,6 +136,13 @@ class ValueAxis(pg.AxisItem):
             self.picture = None
             self.update()
 
+    def set_whole(self, whole: bool) -> None:
+        """Label whole numbers only: what is counted has nothing in between."""
+        if whole != self.whole:
+            self.whole = whole
+            self.picture = None
+            self.update()
+
     def boundingRect(self) -> QRectF:
         """Return what is drawn over; labels at the ends stick out."""
         return super().boundingRect().adjusted(-30, -10, 30, 10)
@@ -138,7 +152,10 @@ class ValueAxis(pg.AxisItem):
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []
         room = size / (60 if self.orientation == "bottom" else 34)
-        major, minor = (log_ticks if self.log else linear_ticks)(low, high, room)
+        if self.log:
+            major, minor = log_ticks(low, high, room)
+        else:
+            major, minor = linear_ticks(low, high, room, self.whole)
         return [(1.0, major), (None, minor)]
 
     def tickStrings(self, values: list, _scale: float, spacing: float | None) -> list[str]:

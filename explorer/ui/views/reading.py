@@ -1,0 +1,128 @@
+"""What is read off a curve, by its mark."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+
+from explorer.studies.model import Mark, Series
+from explorer.ui.views.curves import Curve
+from explorer.ui.widgets.numbers import pretty_number
+
+SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
+ABSENT = "not valid here"
+
+
+def value_at(curve: Curve, x: float) -> float | None:
+    """Return a curve's y at x (view coordinates), in data units; None where it has none.
+
+    Lines and the edges of areas are interpolated; dots and bars answer only where they stand, and
+    a path, which may pass an x several times, never does.
+    """
+    if not len(curve.x) or curve.mark is Mark.PATH:
+        return None
+    if curve.mark in (Mark.DOTS, Mark.BARS):
+        near = _nearest(curve, x)
+        close = near is not None and abs(curve.x[near] - x) <= 1e-6 * max(1.0, abs(x))
+        return _number(curve.y[near], curve.y_log) if close else None
+    if x < curve.x[0] - 1e-9 or x > curve.x[-1] + 1e-9:
+        return None
+    y = _between(curve, curve.y, x)
+    return None if y is None else _number(y, curve.y_log)
+
+
+def reading(curve: Curve, x: float, y: float, pixel: tuple[float, float], symbol: str) -> str:
+    """Return what a curve says under the pointer.
+
+    Parameters
+    ----------
+    curve : Curve
+    x, y : float
+        The pointer, in view coordinates.
+    pixel : (float, float)
+        Width and height of a pixel in view coordinates.
+    symbol : str
+        Of the x axis.
+    """
+    if curve.mark is Mark.PATH:
+        away = np.hypot((curve.x - x) / (pixel[0] or 1.0), (curve.y - y) / (pixel[1] or 1.0))
+        if not np.isfinite(away).any():
+            return ABSENT
+        near = int(np.nanargmin(away))
+        return f"({_text(curve.x[near], curve.x_log)}, {_text(curve.y[near], curve.y_log)})"
+    if curve.mark in (Mark.DOTS, Mark.BARS):
+        near = _nearest(curve, x)
+        if near is None:
+            return ABSENT
+        at = f" at {symbol} = {_text(curve.x[near], curve.x_log)}"
+        return _text(curve.y[near], curve.y_log) + _spread(curve, near) + at
+    value = value_at(curve, x)
+    if value is None:
+        return ABSENT
+    if curve.low is None:
+        return pretty_number(value)
+    near = int(np.nanargmin(np.abs(curve.x - x)))
+    low, high = (_between(curve, edge, x, near) for edge in (curve.low, curve.high))
+    if curve.mark is Mark.AREA:
+        return f"{pretty_number(low, 3)} … {pretty_number(high, 3)}"
+    return f"{pretty_number(value)} ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
+
+
+def reading_table(head: str, rows: list[tuple[Series, str, str]], reason: str = "") -> str:
+    """Return a small table as rich text: x, why nothing holds there, and a row a curve.
+
+    `rows` are series, colour and what is read off it.
+    """
+    cells = "".join(
+        f"<tr><td style='color:{colour}'>{SIGNS[series.mark]}&nbsp;</td>"
+        f"<td>{html.escape(_short(series.label))}&nbsp;&nbsp;</td>"
+        f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
+        for series, colour, said in rows
+    )
+    why = f"<br>Nothing claimed holds here: {html.escape(reason)}" if reason else ""
+    return f"<b>{html.escape(head)}</b>{why}<table cellspacing='1'>{cells}</table>"
+
+
+def _spread(curve: Curve, place: int) -> str:
+    """Return a point's error bar: ``± h`` where it is as long both ways."""
+    if curve.low is None or curve.mark is Mark.BARS:
+        return ""
+    low, high = float(curve.low[place]), float(curve.high[place])
+    y = _number(curve.y[place], curve.y_log)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return ""
+    half = (high - low) / 2
+    if abs((high - y) - (y - low)) <= 0.02 * half:
+        return f" ± {pretty_number(half, 2)}"
+    return f" ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
+
+
+def _nearest(curve: Curve, x: float) -> int | None:
+    """Return the place of the point that stands nearest to x; None without any."""
+    away = np.where(np.isfinite(curve.y), np.abs(curve.x - x), np.nan)
+    return int(np.nanargmin(away)) if np.isfinite(away).any() else None
+
+
+def _between(curve: Curve, ys: np.ndarray, x: float, near: int | None = None) -> float | None:
+    """Return what joins two neighbouring points at x; one that is not finite counts as it is."""
+    right = min(int(np.searchsorted(curve.x, x)), len(curve.x) - 1)
+    left = right if curve.x[right] == x else max(right - 1, 0)
+    a, b = ys[left], ys[right]
+    if not (np.isfinite(a) and np.isfinite(b)):
+        return None if near is None else float(ys[near])
+    width = curve.x[right] - curve.x[left]
+    return float(a + (b - a) * ((x - curve.x[left]) / width if width else 0.0))
+
+
+def _number(y: float, log: bool) -> float:
+    return float(10**y if log else y)
+
+
+def _text(coordinate: float, log: bool) -> str:
+    return pretty_number(_number(coordinate, log))
+
+
+def _short(label: str, letters: int = 38) -> str:
+    """Return a label cut to what fits beside the pointer; the legend has it whole."""
+    return label if len(label) <= letters else label[: letters - 1].rstrip() + "…"
