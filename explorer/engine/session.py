@@ -232,7 +232,8 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
     """Return a session state as JSON values; data is named by fingerprint, never by path."""
     from explorer.engine.recipe import Recipe
 
-    state = state.with_request(state.request)  # one at least: each carries the selection
+    if not state.requests and state.study in study_ids():  # one at least carries the selection
+        state = state.with_request(state.request)
     return {
         "study": state.study,
         "requests": [
