@@ -140,8 +140,11 @@ def test_budgets_as_bars():
         assert total <= 2.0 * (1 + 1e-9)
         level = co.best_certificate(shown[key].y, 0.1, total)
         assert np.all(level <= shown["demanded"].y * (1 + 1e-9))
+    places = curves(ask("budget", "place", 0.0, 1.0, 3)[-1])
+    np.testing.assert_allclose(places["paper"].x, np.arange(1, 11) / 10)
+    np.testing.assert_array_equal(places["paper"].y, shown["paper"].y)
     beyond = ask("budget", "i", 50, 60, 7)[-1]
-    assert "only d = 10" in beyond.series[0].why_absent
+    assert "d = 10" in beyond.series[0].why_absent
 
 
 def test_levels_rise_from_c_to_the_total_with_the_true_coupling():

@@ -67,21 +67,20 @@ def order_bounds(
     return found
 
 
-def budget_bars(demand: Demand, plans: dict[str, Plan], x: FloatArray) -> tuple[Series, ...]:
-    """Return the demanded levels and every mechanism's budgets as bars over the coordinates x."""
-    at = x.astype(int) - 1
-    inside = at < demand.d
-    reason = "" if inside.all() else f"there are only d = {demand.d} coordinates"
+def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> tuple[Series, ...]:
+    """Return the demanded levels and every mechanism's budgets as bars over the coordinates."""
+    x = points.x
+    at = np.rint(points["i"][:-1]).astype(int) - 1
+    inside = (at >= 0) & (at < demand.d)
+    reason = "" if inside.all() else f"there is no such coordinate: d = {demand.d}"
 
     def bars(
         key: str, label: str, role: Role, values: FloatArray, source: Reference, note: str = ""
     ) -> Series:
-        y = np.where(inside, values[np.minimum(at, demand.d - 1)], np.nan)
+        y = np.where(inside, values[np.clip(at, 0, demand.d - 1)], np.nan)
         return Series(key, label, role, x, y, source, why_absent=reason, note=note, mark=Mark.BARS)
 
-    series = [
-        bars("demanded", "demanded level min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)
-    ]
+    series = [bars("demanded", "min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)]
     for key, plan in plans.items():
         label, _, source = said.NAMES[key]
         series.append(bars(key, f"c: {label}", Role.EXACT, plan.c, source, f"L = {plan.total:.4g}"))

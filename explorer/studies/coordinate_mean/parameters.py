@@ -110,6 +110,12 @@ PARAMETERS = (
         quantities=("level",),
     ),
     Parameter(
+        "place", "i/d", "place of the coordinate",
+        "Number of the coordinate, the most sensitive first, as a part of d: all coordinates, "
+        "however many, from left to right.",
+        Kind.REAL, 1.0, 0.0, 1.0, Scale.LINEAR, axis_only=True, quantities=("budget",),
+    ),
+    Parameter(
         "i", "i", "coordinate", "Number of the coordinate, the most sensitive first.",
         Kind.INTEGER, 1, 1, MOST_COORDINATES, Scale.LINEAR, axis_only=True,
         quantities=("budget",),
@@ -155,7 +161,7 @@ QUANTITIES = (
         "mse", "MSE", "error of the mean",
         ("q", "n", "eps", "level", "d", "share", "x2", "zeta"), scale=Scale.LOG,
     ),
-    Quantity("budget", "c", "budget of each coordinate", ("i",), unit="nats", latex="c_i"),
+    Quantity("budget", "c", "budget of each coordinate", ("place", "i"), unit="nats", latex="c_i"),
     Quantity(
         "level", "δᵢ", "level of a coordinate",
         ("true_q", "releases", "q", "eps", "level"), unit="nats", latex=r"\delta_i",

@@ -90,7 +90,7 @@ class CoordinateMean:
             public = public_coupling(request["public"], request["bins"], context)
         points = _with_coupling(swept_points(self, request), public)
         if request.quantity == "budget":
-            points = _whole_numbers(points, request["d"])
+            points = _coordinates(points, request["d"])
         elif points.sweep.key in ("d", "share"):
             points = points.thinned(_SIZES)
         work = _Work(request, context, points, public)
@@ -247,12 +247,12 @@ class _Work:
         plans = {key: self.known[key][1][-1] for key in order if key in self.known}
         readouts = tuple(
             Readout(
-                f"total_{key}", f"L: {said.NAMES[key][0]}", plan.total, Role.EXACT, "nats",
+                f"total_{key}", f"L of {said.BUDGETS[key]}", plan.total, Role.EXACT, "nats",
                 note="privacy of the report as a whole",
             )
             for key, plan in plans.items()
         )  # fmt: skip
-        return budget_bars(self.demands[-1], plans, self.points.x), readouts
+        return budget_bars(self.demands[-1], plans, self.points), readouts
 
     def _levels(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
         series, readouts = [], []
@@ -354,9 +354,14 @@ def _with_coupling(points: SweptPoints, public: PublicCoupling | None) -> SweptP
     return replace(points, columns=points.columns | {"q": q})
 
 
-def _whole_numbers(points: SweptPoints, d: int) -> SweptPoints:
+def _coordinates(points: SweptPoints, d: int) -> SweptPoints:
     """Return every coordinate between the ends of the sweep that there is, or else its start."""
-    low, high = int(points.x[0]), int(points.x[-1])
-    x = np.arange(low, max(min(high, d), low) + 1, dtype=float)
-    columns = {key: np.full(x.size + 1, column[-1]) for key, column in points.columns.items()}
-    return SweptPoints(points.sweep, x, columns | {"i": np.append(x, points["i"][-1])})
+    key = points.sweep.key
+    unit = 1.0 if key == "i" else 1.0 / d
+    every = np.arange(1, d + 1) * unit
+    slack = 1e-9 * unit
+    x = every[(every >= points.x[0] - slack) & (every <= points.x[-1] + slack)]
+    x = x if x.size else points.x[:1]
+    columns = {k: np.full(x.size + 1, column[-1]) for k, column in points.columns.items()}
+    number = np.append(x / unit, points["i"][-1])
+    return SweptPoints(points.sweep, x, columns | {key: np.append(x, 1.0), "i": number})

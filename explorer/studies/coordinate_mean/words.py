@@ -50,6 +50,12 @@ NAMES: dict[str, tuple[str, Role, Reference]] = {
     "theorem2": ("Theorem 2 (17), without its O(1)", Role.ESTIMATE, THEOREM_2),
     "corollary1": ("Corollary 1, without its O(1)", Role.ESTIMATE, COROLLARY_1),
 }
+BUDGETS = {
+    "paper": "c, paper's ζ",
+    "best_zeta": "c, best ζ",
+    "exact": "c, exact",
+    "hybrid": "c, hybrid",
+}
 NO_REPORT = "a coordinate with budget 0 has no report: its error is infinite"
 ORDER_ONLY = "an order of magnitude: the constant is unknown"
 FOUND = "found by search: no better one is certified not to exist"
