@@ -52,6 +52,11 @@ _CARDS: dict[str, Card] = {
             "bounds", SHUFFLED, "explorer.studies.shuffle_accountant:ShuffleAccountant",
         ),
         Card(
+            "amplification", "Amplification by shuffling",
+            "How much more private does a shuffled crowd make a message?",
+            "bounds", SHUFFLED, "explorer.studies.amplification:AmplificationStudy",
+        ),
+        Card(
             "choose-alpha", "Choose α",
             "Which α protects the changes of a user's data that matter?",
             "bounds", DISTANCES, "explorer.studies.choose_alpha:ChooseAlpha",

@@ -1,0 +1,200 @@
+"""What one shuffle does to the privacy of single messages: closed, exact, from below."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy.amplification import Clones
+from explorer.privacy.bounds import Bound, Reference
+from explorer.studies.amplification import curves
+from explorer.studies.amplification import words as said
+from explorer.studies.amplification.page import PAGE
+from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.amplification.presets import PRESETS
+from explorer.studies.model import (
+    Context,
+    Fidelity,
+    Mark,
+    Parameter,
+    Quantity,
+    Request,
+    Result,
+    Series,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_COARSE_POINTS = 9
+_LOWER_POINTS = 9
+_LOWER_COUNTS = 3e6
+"""Counts listed for the lower bound before its points are thinned, and to how few at most."""
+_QUICK_CROWD = 1_000_000
+
+
+class AmplificationStudy:
+    """Privacy amplification by shuffling, one round."""
+
+    id: ClassVar[str] = "amplification"
+    name: ClassVar[str] = "Amplification by shuffling"
+    question: ClassVar[str] = "How much more private does a shuffled crowd make a message?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (
+        said.CLOSED, said.EXACT_2021, said.EXACT_2023, said.LOWER, said.LOCAL,
+        said.CONDITION_8, said.CONDITION_9,
+    )  # fmt: skip
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield the curves at few points first where every point has a crowd of its own.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked.
+        """
+        points = swept_points(self, request)
+        if request.quantity == "region":
+            yield self._region(request, points, context)
+            return
+        quick = points.sweep.key in ("delta", "eps") and request["n"] <= _QUICK_CROWD
+        if request.fidelity is Fidelity.COARSE or not quick:
+            done = request.fidelity is Fidelity.COARSE
+            some = points.thinned(_COARSE_POINTS)
+            yield self._curves(request, some, context, Fidelity.COARSE, done)
+            if done:
+                return
+        yield self._curves(request, points, context, Fidelity.FULL, True)
+
+    def _curves(
+        self,
+        request: Request,
+        points: SweptPoints,
+        context: Context,
+        fidelity: Fidelity,
+        complete: bool,
+    ) -> Result:
+        started = time.perf_counter()
+        what = request.quantity
+        bounds = {"closed": curves.closed(points, what)}
+        for variant in Clones:
+            bounds[f"exact_{variant.value}"] = curves.exact(points, what, variant, context)
+        bounds["local"] = curves.local(points, what)
+        series = [_curve(key, points, bound) for key, bound in bounds.items()]
+        if what == "eps":
+            series.append(_outside(points, bounds["exact_2021"]))
+        at_sliders = dict(bounds)
+        if fidelity is Fidelity.FULL:
+            # Last, so that the others keep their places. A large crowd has counts by the hundred
+            # thousand: fewer points then.
+            share = _LOWER_COUNTS / max(curves.lower_cost(points), 1.0)
+            fewer = points.thinned(max(_LOWER_POINTS, int(share * points.x.size)))
+            at_sliders["lower"] = curves.lower(fewer, what, context)
+            series.append(_curve("lower", fewer, at_sliders["lower"]))
+        return Result(
+            request,
+            fidelity,
+            complete=complete,
+            series=tuple(series),
+            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+            **self._at_sliders(request, at_sliders),
+        )
+
+    def _at_sliders(self, request: Request, bounds: dict[str, Bound]) -> dict[str, Any]:
+        """Return readouts, conditions and guarantee at the sliders' values."""
+        eps0, n = float(request["eps0"]), float(request["n"])
+        readouts = tuple(
+            readout_of(key, said.CURVES[key][0], bound, note=said.ABOUT.get(key, ""))
+            for key, bound in bounds.items()
+        )
+        here = {r.key: r.value for r in readouts}
+        exact = float(bounds["exact_2021"].value[-1])
+        source = said.CURVES["exact_2021"][0]
+        if request.quantity == "delta":
+            epsilon, delta = float(request["eps"]), exact
+            return {
+                "readouts": readouts,
+                "conditions": said.conditions(eps0, n, max(delta, 1e-300), epsilon),
+                "guarantee": said.guarantee(
+                    eps0, n, delta, epsilon, source, said.delta_differences(here)
+                ),
+            }
+        delta, local = float(request["delta"]), min(exact, eps0)
+        return {
+            "readouts": readouts,
+            "conditions": said.conditions(eps0, n, delta, exact),
+            "guarantee": said.guarantee(
+                eps0,
+                n,
+                delta,
+                local,
+                source,
+                said.differences(
+                    eps0, n, delta, here["closed"], exact,
+                    float(bounds["exact_2023"].value[-1]), here.get("lower"),
+                ),
+            ),
+        }  # fmt: skip
+
+    def _region(self, request: Request, points: SweptPoints, context: Context) -> Result:
+        """Return where the closed forms say anything, with the sliders' own point in it."""
+        started = time.perf_counter()
+        bounds = curves.region(points)
+        eighth = bounds["condition_8"]
+        floor = np.where(eighth.valid, 0.0, np.nan)
+        series = [
+            _curve("condition_8", points, eighth, mark=Mark.AREA, low=floor, high=eighth.value),
+            _curve("condition_9", points, bounds["condition_9"]),
+        ]
+        label, role, reference = said.CURVES["here"]
+        at = np.array([float(request[points.sweep.key])])
+        series.append(
+            Series(
+                "here", label, role, at, np.array([float(request["eps0"])]), reference,
+                mark=Mark.DOTS,
+            )
+        )  # fmt: skip
+        one = SweptPoints(points.sweep, np.empty(0), {k: v[-1:] for k, v in points.columns.items()})
+        own = {
+            "closed": curves.closed(one, "eps"),
+            "exact_2021": curves.exact(one, "eps", Clones.PUBLISHED, context),
+            "exact_2023": curves.exact(one, "eps", Clones.STRONGER, context),
+            "lower": curves.lower(one, "eps", context),
+        }
+        more = self._at_sliders(request, own)
+        limits = tuple(readout_of(key, said.CURVES[key][0], bound) for key, bound in bounds.items())
+        return Result(
+            request,
+            Fidelity.FULL,
+            complete=True,
+            series=tuple(series),
+            readouts=limits + more.pop("readouts"),
+            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+            **more,
+        )
+
+
+def _curve(key: str, points: SweptPoints, bound: Bound, **drawn: Any) -> Series:
+    label = said.CURVES[key][0]
+    return curve_of(key, label, points, bound, note=said.ABOUT.get(key, ""), **drawn)
+
+
+def _outside(points: SweptPoints, exact: Bound) -> Series:
+    """Return the shade between the exact clones and ε₀ where the closed form says nothing."""
+    bound = curves.outside(points)
+    return curve_of(
+        "outside",
+        said.CURVES["outside"][0],
+        points,
+        bound,
+        mark=Mark.AREA,
+        low=np.where(bound.valid, exact.value, np.nan),
+        high=bound.value,
+    )

@@ -1,0 +1,196 @@
+"""Amplification by shuffling as a study: published numbers, order, regions, words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy.amplification import (
+    clones_closed_form,
+    clones_condition,
+    shuffled_delta,
+    shuffled_epsilon,
+)
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Cancelled, Fidelity, Mark, Sweep, default_request, default_sweep
+from explorer.studies.registry import get_study
+from tests.studies.checks import assert_page, last, preset_answer
+from tests.studies.context import Context
+
+ROLES = {
+    "closed": Role.UPPER,
+    "exact_2021": Role.UPPER,
+    "exact_2023": Role.UPPER,
+    "local": Role.UPPER,
+    "outside": Role.BASELINE,
+    "lower": Role.LOWER,
+    "condition_8": Role.EXACT,
+    "condition_9": Role.BASELINE,
+    "here": Role.BASELINE,
+}
+
+
+@pytest.fixture(scope="module")
+def study():
+    return get_study("amplification")
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+def at(study, what="eps", **values):
+    return last(study, what=what, points=2, **values)
+
+
+@pytest.mark.parametrize(
+    ("eps0", "n", "older", "newer"),
+    [
+        (4.0, 10**5, 0.1697698, 0.1181531),
+        (1.0, 10**4, 0.0530053, 0.0432062),
+        (1.0, 10**6, 0.0043345, 0.0035135),
+    ],
+)
+def test_published_numbers(study, eps0, n, older, newer):
+    final = at(study, eps0=eps0, n=n, delta=1e-6)
+    assert final.readout("exact_2021").value == pytest.approx(older, abs=6e-8)
+    assert final.readout("exact_2023").value == pytest.approx(newer, abs=5e-8)
+    if eps0 == 4.0:
+        assert 0.16753858 <= final.readout("exact_2021").value <= 0.17279055
+
+
+@pytest.mark.parametrize("what", ["eps", "delta"])
+@pytest.mark.parametrize("key", ["eps0", "n", "delta", "eps"])
+def test_every_axis_over_its_whole_range(study, what, key):
+    if key == what:
+        return
+    for values in ({}, {"n": 1, "eps0": 10.0}, {"n": 10**9, "eps0": 0.01}):
+        sweep = replace(default_sweep(study, key), points=7)
+        final = last(study, what=what, sweep=sweep, **values)
+        shown = curves(final)
+        assert {k: s.role for k, s in shown.items()} == {k: ROLES[k] for k in shown}
+        lower, upper = shown["lower"], shown["exact_2021"]
+        assert np.all(lower.y <= upper.y * (1 + 1e-9) + 1e-13)
+        assert np.all(shown["exact_2023"].y <= upper.y * (1 + 1e-4) + 1e-300)
+        # From the closed form δ can be a little below the exact clones' raised by 1e-5.
+        both = shown["closed"].present
+        assert np.all(upper.y[both] <= shown["closed"].y[both] * (1 + 1e-4) + 1e-300)
+        if what == "eps":
+            assert np.all(upper.y <= shown["local"].y * (1 + 1e-12))
+        assert final.conditions
+        assert final.guarantee is not None
+
+
+def test_curves_are_the_mathematics(study):
+    sweep = Sweep("eps0", 0.1, 8, 9, "log")
+    shown = curves(last(study, sweep=sweep, n=2000, delta=1e-5))
+    eps0 = shown["closed"].x
+    for variant in ("2021", "2023"):
+        np.testing.assert_allclose(
+            shown[f"exact_{variant}"].y, shuffled_epsilon(eps0, 2000, 1e-5, variant), rtol=1e-12
+        )
+    holds = clones_condition(eps0, 2000, 1e-5)
+    assert holds.any()
+    assert not holds.all()
+    np.testing.assert_array_equal(shown["closed"].present, holds)
+    np.testing.assert_allclose(
+        shown["closed"].y[holds], clones_closed_form(eps0, 2000, 1e-5)[holds], rtol=1e-12
+    )
+    assert "condition (8)" in shown["closed"].why_absent
+    # The shade stands exactly where the closed form doesn't.
+    assert shown["outside"].mark is Mark.AREA
+    np.testing.assert_array_equal(shown["outside"].present, ~holds)
+    np.testing.assert_allclose(shown["outside"].high[~holds], eps0[~holds])
+
+
+def test_delta_is_the_inverse_of_epsilon(study):
+    for delta in (1e-3, 1e-6, 1e-12):
+        there = at(study, eps0=3.0, n=5000, delta=delta)
+        for key in ("exact_2021", "exact_2023", "lower"):
+            eps = there.readout(key).value
+            back = at(study, "delta", eps0=3.0, n=5000, eps=eps)
+            assert back.readout(key).value == pytest.approx(delta, rel=1e-6)
+    direct = at(study, "delta", eps0=1.0, n=1000, eps=0.2)
+    assert direct.readout("exact_2021").value == pytest.approx(shuffled_delta(0.2, 1.0, 1000))
+    crowd = at(study, "delta", eps0=1.0, n=10**5, eps=0.1)
+    assert crowd.readout("closed").value > crowd.readout("exact_2021").value > 0
+    without = at(study, "delta", eps0=1.0, n=1, eps=0.2)
+    # One message alone: the shuffle does nothing, and randomised response is exact.
+    assert without.readout("lower").value == pytest.approx(without.readout("local").value)
+
+
+def test_the_region_is_that_of_the_condition(study):
+    final = last(study, what="region", eps0=3.0, n=1000, delta=1e-8)
+    assert final.readout("condition_8").value == pytest.approx(1.184, abs=1e-3)
+    assert final.readout("condition_9").value == pytest.approx(1.997, abs=1e-3)
+    edge = curves(final)["condition_8"]
+    assert edge.mark is Mark.AREA
+    assert "no ε₀ at all" in edge.why_absent
+    for x, y in zip(edge.x[edge.present], edge.y[edge.present], strict=True):
+        assert clones_condition(y * (1 - 1e-9), x, 1e-8)
+        assert not clones_condition(y * (1 + 1e-9) + 1e-12, x, 1e-8)
+    here = curves(final)["here"]
+    assert (here.x[0], here.y[0]) == (1000, 3.0)
+    assert final.conditions[0].holds is False
+    by_delta = last(study, what="region", sweep=Sweep("delta", 1e-12, 0.1, 5, "log"))
+    assert np.all(np.diff(curves(by_delta)["condition_8"].y) > 0)
+
+
+def test_what_an_ignored_condition_would_claim_is_said(study):
+    final = at(study, eps0=4.0, n=1000, delta=5e-11)
+    said = " ".join(final.guarantee.differences)
+    assert "claim ε = 2.347" in said
+    assert "6.8e-8" in said
+    assert final.readout("closed").value is None
+    assert final.conditions[0].holds is False
+    fine = at(study, eps0=1.0, n=10**6)
+    assert "would claim" not in " ".join(fine.guarantee.differences)
+    assert fine.conditions[0].holds is True
+
+
+def test_the_guarantee_moves_and_never_exceeds_the_local_one(study):
+    tiny, crowd = (at(study, eps0=2.0, n=n).guarantee for n in (1, 10**6))
+    assert tiny.sentence != crowd.sentence
+    assert "(2, 1e-6)-DP" in tiny.replace_one
+    assert "not covered" in crowd.add_remove
+    lone = at(study, eps0=2.0, n=1)
+    assert next(c for c in lone.conditions if "amplifies" in c.text).holds is False
+
+
+def test_a_large_crowd_is_marked_as_sampled(study):
+    final = at(study, eps0=1.0, n=10**8)
+    assert "certified in the safe direction" in final.readout("exact_2021").note
+    assert "certified" not in at(study, eps0=1.0, n=10**4).readout("exact_2021").note
+
+
+def test_coarse_first_and_cancelled_when_told(study):
+    request = default_request(study)
+    results = list(study.answer(request, Context()))
+    assert [r.fidelity for r in results] == [Fidelity.COARSE, Fidelity.FULL]
+    quick = replace(request, sweep=default_sweep(study, "delta"))
+    assert len(list(study.answer(quick, Context()))) == 1
+    alone = list(study.answer(replace(request, fidelity=Fidelity.COARSE), Context()))
+    assert [(r.fidelity, r.complete) for r in alone] == [(Fidelity.COARSE, True)]
+    with pytest.raises(Cancelled):
+        list(study.answer(request, Context(stop_after=30)))
+
+
+def test_the_page_and_the_presets(study):
+    assert_page(study)
+    said = {p.key: preset_answer(study, p, points=5) for p in study.presets}
+    assert said["published-bracket"].readout("exact_2021").value == pytest.approx(0.1697698)
+    assert said["small-eps0"].readout("exact_2023").value == pytest.approx(0.0432062, abs=5e-8)
+    assert said["million"].readout("exact_2021").value == pytest.approx(0.0043345, abs=5e-8)
+    assert said["delta-curve"].readout("exact_2021").value == pytest.approx(1e-6, rel=1e-5)
+    assert "1.36e+03 times" in " ".join(said["condition-ignored"].guarantee.differences)
+    ours = {p.key: p.ours for p in study.presets}
+    assert "0.1697698" in ours["published-bracket"]
+    assert "1.184" in ours["condition-8"]
+    assert said["condition-8"].readout("condition_8").value == pytest.approx(1.184, abs=1e-3)
+
+
+def test_a_sweep_that_makes_no_sense_is_refused(study):
+    with pytest.raises(ValueError, match="eps can be swept over eps0, n, delta"):
+        last(study, sweep=Sweep("eps", 0.1, 1, 3))
