@@ -248,9 +248,12 @@ class ClonePair:
             high[active] = np.where(above, high[active], eps[active])
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 step = (log_value - target[active]) * value / slope
+                # Near ε₀, where δ falls to 0 in a straight line, its own tangent serves better.
+                plain = eps[active] + (value - np.exp(target[active])) / slope
             new = eps[active] + step
-            lost = ~(np.isfinite(new) & (new > low[active]) & (new < high[active]))
-            new = np.where(lost, 0.5 * (low[active] + high[active]), new)
+            for other in (plain, 0.5 * (low[active] + high[active])):
+                lost = ~(np.isfinite(new) & (new > low[active]) & (new < high[active]))
+                new = np.where(lost, other, new)
             moved = np.abs(new - eps[active])
             eps[active] = new
             done = (moved <= 1e-13 * new) | (high[active] - low[active] <= 1e-13 * high[active])
