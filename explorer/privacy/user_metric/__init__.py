@@ -50,6 +50,7 @@ from explorer.privacy.user_metric.group_hops import (
     group_alpha,
     group_alpha0,
     group_alpha0_estimate,
+    group_alpha_estimate,
     group_delta,
     group_delta_certified,
 )
@@ -79,6 +80,7 @@ from explorer.privacy.user_metric.printed_forms import (
     ClosedForm,
     closed_form,
     closed_form_achieved,
+    closed_form_claim,
 )
 from explorer.privacy.user_metric.reduction import (
     Concentration,
@@ -104,6 +106,12 @@ from explorer.privacy.user_metric.shuffle_theorem import (
     theorem44_ratio,
     validity_limit,
 )
+from explorer.privacy.user_metric.theorem_certificate import (
+    TheoremCertificate,
+    TheoremDelta,
+    theorem44_certificate,
+    theorem44_delta_at,
+)
 from explorer.privacy.user_metric.user_level import (
     central_improvement_threshold,
     hadamard_epsilon_printed,
@@ -125,6 +133,8 @@ __all__ = [
     "ItemMechanism",
     "PlanarLaplace",
     "Reduction",
+    "TheoremCertificate",
+    "TheoremDelta",
     "alpha_from_distances",
     "alpha_from_requirements",
     "bounded_emd_reduction",
@@ -132,6 +142,7 @@ __all__ = [
     "central_improvement_threshold",
     "closed_form",
     "closed_form_achieved",
+    "closed_form_claim",
     "corollary68_remark",
     "draw_items",
     "emd_projection",
@@ -152,6 +163,7 @@ __all__ = [
     "group_alpha",
     "group_alpha0",
     "group_alpha0_estimate",
+    "group_alpha_estimate",
     "group_delta",
     "group_delta_certified",
     "group_epsilon",
@@ -182,7 +194,9 @@ __all__ = [
     "simplex_projection",
     "single_item_epsilon",
     "theorem44_alpha",
+    "theorem44_certificate",
     "theorem44_delta",
+    "theorem44_delta_at",
     "theorem44_delta_inside",
     "theorem44_delta_tight",
     "theorem44_invert",

@@ -27,7 +27,7 @@ from explorer.privacy.user_metric.hops import (
     rounded_up,
 )
 from explorer.privacy.user_metric.mean_excess import guess_log_mean_excess, log_mean_excess
-from explorer.privacy.user_metric.roots import bisect, root_near, rough_root
+from explorer.privacy.user_metric.roots import root_near, rough_root
 
 
 @dataclass(frozen=True)
@@ -272,13 +272,56 @@ def group_alpha(
         if group.log_delta(0.0, a0)[0] <= log_target:
             return 0.0
 
-        def excess(x: float) -> float:
-            return log_target - group.log_delta(math.exp(x), a0)[0]
+        # In −ln α the falling side rises.
+        def excess(y: float) -> float:
+            return group.log_delta(math.exp(-y), a0)[0] - log_target
 
-        log_top = math.log(top)
+        def guess(y: float) -> float:
+            return group.guess(math.exp(-y), a0) - log_target
+
+        def slope(y: float) -> float:
+            # Towards smaller α: at m·α₀ the sum ends.
+            return (guess(y + 1e-4) - guess(y)) / 1e-4
+
+        low, high = -math.log(top), SEARCHED - math.log(top)
+        start = rough_root(guess, low, high)
         # Rounded up by more than logarithm and exponential may take off.
-        found = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])
+        found = math.exp(-root_near(excess, slope, low, start, high))
         return min(found * (1 + 2e-12), top)
+
+    return domain.simple(each(solve, *arrays))
+
+
+def group_alpha_estimate(
+    alpha0: ArrayLike,
+    delta_prime: ArrayLike,
+    m: ArrayLike,
+    n: ArrayLike = 1,
+    min_distance: ArrayLike = 0.0,
+    diameter: ArrayLike = 1.0,
+    variant: Clones | str = Clones.PUBLISHED,
+) -> Any:
+    """Return about `group_alpha`, as quickly as `group_alpha0_estimate`: an *estimate*.
+
+    Never above m·α₀, which is safe. Not a bound. Parameters as in `group_alpha`.
+    """
+    which = Clones(variant)
+    domain.delta(delta_prime, "delta_prime")
+    _, a0, items, users, near, far = _group_arguments(0.0, alpha0, m, n, min_distance, diameter)
+    target = np.asarray(delta_prime, dtype=float)
+    arrays = broadcast(a0, items, users, near, far, target)
+
+    def solve(a0: float, m: float, n: float, near: float, far: float, target: float) -> float:
+        if a0 == 0.0 or target >= 1.0:
+            return 0.0
+        group, log_target = _Group(m, n, near, far, which), math.log(target)
+        top = min(m * a0, ALPHA_MAX)
+        if group.guess(top, a0) > log_target:
+            return math.inf
+        low, high = -math.log(top), SEARCHED - math.log(top)
+        return math.exp(
+            -rough_root(lambda y: group.guess(math.exp(-y), a0) - log_target, low, high)
+        )
 
     return domain.simple(each(solve, *arrays))
 

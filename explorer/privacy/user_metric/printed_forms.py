@@ -76,3 +76,27 @@ def closed_form_achieved(
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a0 = closed_form(a, delta_prime, m, n).alpha0
     return domain.simple(alpha_at(a0, items, users, target - a))
+
+
+def closed_form_claim(
+    alpha0: ArrayLike, delta_prime: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return the α at which equation (6) or (7) gives this α₀: what the paper says it is worth.
+
+    NaN for α₀ between 1 and 2 ln 2, which the printed forms jump over (errata A5); may exceed 800.
+
+    Parameters
+    ----------
+    alpha0 : array of float
+        In [0, 800].
+    delta_prime, m, n
+        As in `closed_form`.
+    """
+    a0, items, users, target = checked(alpha0, m, delta_prime, n, "delta_prime")
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = np.where(a0 <= 1, a0, np.exp(a0 / 2) / 2)
+        # α√n = 32·ratio·√(m(L₀ + α)), squared: α² = 2bα + 2bL₀.
+        half = 512 * ratio**2 * items / users
+        log_term = math.log(4) + np.log(items) - target
+        alpha = half + np.sqrt(half) * np.sqrt(half + 2 * log_term)
+    return domain.simple(np.where((a0 > 1) & (a0 < 2 * math.log(2)), np.nan, alpha))

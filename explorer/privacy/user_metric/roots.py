@@ -115,7 +115,8 @@ def root_near(
         if math.isfinite(last) and abs(step) > 1e-7:
             # From the second point on the secant is better than the rough slope.
             rise = (value - last) / step
-        step = -value / rise if rise > 0 else math.inf
+        # A slope of infinity says that the rough function ends nearby, not that this is the root.
+        step = -value / rise if 0 < rise < math.inf else math.inf
         x += step
         if not a <= x <= b:
             break

@@ -243,13 +243,16 @@ def theorem44_delta_inside(
         The δ' to be claimed, in [1e-300, 1].
     """
     a0, items, users, target = checked(alpha0, m, delta_prime, n, "delta_prime")
-    return domain.simple(np.exp(_log_delta_inside(a0, items, users, target)))
+    return domain.simple(np.exp(log_delta_inside(a0, items, users, target)))
 
 
-def _log_delta_inside(
+def log_delta_inside(
     a0: FloatArray, items: FloatArray, users: FloatArray, target: FloatArray
 ) -> FloatArray:
-    """Solve x + h(x) = target for x = ln δ; the left side is concave with one crossing."""
+    """Ln δ of `theorem44_delta_inside`, of checked arguments, ln δ' = target.
+
+    Solves x + h(x) = target; the left side is concave with one crossing.
+    """
     a0, items, users, target = np.broadcast_arrays(a0, items, users, target)
     total = items * users
     gain = np.tanh(a0 / 2)
@@ -303,13 +306,13 @@ def theorem44_invert(
         upper = _alpha0_of(a, items, users, target)
 
         def excess(a0: FloatArray) -> FloatArray:
-            inside = _log_delta_inside(a0, items, users, target)
+            inside = log_delta_inside(a0, items, users, target)
             return alpha_at(a0, items, users, inside) - a
 
         root, _ = increasing_root(excess, np.zeros(a.shape), upper)
 
         def room(a0: FloatArray) -> FloatArray:
-            return a0 - validity_at(total, total, _log_delta_inside(a0, items, users, target))
+            return a0 - validity_at(total, total, log_delta_inside(a0, items, users, target))
 
         top = validity_at(total, total, target)
         cap, _ = increasing_root(room, np.zeros(a.shape), np.maximum(top, 0.0))
