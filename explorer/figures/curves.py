@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import words
+from explorer.figures.draw_series import draw_series, legend_handle
+from explorer.figures.marks import bar_edges, invalid_stretches, whole_axis
 from explorer.figures.page import Page, drawable, wrap
 from explorer.figures.style import SeriesStyle, series_styles
 from explorer.figures.view_state import ViewState, study_of
-from explorer.privacy.bounds import BoolArray, FloatArray
-from explorer.studies.model import Result, Series
+from explorer.privacy.bounds import FloatArray
+from explorer.studies.model import Mark, Result, Series
 
 MOST_LEGEND = 0.25
 """Largest share of the height that the legend takes before its labels are cut short."""
@@ -36,7 +38,8 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
     legend, height = _legend(page, series, styles)
-    below = [words.absence_text(s) for s in series]
+    nothing = invalid_stretches(result.series)
+    below = [*words.invalid_texts(nothing), *(words.absence_text(s) for s in series)]
     notes = [f"{s.label}: {s.note}" for s in series if s.note]
     if y_log and any((s.y[s.present] <= 0).any() for s in series):
         below.append("Values of 0 or less lie below a logarithmic axis and are not drawn.")
@@ -68,59 +71,48 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     axes.grid(color=page.theme.grid, linewidth=0.6)
     axes.set_axisbelow(True)
     # Limits first: matplotlib's own search for them would look at values beyond what it can draw.
-    axes.set_xlim(*(_range(view.x_range, [s.x for s in series], x_log, 0.0)))
-    drawn = [s.y for s in series] + [b for s in series for b in (s.low, s.high) if b is not None]
-    axes.set_ylim(*(_range(view.y_range, drawn, y_log, 0.05)))
+    edges = bar_edges(result.series, x_log)
+    axes.set_xlim(*_range(view.x_range, _x_values(series, edges, x_log), x_log, 0.0))
+    axes.set_ylim(*_range(view.y_range, _y_values(series, y_log), y_log, 0.05))
     axes.autoscale(False)
+    if whole_axis(result.series) and not x_log:
+        axes.xaxis.get_major_locator().set_params(integer=True)
     for place, item in enumerate(series):
-        _draw(axes, item, styles[item.key], place, x_log, y_log)
+        draw_series(axes, item, styles[item.key], place, x_log, y_log, edges.get(item.key))
+    _hatch_invalid(axes, nothing, page.theme.muted)
     page.stamp(axes, result.stamp, width, page.top - bottom)
 
 
-def _draw(
-    axes: Any, item: Series, style: SeriesStyle, place: int, x_log: bool, y_log: bool
-) -> None:
-    x = np.where(item.x > 0, item.x, np.nan) if x_log else item.x
-    y = np.where(item.present, item.y, np.nan)
-    if y_log:
-        y = np.where(y > 0, y, np.nan)
-    line = (0, style.dash) if style.dash else "solid"
-    common = {"color": style.colour, "zorder": 3 + 0.01 * place}
-    if item.low is not None and item.high is not None:
-        low = np.maximum(item.low, np.finfo(float).tiny) if y_log else item.low
-        axes.fill_between(
-            x, low, item.high, color=style.colour, alpha=0.2, linewidth=0, zorder=2, gid="band"
-        )
-    # Markers stand at different places on different curves, so that curves which coincide show.
-    stride = max(1, len(x) // 8)
-    axes.plot(
-        x, y, linestyle=line, linewidth=style.width, marker=style.marker, markersize=4,
-        markevery=(place * stride // 5 % max(1, len(x)), stride), gid=f"series-{item.key}",
-        **common,
-    )  # fmt: skip
-    lonely = _lonely(np.isfinite(x) & np.isfinite(y))
-    if lonely.any():
-        axes.plot(
-            x[lonely], y[lonely], linestyle="none", marker=style.marker, markersize=4, **common
-        )
-    # A strip along the bottom tells where a curve is missing; missing everywhere, its name does.
-    ranges = words.absent_ranges(list(item.x), item.present) if item.present.any() else []
-    height = 0.012 * (place + 1)
-    for a, b in ranges:
-        if x_log and b <= 0:
-            continue
-        axes.plot(
-            [max(a, np.finfo(float).tiny) if x_log else a, b], [height, height],
-            transform=axes.get_xaxis_transform(), linestyle=(0, (1, 2)), linewidth=1.2, marker="x",
-            markersize=3.5, gid=f"absent-{item.key}", **common,
-        )  # fmt: skip
+def _x_values(
+    series: list[Series], edges: Mapping[str, tuple[FloatArray, FloatArray]], x_log: bool
+) -> list[FloatArray]:
+    """Return all x that must have room: of points, and of the sides of bars."""
+    sides = [side for s in series for side in edges.get(s.key, ())]
+    return [s.x for s in series] + [10.0**side if x_log else side for side in sides]
 
 
-def _lonely(drawn: BoolArray) -> BoolArray:
-    """Tell which points have no neighbour to be joined with; no line would show them."""
-    padded = np.concatenate(([False], drawn, [False]))
-    lonely: BoolArray = drawn & ~padded[:-2] & ~padded[2:]
-    return lonely
+def _y_values(series: list[Series], y_log: bool) -> list[FloatArray]:
+    """Return all y that must have room: of points, bands and areas, and where bars stand."""
+    values = []
+    for s in series:
+        parts = [s.y] if s.mark is Mark.BARS else [s.y, s.low, s.high]
+        values += [part[s.present] for part in parts if part is not None]
+    if not y_log and any(s.mark is Mark.BARS for s in series):
+        values.append(np.zeros(1))
+    return values
+
+
+def _hatch_invalid(axes: Any, stretches: list[tuple[float, float, str]], colour: str) -> None:
+    """Hatch lightly, from top to bottom, where nothing that is claimed holds."""
+    from matplotlib.colors import to_rgba
+
+    left, right = axes.get_xlim()
+    for a, b, _ in stretches:
+        if max(a, left) < min(b, right):
+            axes.axvspan(
+                max(a, left), min(b, right), facecolor=to_rgba(colour, 0.05), linewidth=0,
+                edgecolor=to_rgba(colour, 0.35), hatch="\\\\", zorder=1.5, gid="invalid",
+            )  # fmt: skip
 
 
 def _range(
@@ -147,7 +139,6 @@ def _range(
 def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) -> tuple[Any, float]:
     """Make the legend, in as many columns as fit; return it and its height in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.lines import Line2D
 
     size = page.small * 1.1
     room = page.width - 2 * page.margin
@@ -162,14 +153,7 @@ def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) ->
         lines if len(lines) <= most else [*lines[: most - 1], lines[most - 1][:-1] + "…"]
         for lines in wrapped
     ]
-    handles = [
-        Line2D(
-            [], [], color=styles[s.key].colour, linewidth=styles[s.key].width,
-            linestyle=(0, styles[s.key].dash) if styles[s.key].dash else "solid",
-            marker=styles[s.key].marker, markersize=4,
-        )
-        for s in series
-    ]  # fmt: skip
+    handles = [legend_handle(s, styles[s.key]) for s in series]
     legend = page.figure.legend(
         handles, ["\n".join(lines) for lines in wrapped], loc="lower left", ncols=columns,
         bbox_to_anchor=(page.margin / page.width, 0),

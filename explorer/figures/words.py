@@ -12,6 +12,7 @@ from explorer.geography.scale_bar import format_coordinates
 from explorer.privacy.bounds import BoolArray, Role
 from explorer.studies.model import (
     Kind,
+    Mark,
     Parameter,
     Readout,
     Result,
@@ -52,6 +53,9 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
         return f"{parameter.name}: {label}"
     if parameter.kind is Kind.FLAG:
         return f"{parameter.name}: {'yes' if value else 'no'}"
+    if parameter.kind is Kind.FILE:
+        name, _, digest = str(value).rpartition("#")
+        return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
     number = format_number(float(value))
     unit = f" {parameter.unit}" if parameter.unit else ""
     return f"{parameter.symbol or parameter.name} = {number}{unit}"
@@ -142,7 +146,9 @@ def absence_text(series: Series) -> str:
     ranges = absent_ranges(list(series.x), series.present)
     if not ranges:
         return ""
-    if series.present.any():
+    if series.present.any() and series.mark is Mark.PATH:
+        where = "in parts"
+    elif series.present.any():
         where = "for x = " + ", ".join(
             format_number(a) if a == b else f"{format_number(a)} … {format_number(b)}"
             for a, b in ranges[:3]
@@ -151,6 +157,19 @@ def absence_text(series: Series) -> str:
     else:
         where = "anywhere"
     return f"✗ {series.label} is not drawn {where}: {series.why_absent or 'not defined'}"
+
+
+def invalid_texts(stretches: Sequence[tuple[float, float, str]]) -> list[str]:
+    """Return where a plot is hatched because nothing that is claimed holds, and why."""
+    texts = []
+    for low, high, why in stretches:
+        where = (
+            f"between x = {format_number(low)} and {format_number(high)}"
+            if math.isfinite(low) and math.isfinite(high)
+            else "at every x"
+        )
+        texts.append(f"Hatched {where}: nothing that is claimed holds there: {why}")
+    return texts
 
 
 def guarantee_lines(result: Result) -> list[str]:

@@ -113,7 +113,7 @@ class MarksStudy:
             conditions=(Condition("ε ≤ 2", request["eps"] <= 2, ""),),
             guarantee=Guarantee(
                 "one point", "ε-DP", "2ε-DP", "a trusted curator", "Nobody learns much.",
-                (SOURCE,), differences=("The bound counts twice what the exact curve counts once.",),
+                (SOURCE,), differences=("The bound counts twice.",),
             ),
             complete=done,
             progress=progress,
