@@ -8,6 +8,13 @@ the second is 20 to 90 times less, under the conditions in `CONDITION`.
 
 from __future__ import annotations
 
+from explorer.privacy.histograms.baselines import (
+    central_error,
+    central_rmse,
+    local_error,
+    local_rmse,
+    stable_error,
+)
 from explorer.privacy.histograms.calibration import (
     CONDITION,
     Calibration,
@@ -113,6 +120,8 @@ __all__ = [
     "Sent",
     "calibrate",
     "calibrated_error",
+    "central_error",
+    "central_rmse",
     "chase",
     "count_analyzer",
     "count_delta",
@@ -136,6 +145,8 @@ __all__ = [
     "jump",
     "least_samples",
     "least_users",
+    "local_error",
+    "local_rmse",
     "missing_probability",
     "noise_radius",
     "output_law",
@@ -162,6 +173,7 @@ __all__ = [
     "simultaneous_error",
     "solve_pointer_chasing",
     "solve_pointer_jumping",
+    "stable_error",
     "table1",
     "table2",
     "zsum",
