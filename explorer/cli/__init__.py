@@ -16,6 +16,7 @@ from explorer import __version__
 from explorer.cli.bounds import bounds_command
 from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
+from explorer.cli.studies import studies_command
 from explorer.cli.window import window_command
 
 
@@ -63,5 +64,11 @@ def cli(context: click.Context) -> int:
     return 0
 
 
-for command in (heatmap_command, bounds_command, window_command, fetch_command):
+for command in (
+    studies_command,
+    bounds_command,
+    heatmap_command,
+    window_command,
+    fetch_command,
+):
     cli.add_command(command)

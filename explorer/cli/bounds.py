@@ -36,6 +36,7 @@ MOST_POINTS = 100_000
     help="Put a parameter on the x axis: N points from A to B on its own scale.",
 )
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Fix a parameter.")
+@click.option("--preset", metavar="KEY", help="Begin with a figure or example of the paper.")
 @click.option("--quantity", metavar="KEY", help="What is on the y axis; default the first.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of simulations.")
 @click.option("--solve", metavar="KEY", help="Find the value of this parameter …")
@@ -54,6 +55,7 @@ def bounds_command(
     study: str,
     sweep: str | None,
     settings: tuple[str, ...],
+    preset: str | None,
     quantity: str | None,
     seed: int,
     solve: str | None,
@@ -82,7 +84,7 @@ def bounds_command(
     chosen = get_study(study)
     if chosen.workspace != "bounds":
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
-    request = replace(bounds_request(chosen, settings, quantity, sweep), seed=seed)
+    request = replace(bounds_request(chosen, settings, quantity, sweep, preset), seed=seed)
     if (solve, series, target) != (None, None, None) or as_json:
         from explorer.cli.solving import print_solution
 
@@ -98,18 +100,28 @@ def bounds_command(
 
 
 def bounds_request(
-    study: Study, settings: Sequence[str], quantity_key: str | None, sweep: str | None
+    study: Study,
+    settings: Sequence[str],
+    quantity_key: str | None,
+    sweep: str | None,
+    preset_key: str | None = None,
 ) -> Request:
-    """Return the request that command-line words describe.
+    """Return the request that command-line words describe, on top of a preset if one is named.
 
     Raises
     ------
     ValueError
         Naming the key, the value and what is allowed.
     """
-    from explorer.studies.model import default_request, default_sweep, quantity
+    from explorer.studies.model import default_request, default_sweep, parameter, quantity
+    from explorer.studies.pages import preset, preset_request
 
-    request = default_request(study, **dict(parse_pair(item, "--set") for item in settings))
+    if preset_key is None:
+        request = default_request(study)
+    else:
+        request = preset_request(study, preset(study, preset_key))
+    for key, raw in (parse_pair(item, "--set") for item in settings):
+        request = request.with_value(key, parameter(study, key).parse(raw))
     if quantity_key is not None:
         request = replace(request, quantity=quantity(study, quantity_key).key, sweep=None)
     allowed = quantity(study, request.quantity).sweeps

@@ -14,6 +14,8 @@ from explorer.cli.common import parse_pair, parse_region, parse_size
 @click.option("--study", metavar="STUDY", help="Which question to open with.")
 @click.option("--data", type=click.Path(path_type=Path), help="Check-ins to open; else the sample.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter.")
+@click.option("--preset", metavar="KEY", help="Open with a figure or example of the paper.")
+@click.option("--quantity", metavar="KEY", help="What is on the y axis.")
 @click.option("--region", callback=parse_region, metavar="LATMIN,LONMIN,LATMAX,LONMAX")
 @click.option("--users", type=click.IntRange(min=1), help="Sample so many users.")
 @click.option("--seed", type=int, help="Of demonstration noise.")
@@ -26,6 +28,8 @@ def window_command(
     study: str | None,
     data: Path | None,
     settings: tuple[str, ...],
+    preset: str | None,
+    quantity: str | None,
     region: Any,
     users: int | None,
     seed: int | None,
@@ -43,6 +47,8 @@ def window_command(
             study=study,
             data=data,
             values=tuple(parse_pair(item, "--set") for item in settings),
+            preset=preset,
+            quantity=quantity,
             region=region,
             users=users,
             seed=seed,

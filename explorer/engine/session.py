@@ -170,12 +170,12 @@ class Session:
         self._gesture = None
         self._tell(old)
 
-    def follow(self, request: Request) -> None:
+    def follow(self, request: Request, text: str = "open recipe") -> None:
         """Take over a whole request (a recipe, a preset) as one step, selection included."""
         state = replace(self._state.with_request(request), study=request.study)
         if request.selection is not None:
             state = replace(state, selection=request.selection)
-        self._become(state, "open recipe")
+        self._become(state, text)
 
     def end_gesture(self) -> None:
         """Let the next change be undone on its own."""

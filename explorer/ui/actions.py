@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui import theme as themes
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
+from explorer.ui.panels.presets import PresetMenu
 
 if TYPE_CHECKING:
     from explorer.engine.session import SessionState
@@ -135,16 +136,18 @@ class Menus:
                 action.setShortcut(QKeySequence(f"Ctrl+{place}"))
             action.triggered.connect(partial(window.session.set_study, study.id))
             menu.addAction(action)
+        menu.addSeparator()
+        menu.addMenu(PresetMenu(window.session, menu))
 
     def _help_menu(self) -> None:
         window, keys = self._window, QKeySequence.StandardKey
         menu = window.menuBar().addMenu("&Help")
         self._add(
-            menu,
-            "keys",
-            "&Keyboard and mouse",
-            lambda: keys_dialog(window).show(),
-            keys.HelpContents,
+            menu, "page", "About this &question", window.study_page.open_page, keys.HelpContents,
+            "What is asked, what is assumed, formulas, sources, errata",
+        )  # fmt: skip
+        self._add(
+            menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
         )
         self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
 

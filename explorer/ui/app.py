@@ -30,6 +30,10 @@ class WindowOptions:
         Check-ins to open; else those of the last session, else the sample.
     values : tuple of (key, text)
         Parameters of the study to set.
+    preset : str or None
+        Key of one of the study's presets.
+    quantity : str or None
+        Key of what is on the y axis.
     region : Region or None
     users : int or None
     seed : int or None
@@ -49,6 +53,8 @@ class WindowOptions:
     study: str | None = None
     data: Path | None = None
     values: tuple[tuple[str, str], ...] = ()
+    preset: str | None = None
+    quantity: str | None = None
     region: Region | None = None
     users: int | None = None
     seed: int | None = None

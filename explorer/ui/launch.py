@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QApplication
 from explorer.engine.folders import state_folder
 from explorer.engine.host import Host
 from explorer.engine.session import Session
+from explorer.studies.pages import preset, preset_request
+from explorer.studies.registry import get_study
 from explorer.ui import theme as themes
 from explorer.ui.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.controllers.session_keeper import SessionKeeper
@@ -93,6 +95,11 @@ class Launch(QObject):
         session = Session(self.keeper.load())
         if self.options.study is not None:
             session.set_study(self.options.study)
+        if self.options.preset is not None:
+            study = get_study(session.state.study)
+            session.follow(preset_request(study, preset(study, self.options.preset)))
+        if self.options.quantity is not None:
+            session.set_quantity(self.options.quantity)
         if self.options.values:
             session.set_values(dict(self.options.values))
         if self.options.seed is not None:

@@ -32,12 +32,14 @@ from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
 from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.dialogs.study_page import StudyPage
 from explorer.ui.errors import Banner, Problem, explain
 from explorer.ui.map_workspace import MapWorkspace
 from explorer.ui.output import Output
 from explorer.ui.panels.data import DataPanel
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
+from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.theme import Theme
 from explorer.ui.views.bounds_workspace import BoundsWorkspace
@@ -107,6 +109,8 @@ class MainWindow(QMainWindow):
 
     def _build_docks(self) -> None:
         self.questions = QuestionList(self.session)
+        self.study_page = StudyPage(self.session, self.host, self.theme, self)
+        self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session)
         self.guarantee = GuaranteePanel(self.theme)
         self.data_panel = DataPanel(self.session, self.data, self.workspaces["map"])
@@ -124,7 +128,13 @@ class MainWindow(QMainWindow):
         column.setSpacing(4)
         parts = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         parts.addWidget(self.questions)
-        parts.addWidget(self.sides)
+        below = QWidget()
+        stack = QVBoxLayout(below)
+        stack.setContentsMargins(0, 0, 0, 0)
+        stack.setSpacing(2)
+        stack.addWidget(self.presets)
+        stack.addWidget(self.sides, 1)
+        parts.addWidget(below)
         parts.setStretchFactor(1, 1)
         column.addWidget(parts)
         left.setMinimumWidth(236)
@@ -321,7 +331,8 @@ class MainWindow(QMainWindow):
         self.data.close()
         for controller in self.answers.values():
             controller.close()
-        for part in (self.questions, self.parameters, self.data_panel):
+        self.study_page.end()
+        for part in (self.questions, self.presets, self.parameters, self.data_panel):
             part.close_panel()
         self.menus.close()
         for workspace in self.workspaces.values():

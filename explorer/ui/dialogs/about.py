@@ -24,6 +24,7 @@ KEYS = (
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
         ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
         ("Ctrl+1, Ctrl+2, …", "choose a study"),
+        ("F1, Ctrl+F1", "about the question in front, this list"),
     )),
     ("Sliders", (
         ("← →, Page, Home, End", "move; with Shift ten times finer"),

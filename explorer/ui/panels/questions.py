@@ -46,8 +46,9 @@ class QuestionList(QListWidget):
         self._session.changed.disconnect(self._state_changed)
 
     def row_of(self, study_id: str) -> int:
-        """Return the row of a study; headings have rows too."""
-        return next(i for i in range(self.count()) if self.item(i).data(_ID) == study_id)
+        """Return the row of a study (headings have rows too); −1 if it was added since."""
+        rows = (i for i in range(self.count()) if self.item(i).data(_ID) == study_id)
+        return next(rows, -1)
 
     def sizeHint(self) -> QSize:
         """Return what shows every question, up to about a third of a window."""
@@ -84,15 +85,16 @@ class QuestionList(QListWidget):
 
     def _fit(self) -> None:
         """Give every question the height its words need at the present width."""
-        width = max(self.viewport().width(), 180)
+        # As if the scroll bar were there: whether it is depends on these heights.
+        width = max(self.width() - self.verticalScrollBar().sizeHint().width() - 20, 160)
         for i in range(self.count()):
             item = self.item(i)
             words = self.itemWidget(item)
             if words is None:
                 height = self.fontMetrics().height() + 6
             else:
-                height = words.heightForWidth(width - 4) + 2
-            item.setSizeHint(QSize(width - 4, height))
+                height = words.heightForWidth(width) + 2
+            item.setSizeHint(QSize(width, height))
 
     def resizeEvent(self, event: object) -> None:
         """Fit to the new size."""
@@ -114,4 +116,5 @@ class QuestionList(QListWidget):
         row = self.row_of(state.study)
         if self.currentRow() != row:
             self.setCurrentRow(row)
-        self.scrollToItem(self.item(row))
+        if row >= 0:
+            self.scrollToItem(self.item(row))

@@ -16,6 +16,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.controllers.solving import Solving
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.axes import XAxisBar, YAxisBar, axis_words
+from explorer.ui.panels.presets import PresetNote
 from explorer.ui.panels.solve_bar import SolveBar
 from explorer.ui.theme import Theme
 from explorer.ui.views.bounds_plot import BoundsPlot
@@ -97,6 +98,8 @@ class BoundsWorkspace(QWidget):
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
+        self.preset_note = PresetNote(self._session)
+        column.addWidget(self.preset_note)
         column.addWidget(self.y_bar)
         column.addWidget(self.stale)
         column.addWidget(self.plot, 1)
@@ -136,6 +139,7 @@ class BoundsWorkspace(QWidget):
 
     def close_workspace(self) -> None:
         """Stop listening."""
+        self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
 

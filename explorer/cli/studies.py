@@ -1,0 +1,115 @@
+"""The command that lists what can be asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from explorer.studies.model import Parameter, Study
+
+
+@click.command("studies")
+@click.argument("study", metavar="[STUDY]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
+def studies_command(study: str | None, as_json: bool) -> None:
+    """List the questions that can be asked, or one with its parameters, outputs and presets."""
+    from explorer.studies.registry import cards, get_study
+
+    if as_json:
+        chosen = [get_study(c.id) for c in cards()] if study is None else [get_study(study)]
+        found = {"schema": "privacy-explorer-studies/1", "studies": [described(s) for s in chosen]}
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+    elif study is not None:
+        click.echo(_in_words(get_study(study)))
+    else:
+        width = max(len(c.id) for c in cards())
+        for card in cards():
+            click.echo(f"{card.id:{width}}  {card.name}: {card.question}")
+        click.echo("\nprivacy-explorer studies STUDY says more of one.")
+
+
+def described(study: Study) -> dict[str, Any]:
+    """Return a study's declaration as JSON values.
+
+    Ends of a range are null where there is none.
+    """
+    from explorer.studies.pages import presets_of
+    from explorer.studies.registry import card
+
+    return {
+        "id": study.id,
+        "name": study.name,
+        "question": study.question,
+        "family": card(study.id).family,
+        "workspace": study.workspace,
+        "needs_data": study.needs_data,
+        "parameters": [_parameter(p) for p in study.parameters],
+        "quantities": [
+            {
+                "key": q.key,
+                "symbol": q.symbol,
+                "name": q.name,
+                "unit": q.unit,
+                "scale": q.scale.value,
+                "sweeps": list(q.sweeps),
+            }
+            for q in study.quantities
+        ],
+        "presets": [
+            {"key": p.key, "name": p.name, "about": p.about, "claim": p.claim, "ours": p.ours}
+            for p in presets_of(study)
+        ],
+        "references": [str(r) for r in study.references],
+    }
+
+
+def _parameter(p: Parameter) -> dict[str, Any]:
+    return {
+        "key": p.key,
+        "symbol": p.symbol,
+        "name": p.name,
+        "kind": p.kind.value,
+        "default": p.default,
+        "low": p.low if math.isfinite(p.low) else None,
+        "high": p.high if math.isfinite(p.high) else None,
+        "scale": p.scale.value,
+        "unit": p.unit,
+        "more_private": p.more_private,
+        "choices": [{"value": value, "label": label} for value, label in p.choices],
+        "axis_only": p.axis_only,
+        "group": p.group,
+        "help": p.help,
+    }
+
+
+def _in_words(study: Study) -> str:
+    from explorer.studies.pages import presets_of
+
+    lines = [f"{study.id} – {study.name}", study.question, "", "Parameters (--set KEY=VALUE)"]
+    for p in study.parameters:
+        unit = f" {p.unit}" if p.unit else ""
+        if p.axis_only:
+            default = "an axis only"
+        elif p.choices:
+            default = " | ".join(value for value, _ in p.choices) + f"; default {p.default}"
+        elif p.numeric:
+            default = f"{p.low:g} … {p.high:g}{unit} ({p.scale.value}); default {p.default:g}"
+        elif p.suffixes:
+            default = "a file: " + " ".join(p.suffixes)
+        else:
+            default = "a folder" if p.kind.value == "file" else f"default {p.default}"
+        lines.append(f"  {p.key:16} {p.symbol or p.name}: {default}")
+        lines += textwrap.wrap(p.help, 76, initial_indent=" " * 19, subsequent_indent=" " * 19)
+    lines += ["", "Outputs (--quantity KEY), each over (--sweep KEY=A:B:N)"]
+    for q in study.quantities:
+        lines.append(f"  {q.key:16} {q.name}: {', '.join(q.sweeps)}")
+    if presets_of(study):
+        lines += ["", "Presets (--preset KEY)"]
+        lines += [f"  {p.key:16} {p.name}" for p in presets_of(study)]
+    lines += ["", "After", *(f"  {r}" for r in study.references)]
+    return "\n".join(lines)

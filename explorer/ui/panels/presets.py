@@ -1,0 +1,149 @@
+"""Figures, tables and examples of the papers, one click away."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.engine.session import Session, SessionState
+from explorer.studies.pages import Preset, preset_request, presets_of
+from explorer.studies.registry import get_study
+
+
+def preset_in_front(state: SessionState) -> Preset | None:
+    """Return the preset that the study in front shows unchanged, if it does."""
+    study = get_study(state.study)
+    asked = state.request
+    for item in presets_of(study):
+        if preset_request(study, item) == asked:
+            return item
+    return None
+
+
+def follow_preset(session: Session, item: Preset) -> None:
+    """Ask what a preset of the study in front asks, as one step that can be undone."""
+    study = get_study(session.state.study)
+    session.follow(preset_request(study, item), text=f"choose {item.name}")
+
+
+class PresetMenu(QMenu):
+    """The presets of the study in front, filled when it is about to be seen."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("&Presets", parent)
+        self._session = session
+        self.setToolTipsVisible(True)
+        self.aboutToShow.connect(self.fill)
+
+    def fill(self) -> None:
+        """List what there is for the study in front."""
+        self.clear()
+        state = self._session.state
+        there = presets_of(get_study(state.study))
+        chosen = preset_in_front(state) if there else None
+        for item in there:
+            action = self.addAction(item.name)
+            action.setCheckable(True)
+            action.setChecked(chosen is not None and item.key == chosen.key)
+            action.setToolTip(f"<p>{html.escape(item.about)}</p>")
+            action.setStatusTip(item.about)
+            action.triggered.connect(
+                lambda _checked=False, item=item: follow_preset(self._session, item)
+            )
+        if not there:
+            self.addAction("This study has none").setEnabled(False)
+
+
+class PresetBar(QWidget):
+    """A button with the presets of the study in front, and one with its help.
+
+    Parameters
+    ----------
+    session : Session
+    help_wanted : callable
+        Opens the study's page.
+    """
+
+    def __init__(self, session: Session, help_wanted, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.button = QToolButton(text="Presets")
+        self.button.setObjectName("presets")
+        self.button.setAccessibleName("Presets")
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setToolTip("Figures, tables and examples of the paper")
+        self.menu = PresetMenu(session, self)
+        self.button.setMenu(self.menu)
+        self.about = QToolButton(text="About this question")
+        self.about.setAccessibleName("About this question")
+        self.about.setToolTip("What is asked, what is assumed, formulas, sources, errata (F1)")
+        self.about.clicked.connect(help_wanted)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 12, 2)
+        row.addWidget(self.button)
+        row.addWidget(self.about)
+        row.addStretch(1)
+        session.changed.connect(self._state_changed)
+        self._state_changed(session.state, None)
+
+    def close_panel(self) -> None:
+        """Stop listening."""
+        self._session.changed.disconnect(self._state_changed)
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is None or old.study != state.study:
+            self.button.setEnabled(bool(presets_of(get_study(state.study))))
+
+
+class PresetNote(QFrame):
+    """What the paper claims of the preset in front and what comes out here.
+
+    Shown while the question is the preset's, unchanged; gone with the first change.
+    """
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("preset-note")
+        self._session = session
+        self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.words.setAccessibleName("About this preset")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 8, 14, 6)
+        layout.addWidget(self.words)
+        session.changed.connect(self._state_changed)
+        self._state_changed(session.state, None)
+
+    def close_panel(self) -> None:
+        """Stop listening."""
+        self._session.changed.disconnect(self._state_changed)
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        unchanged = old is not None and (old.study, old.requests) == (state.study, state.requests)
+        if unchanged:
+            return
+        item = preset_in_front(state)
+        if item is not None:
+            self.words.setText(_told(item))
+        self.setVisible(item is not None)
+
+
+def _told(item: Preset) -> str:
+    parts = [f"<b>{html.escape(item.name)}.</b> {html.escape(item.about)}"]
+    if item.claim:
+        parts.append(f"<b>Paper:</b> {html.escape(item.claim)}")
+    if item.ours:
+        parts.append(f"<b>Here:</b> {html.escape(item.ours)}")
+    return "<br>".join(parts)

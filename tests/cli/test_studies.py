@@ -1,0 +1,69 @@
+"""What can be asked, listed; presets on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from explorer.cli import run
+from explorer.studies.pages import presets_of
+from explorer.studies.registry import cards, get_study
+
+
+def test_the_list_names_every_study_and_its_question(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["studies"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for card, line in zip(cards(), lines, strict=False):
+        assert line.split()[0] == card.id
+        assert card.question in line
+
+
+def test_json_holds_the_whole_declaration(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["studies", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == "privacy-explorer-studies/1"
+    assert [s["id"] for s in found["studies"]] == [c.id for c in cards()]
+    for said in found["studies"]:
+        study = get_study(said["id"])
+        assert [p["key"] for p in said["parameters"]] == [p.key for p in study.parameters]
+        assert {q["key"]: q["sweeps"] for q in said["quantities"]} == {
+            q.key: list(q.sweeps) for q in study.quantities
+        }
+        assert said["references"]
+        assert [p["key"] for p in said["presets"]] == [p.key for p in presets_of(study)]
+        for p in said["parameters"]:
+            assert p["default"] is not None
+            assert p["help"]
+
+
+@pytest.mark.parametrize("study_id", [c.id for c in cards()])
+def test_one_study_in_words(study_id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["studies", study_id]) == 0
+    told = capsys.readouterr().out
+    study = get_study(study_id)
+    assert study.question in told
+    for p in study.parameters:
+        assert f"\n  {p.key}" in told
+    for preset in presets_of(study):
+        assert preset.name in told
+
+
+def test_a_study_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["studies", "alchemy"]) == 1
+    assert "shuffle-rdp" in capsys.readouterr().err
+
+
+def test_a_preset_can_be_begun_with_and_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bounds", "shuffle-rdp", "--preset", "figure-2a", "--sweep", "T=100:1000:2"]
+    assert run([*words, "--set", "eps0=1"]) == 0
+    recipe = next(
+        json.loads(line.removeprefix("# recipe: "))
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("# recipe: ")
+    )
+    assert recipe["values"]["k"] == 1000
+    assert recipe["values"]["eps0"] == 1
+    assert recipe["sweep"]["points"] == 2
+    assert run(["bounds", "shuffle-rdp", "--preset", "figure-9"]) == 1
+    assert "figure-2a" in capsys.readouterr().err

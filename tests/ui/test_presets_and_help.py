@@ -1,0 +1,116 @@
+"""Presets ask what a figure asks; F1 tells what a study is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QMenu
+
+from explorer.figures.formulas import formula_pictures
+from explorer.studies.model import default_request
+from explorer.studies.pages import page_of, preset_request, presets_of
+from explorer.studies.registry import get_study
+
+STUDY = "shuffle-rdp"
+
+
+@pytest.fixture
+def window(open_window, settled):
+    window = open_window(study=STUDY)
+    settled(window)
+    return window
+
+
+def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qtbot) -> None:
+    preset = next(p for p in presets_of(get_study(STUDY)) if p.claim and p.ours)
+    before = window.session.request()
+    note = window.workspaces["bounds"].preset_note
+    assert not note.isVisible()
+    window.presets.menu.fill()
+    action = next(a for a in window.presets.menu.actions() if a.text() == preset.name)
+    action.trigger()
+    settled(window)
+    assert window.session.request() == preset_request(get_study(STUDY), preset)
+    assert note.isVisible()
+    assert preset.claim[:20] in note.words.text().replace("&#x27;", "'")
+    assert preset.name in window.session.undo_text
+    window.presets.menu.fill()
+    assert [a.text() for a in window.presets.menu.actions() if a.isChecked()] == [preset.name]
+
+    window.session.set_value("eps0", 0.123)
+    assert not note.isVisible()
+    window.session.undo()
+    assert note.isVisible()
+    window.session.undo()
+    assert window.session.request() == before
+    assert not note.isVisible()
+
+
+def test_the_study_menu_has_the_same_presets(window) -> None:
+    menus = [m for m in window.menuBar().findChildren(QMenu) if m.title() == "&Presets"]
+    assert len(menus) == 1
+    menus[0].fill()
+    assert [a.text() for a in menus[0].actions()] == [p.name for p in presets_of(get_study(STUDY))]
+
+
+def test_a_study_without_presets_says_so(window, tiny_study, settled) -> None:
+    window.session.set_study("tiny")
+    assert not window.presets.button.isEnabled()
+    window.presets.menu.fill()
+    assert [a.isEnabled() for a in window.presets.menu.actions()] == [False]
+    window.session.set_study(STUDY)
+    settled(window)
+
+
+def test_f1_opens_the_page_with_formulas_drawn(window, qtbot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    page = window.study_page
+    qtbot.waitUntil(page.isVisible)
+    study = get_study(STUDY)
+    told = page.text.toPlainText()
+    assert study.question in told
+    for assumption in page_of(study).assumptions:
+        assert assumption in told
+    count = len(page_of(study).formulas)
+    kind = QTextDocument.ResourceType.ImageResource
+
+    def drawn() -> bool:
+        found = page.text.document().resource(kind, f"formula:{count - 1}")
+        return found is not None and not found.isNull()
+
+    qtbot.waitUntil(drawn)
+    assert page_of(study).formulas[0].latex not in page.text.toPlainText()
+    window.session.set_study("heatmap")
+    assert get_study("heatmap").name in page.windowTitle()
+    assert get_study("heatmap").question in page.text.toPlainText()
+    page.close()
+    assert not page.isVisible()
+
+
+def test_formulas_are_drawn_in_the_colour_asked() -> None:
+    import io
+
+    import numpy as np
+    from PIL import Image
+
+    picture = formula_pictures((r"\varepsilon\leq 1",), "#ff0000")[0]
+    pixels = np.asarray(Image.open(io.BytesIO(picture.png)).convert("RGBA"))
+    assert pixels.shape[1] == round(picture.width * 2)
+    inked = pixels[pixels[..., 3] == 255]
+    assert len(inked) > 20
+    assert (inked[:, 0] > 200).all()
+    assert (inked[:, 1] < 60).all()
+    with pytest.raises(ValueError, match="frca"):
+        formula_pictures((r"\frca{1}{2}",), "#000000")
+
+
+def test_a_preset_sets_what_it_names_and_leaves_the_rest_at_its_default() -> None:
+    study = get_study(STUDY)
+    for item in presets_of(study):
+        request = preset_request(study, item)
+        expected = default_request(study, **dict(item.values))
+        assert request.values == expected.values
+        assert request == replace(expected, quantity=request.quantity, sweep=request.sweep)
