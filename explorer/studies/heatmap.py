@@ -25,16 +25,15 @@ from explorer.studies.heatmap_mechanisms import (
     run_mechanism,
     true_map,
 )
+from explorer.studies.heatmap_parameters import PARAMETERS
 from explorer.studies.model import (
     Context,
     Fidelity,
-    Kind,
     Parameter,
     Quantity,
     Readout,
     Request,
     Result,
-    Scale,
     Surface,
 )
 
@@ -43,66 +42,6 @@ LARGEST_EXACT = 256
 interval from as many blocks stands."""
 BLOCKS = 64
 """Blocks on a side in the sharper interval."""
-
-PYRAMID = (("mechanism", ("pyramid",)),)
-PARAMETERS = (
-    Parameter(
-        "epsilon", "ε", "privacy of the map",
-        "How much the map may say about any one user, for all their check-ins together. "
-        "Smaller is more private and noisier.",
-        Kind.REAL, 1.0, 0.01, 20.0, Scale.LOG, more_private="low", latex=r"\varepsilon",
-    ),
-    Parameter(
-        "mechanism", "M", "mechanism",
-        "How noise is added: the paper's pyramid of ever finer cells, Laplace noise on every "
-        "cell, or the largest cells of the latter.",
-        Kind.CHOICE, "pyramid",
-        choices=(
-            ("pyramid", "Pyramid (Ghazi et al.)"),
-            ("laplace", "Laplace baseline"),
-            ("top", "Top t % baseline"),
-        ),
-    ),
-    Parameter(
-        "w", "w", "cells kept on a level",
-        "Pyramid only: how many cells are refined on every level. The start level is the finest "
-        "with at most w cells. Costs no privacy, but must be chosen without looking at the data.",
-        Kind.INTEGER, 20, 1, 1024, Scale.LOG, unit="cells", relevant_when=PYRAMID,
-    ),
-    Parameter(
-        "resolution", "Δ", "resolution", "Cells on a side of the map.",
-        Kind.CHOICE, "256", latex=r"\Delta",
-        choices=tuple((str(1 << i), f"{1 << i} × {1 << i}") for i in range(4, 12)),
-    ),
-    Parameter(
-        "sigma", "σ", "blur",
-        "Standard deviation of the Gaussian that draws the heatmap, as a fraction of the map's "
-        "side. Costs no privacy.",
-        Kind.REAL, 0.02, 0.0, 0.2, Scale.LINEAR, unit="of the side", latex=r"\sigma",
-    ),
-    Parameter(
-        "top_percent", "t", "share of cells kept",
-        "Top t % only: which share of the noisy cells stays, rounded up to at least one cell.",
-        Kind.REAL, 0.01, 0.0001, 100.0, Scale.LOG, unit="%",
-        relevant_when=(("mechanism", ("top",)),),
-    ),
-    Parameter(
-        "backend", "", "solver",
-        "Pyramid only: the exact tree solver, or cvxpy with HiGHS as a reference (slower; the "
-        "same objective but another of its many minimisers, usually a worse map).",
-        Kind.CHOICE, "tree",
-        choices=(("tree", "Tree (exact, fast)"), ("cvxpy", "cvxpy (reference)")),
-        relevant_when=PYRAMID,
-    ),
-    Parameter(
-        "variant", "", "budget schedule",
-        "Pyramid only: how ε is split over the levels, as in the paper's experiments or as in "
-        "its theorem.",
-        Kind.CHOICE, "experiments",
-        choices=(("experiments", "As in the experiments"), ("theory", "As in Theorem 3.1")),
-        relevant_when=PYRAMID,
-    ),
-)  # fmt: skip
 
 
 class HeatmapStudy:
@@ -148,7 +87,7 @@ class HeatmapStudy:
         level = level_of(int(request["resolution"]))
         truth = true_map(selection, points, level, request["sigma"], context, watch)
         context.check()
-        estimate = run_mechanism(request, truth.counts, context, watch)
+        estimate = run_mechanism(request, points, truth.counts, context, watch)
         picture = draw(estimate, request["sigma"], truth.counts.level, watch)
         synthetic = bool(data.synthetic)
         first = Result(

@@ -11,20 +11,34 @@ from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps import (
     CellCounts,
+    FittedMap,
+    Schedule,
     SparseMap,
     aggregate,
     cells_kept,
+    dense_map,
+    depth_cap,
+    discrete_grid,
+    fit,
+    gaussian_grid,
     laplace_grid,
     measure,
+    measure_dense,
+    measure_levels,
+    nearest_map,
+    one_cell_each,
     reconstruct,
     schedule,
     smoothing,
+    start_level,
     top_grid,
     unit_noise_grid,
 )
+from explorer.privacy.heatmaps.measurement import Reader
 from explorer.privacy.heatmaps.reference import from_variables, reduced_problem, solve_reduced
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.noise import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies import heatmap_statements as said
+from explorer.studies.heatmap_parameters import GAUSSIAN, PYRAMIDS, TOP, WHOLE
 from explorer.studies.model import Context, Request, Selection
 
 
@@ -93,33 +107,88 @@ def true_map(
 
 
 def run_mechanism(
-    request: Request, counts: CellCounts, context: Context, watch: Stopwatch
+    request: Request, points: Any, counts: CellCounts, context: Context, watch: Stopwatch
 ) -> Estimate:
-    """Run the mechanism with demonstration noise."""
-    epsilon: float = request["epsilon"]
-    if request["mechanism"] == "pyramid":
+    """Run the mechanism with demonstration noise.
+
+    Mechanisms that differ in what they do with the same noisy counts share their draw, so that a
+    difference between their maps is one between the mechanisms.
+    """
+    mechanism: str = request["mechanism"]
+    if mechanism == "least-squares":
+        return _least_squares(request, counts, context, watch)
+    if mechanism in PYRAMIDS:
         return _pyramid(request, counts, context, watch)
-    # Both baselines share their noise, so that thresholding is the only difference seen.
-    unit_noise = DemonstrationNoise(request.seed, "laplace")
+    if mechanism == "dense":
+        return _dense(request, counts, context, watch)
+    return _leaves(request, points, counts, context, watch)
+
+
+def _kept_noise(noise: Reader, level: int, codes: Any, context: Context) -> NDArray[np.float64]:
+    """Return the noise of all cells of a level, kept until the seed changes."""
+    kept: NDArray[np.float64] = context.memo(
+        ("heatmap noise", noise, level, np.ndim(codes)), lambda: noise(level, codes)
+    )
+    context.check()
+    return kept
+
+
+def _leaves(
+    request: Request, points: Any, counts: CellCounts, context: Context, watch: Stopwatch
+) -> Estimate:
+    """Add noise to every cell of the map."""
+    epsilon, mechanism, level = request["epsilon"], request["mechanism"], counts.level
+    unit_noise: Reader = (
+        DemonstrationGaussian(request.seed, "gaussian")
+        if mechanism in GAUSSIAN
+        else DemonstrationNoise(request.seed, "laplace")
+    )
     noise = context.memo(
-        ("heatmap noise", unit_noise, counts.level),
-        lambda: unit_noise_grid(counts.level, unit_noise),
+        ("heatmap noise", unit_noise, level), lambda: unit_noise_grid(level, unit_noise)
     )
     watch.lap("noise")
-    grid = laplace_grid(counts, epsilon, noise)
-    if request["mechanism"] == "top":
-        grid = top_grid(grid, cells_kept(1 << counts.level, request["top_percent"]))
+    notes: tuple[str, ...] = ()
+    if mechanism in GAUSSIAN:
+        grid = gaussian_grid(counts, epsilon, request["delta"], noise)
+    elif mechanism in WHOLE:
+        selection = request.selection
+        assert selection is not None
+        box = selection.region.box
+        votes: CellCounts = context.memo(
+            ("heatmap votes", selection, level),
+            lambda: one_cell_each(points.user, points.lat, points.lon, points.weight, box, level),
+        )
+        watch.lap("aggregate")
+        grid = discrete_grid(votes, epsilon, noise)
+        notes = (said.ONE_CELL_EACH,)
+    else:
+        grid = laplace_grid(counts, epsilon, noise)
+    if mechanism in TOP:
+        grid = top_grid(grid, cells_kept(1 << level, request["top_percent"]))
     watch.lap("select")
-    levels = ((counts.level, epsilon),)
+    levels = ((level, epsilon),)
     total = float(grid.sum())
     if not total > 0:
-        uniform = SparseMap.uniform(counts.level)
-        return Estimate(uniform, levels, grid.size, notes=(said.ALL_CELLS_EMPTY,))
-    return Estimate(grid / total, levels, grid.size)
+        uniform = SparseMap.uniform(level)
+        return Estimate(uniform, levels, grid.size, notes=(said.ALL_CELLS_EMPTY, *notes))
+    return Estimate(grid / total, levels, grid.size, notes=notes)
+
+
+def _plan(request: Request, level: int) -> Schedule:
+    """Return how ε is split over the levels, down to the capped depth if there is one."""
+    epsilon, w = request["epsilon"], request["w"]
+    if request["mechanism"] == "pyramid":
+        return schedule(epsilon, level, w, request["variant"])
+    last = depth_cap(epsilon, request["n0"], start_level(w, level), level)
+    return schedule(epsilon, level, w, last=last)
+
+
+def _split(plan: Schedule) -> tuple[tuple[int, float], ...]:
+    return tuple((i, plan.epsilon[i]) for i in plan.measured)
 
 
 def _pyramid(request: Request, counts: CellCounts, context: Context, watch: Stopwatch) -> Estimate:
-    plan = schedule(request["epsilon"], counts.level, request["w"], request["variant"])
+    plan = _plan(request, counts.level)
     noisy = measure(counts, plan, request["w"], DemonstrationNoise(request.seed, "pyramid"))
     watch.lap("select")
     if request["backend"] == "tree":
@@ -128,10 +197,49 @@ def _pyramid(request: Request, counts: CellCounts, context: Context, watch: Stop
         problem = reduced_problem(noisy)
         solution = from_variables(noisy, problem, context.heavy(solve_reduced, problem))
     watch.lap("solve")
-    blocks = solution.blocks()
-    levels = tuple((i, plan.epsilon[i]) for i in range(plan.start, plan.level + 1))
+    blocks = solution.blocks().on(counts.level)
     notes = (said.ALL_COUNTS_NEGATIVE,) if blocks.is_uniform else ()
-    return Estimate(blocks.normalised(), levels, noisy.draws, solution.objective(), notes)
+    return Estimate(blocks.normalised(), _split(plan), noisy.draws, solution.objective(), notes)
+
+
+def _least_squares(
+    request: Request, counts: CellCounts, context: Context, watch: Stopwatch
+) -> Estimate:
+    plan = _plan(request, counts.level)
+    noise = DemonstrationNoise(request.seed, "pyramid")
+    noisy = measure_levels(
+        counts, plan, lambda level, codes: _kept_noise(noise, level, codes, context)
+    )
+    watch.lap("select")
+    context.check()
+    found = fit(noisy)
+    watch.lap("solve")
+    return _of_fitted(found, counts.level, _split(plan), noisy.draws)
+
+
+def _dense(request: Request, counts: CellCounts, context: Context, watch: Stopwatch) -> Estimate:
+    epsilon: float = request["epsilon"]
+    noise = DemonstrationNoise(request.seed, "dense")
+    noisy = measure_dense(
+        counts,
+        epsilon,
+        request["n0"],
+        lambda level, codes: _kept_noise(noise, level, codes, context),
+    )
+    watch.lap("select")
+    found = dense_map(noisy, context.heavy(nearest_map, noisy.values))
+    watch.lap("solve")
+    return _of_fitted(found, counts.level, ((noisy.level, epsilon),), noisy.values.size)
+
+
+def _of_fitted(
+    found: FittedMap, level: int, split: tuple[tuple[int, float], ...], read: int
+) -> Estimate:
+    drawn = found.on(level)
+    if not isinstance(drawn, SparseMap):
+        return Estimate(drawn / found.total, split, read)
+    notes = (said.TOTAL_NEGATIVE,) if drawn.is_uniform else ()
+    return Estimate(drawn.normalised(), split, read, notes=notes)
 
 
 def draw(estimate: Estimate, sigma: float, level: int, watch: Stopwatch) -> NDArray[np.float32]:

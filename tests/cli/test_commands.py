@@ -70,6 +70,28 @@ def test_heatmap_prints_counts_metrics_and_recipe(
     assert recipe_from_dict(recipe_of(picture)).request == recipe.request
 
 
+@pytest.mark.parametrize(
+    ("words", "levels"),
+    [
+        (["capped", "--n0", "50"], {"2", "3"}),
+        (["least-squares", "--n0", "50", "--w", "4"], {"1", "2", "3"}),
+        (["dense", "--n0", "50"], {"3"}),
+        (["gaussian", "--delta", "1e-9"], {"5"}),
+        (["integers"], {"5"}),
+    ],
+)
+def test_every_mechanism_from_the_command_line(
+    tiny_file: Path, capsys: pytest.CaptureFixture[str], words: list[str], levels: set[str]
+) -> None:
+    region = ["--region", "-34.2,18.3,-33.9,18.6"]
+    chosen = ["--mechanism", *words, "--epsilon", "2", "--json"]
+    assert run(["heatmap", str(tiny_file), *region, *chosen, *SMALL]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert set(printed["epsilon_per_level"]) == levels
+    assert sum(printed["epsilon_per_level"].values()) == pytest.approx(2)
+    assert printed["metrics"]["emd"] is not None
+
+
 def test_the_same_seed_gives_the_same_map_and_another_does_not(
     tiny_file: Path, tmp_path: Path
 ) -> None:
@@ -117,7 +139,7 @@ def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixtur
         (["heatmap", "sample", "--region", "0,0,1"], 2, "LATMIN,LONMIN,LATMAX,LONMAX"),
         (["heatmap", "sample", "--region", "0,-100,1,100"], 2, "too wide"),
         (["heatmap", "sample", "--epsilon", "0"], 2, "epsilon: 0 is outside"),
-        (["heatmap", "sample", "--mechanism", "magic"], 2, "pyramid, laplace, top"),
+        (["heatmap", "sample", "--mechanism", "magic"], 2, "pyramid, capped, least-squares"),
         (["heatmap", "sample", "--output", "map.gif"], 2, "chooses the format"),
         (["heatmap", "sample", "--output", "/no/such/folder/map.png"], 2, "does not exist"),
         (["heatmap", "sample", "--columns", "colour=1"], 2, "columns can hold"),
