@@ -61,6 +61,16 @@ _CARDS: dict[str, Card] = {
             "Which α protects the changes of a user's data that matter?",
             "bounds", DISTANCES, "explorer.studies.choose_alpha:ChooseAlpha",
         ),
+        Card(
+            "coordinate-mean", "Coordinate DP: mean",
+            "What does it cost to protect some coordinates more than others?",
+            "bounds", COORDINATES, "explorer.studies.coordinate_mean:CoordinateMean",
+        ),
+        Card(
+            "coordinate-learnt", "Coordinate DP: what is learnt",
+            "What does a report give away about one coordinate of a record?",
+            "bounds", COORDINATES, "explorer.studies.coordinate_learnt:CoordinateLearnt",
+        ),
     )
 }  # fmt: skip
 _instances: dict[str, Study] = {}

@@ -1,0 +1,167 @@
+"""Curves of tests, beliefs and levels on the small domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.studies.coordinate_learnt import words as said
+from explorer.studies.coordinate_learnt.domain import Domain, Levels, easiest_pair
+from explorer.studies.model import Mark, Series
+from explorer.studies.sweeping import SweptPoints, curve_of
+
+_FEW_OUTPUTS = 4
+
+
+def laws(domain: Domain, place: int) -> FloatArray | None:
+    """Return P(y | x_i = 0) and P(y | x_i = 1); None if only one value has a chance."""
+    found = co.conditional_laws(domain.sizes, domain.prior, domain.composed, place)
+    if found.shape[0] < 2:
+        return None
+    # Rounding aside, rows are laws; products of many factors need it said.
+    result: FloatArray = found / found.sum(axis=1, keepdims=True)
+    return result
+
+
+def tradeoff_curves(
+    domain: Domain, found: Levels, place: int, points: SweptPoints
+) -> tuple[Series, ...]:
+    """Return the best tests about a coordinate, and what each level allows."""
+    alpha = points["type1"]
+    level = float(found.bcdp[place])
+    bound = co.tradeoff_bound(level, alpha)
+    region = Bound(bound, Role.LOWER, said.THEOREM_1)
+    series = [
+        curve_of(
+            "region", f"Theorem 1, δ = {said.plain(level)}", points, region,
+            mark=Mark.AREA, low=bound, high=1.0 - co.tradeoff_bound(level, 1.0 - alpha),
+        )
+    ]  # fmt: skip
+    pair = laws(domain, place)
+    name = f"x{'₁₂₃'[place]}"
+    for key, (null, other), label in (
+        ("test01", (0, 1), f"{name} = 0 against 1, best test"),
+        ("test10", (1, 0), f"{name} = 1 against 0, best test"),
+    ):
+        if pair is None:
+            nothing = _nowhere(alpha, Role.EXACT, said.NEYMAN_PEARSON, said.ONE_VALUE)
+            series.append(curve_of(key, label, points, nothing))
+        else:
+            beta = Bound(
+                co.tradeoff_beta(pair[null], pair[other], alpha), Role.EXACT, said.NEYMAN_PEARSON
+            )
+            series.append(curve_of(key, label, points, beta))
+    channel = domain.composed
+    first, second = easiest_pair(channel)
+    names = domain.names()
+    whole = co.tradeoff_beta(channel[first], channel[second], alpha)
+    certified = co.tradeoff_bound(float(found.certified[place]), alpha)
+    for key, label, values, role, source in (
+        ("whole", f"{names[first]} against {names[second]}, best test", whole,
+         Role.EXACT, said.NEYMAN_PEARSON),
+        ("certified", "certified level", certified, Role.LOWER, said.CERTIFICATE),
+        ("ldp", f"LDP, ε = {said.plain(found.ldp)}",
+         co.tradeoff_bound(found.ldp, alpha), Role.LOWER, said.LDP),
+        ("chance", "chance", 1.0 - alpha, Role.BASELINE, said.CHANCE),
+    ):  # fmt: skip
+        series.append(curve_of(key, label, points, Bound(values, role, source)))
+    return tuple(series)
+
+
+def belief_after(belief: FloatArray, zero: float, one: float) -> FloatArray:
+    """Return the belief in 1 after a report of these likelihoods; who is certain stays so."""
+    top, bottom = belief * one, (1.0 - belief) * zero
+    with np.errstate(invalid="ignore", divide="ignore"):
+        after = top / (top + bottom)
+    certain = (belief <= 0.0) | (belief >= 1.0)
+    result: FloatArray = np.where(certain, belief, after)
+    return result
+
+
+def after_level(belief: FloatArray, level: float) -> FloatArray:
+    """Return the most an observer can come to believe at a level; at −level, the least."""
+    with np.errstate(divide="ignore", over="ignore"):
+        odds = np.exp(np.log(belief) - np.log1p(-belief) + np.clip(level, -745.0, 700.0))
+        after = np.where(np.isinf(odds), 1.0, odds / (1.0 + np.where(np.isinf(odds), 0.0, odds)))
+    if np.isinf(level):
+        after = np.full(belief.shape, 1.0 if level > 0 else 0.0)
+    certain = (belief <= 0.0) | (belief >= 1.0)
+    result: FloatArray = np.where(certain, belief, after)
+    return result
+
+
+def belief_curves(
+    domain: Domain, found: Levels, place: int, points: SweptPoints
+) -> tuple[Series, ...]:
+    """Return beliefs after the report against beliefs before."""
+    belief = points["belief"]
+    level = float(found.bcdp[place])
+    least, most = after_level(belief, -level), after_level(belief, level)
+    series = [
+        curve_of(
+            "region", f"BCDP, δ = {said.plain(level)}", points,
+            Bound(most, Role.UPPER, said.BCDP), mark=Mark.AREA, low=least, high=most,
+        )
+    ]  # fmt: skip
+    pair = laws(domain, place)
+    if pair is None:
+        for key, label in (("most", "report most for 1"), ("least", "report most for 0")):
+            nothing = _nowhere(belief, Role.EXACT, said.BAYES, said.ONE_VALUE)
+            series.append(curve_of(key, label, points, nothing))
+    else:
+        possible = pair.sum(axis=0) > 0.0
+        with np.errstate(divide="ignore"):
+            ratios = np.log(pair[1, possible]) - np.log(pair[0, possible])
+        few = domain.copies == 1 and pair.shape[1] <= _FEW_OUTPUTS
+        afters = {
+            "most": ("report most for 1", after_level(belief, float(ratios.max()))),
+            "least": ("report most for 0", after_level(belief, float(ratios.min()))),
+        }
+        if few:
+            afters = {
+                f"output{y}": (
+                    f"report {said.output_name(domain, int(y))}",
+                    belief_after(belief, float(pair[0, y]), float(pair[1, y])),
+                )
+                for y in np.flatnonzero(possible)
+            }
+        for key, (label, after) in afters.items():
+            bound = Bound(after, Role.EXACT, said.BAYES)
+            series.append(curve_of(key, label, points, bound))
+    for key, label, value, source in (
+        ("certified", "certified", float(found.certified[place]), said.CERTIFICATE),
+        ("ldp", "LDP", found.ldp, said.LDP),
+    ):
+        for sign, role, side in ((1.0, Role.UPPER, "at most"), (-1.0, Role.LOWER, "at least")):
+            bound = Bound(after_level(belief, sign * value), role, source)
+            text = f"{label}, {side}"
+            series.append(curve_of(f"{key}_{side[3:]}", text, points, bound))
+    series.append(
+        curve_of("before", "nothing learnt", points, Bound(belief, Role.BASELINE, said.CHANCE))
+    )
+    return tuple(series)
+
+
+def level_bounds(found: Sequence[Levels], place: int) -> dict[str, Bound]:
+    """Return the four notions' levels and the certified ones, one entry a point."""
+    columns = {
+        "ldp": [x.ldp for x in found],
+        "bdp": [x.bdp for x in found],
+        **{
+            key: [float(getattr(x, key)[place]) for x in found]
+            for key in ("bcdp", "cdp", "certified", "part1", "part2")
+        },
+    }
+    bounds = {}
+    for key, (_, role, source) in said.LEVELS.items():
+        value = np.array(columns[key])
+        finite = np.isfinite(value)
+        bounds[key] = Bound(value, role, source, finite, "" if finite.all() else said.INFINITE)
+    return bounds
+
+
+def _nowhere(like: FloatArray, role: Role, source: Reference, why: str) -> Bound:
+    return Bound(np.full(like.shape, np.nan), role, source, np.zeros(like.shape, bool), why)

@@ -1,0 +1,137 @@
+"""What somebody who sees a report learns of one coordinate: tests, beliefs, four notions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from explorer.privacy.bounds import Reference, Role
+from explorer.studies.coordinate_learnt import words as said
+from explorer.studies.coordinate_learnt.curves import (
+    belief_curves,
+    level_bounds,
+    tradeoff_curves,
+)
+from explorer.studies.coordinate_learnt.domain import Domain, Levels, domain_of, levels_of
+from explorer.studies.coordinate_learnt.page import PAGE, PRESETS
+from explorer.studies.coordinate_learnt.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.model import (
+    Context,
+    Fidelity,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, swept_points
+
+_COARSE = 17
+
+
+class CoordinateLearnt:
+    """Exact levels on a small domain, as tests and as odds."""
+
+    id: ClassVar[str] = "coordinate-learnt"
+    name: ClassVar[str] = "Coordinate DP: what is learnt"
+    question: ClassVar[str] = "What does a report give away about one coordinate of a record?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield the curves; levels along a sweep first at a few points.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked.
+        """
+        context.check()
+        points = swept_points(self, request)
+        here = domain_of(dict(request.values))
+        found = levels_of(here)
+        place = min(int(request["coordinate"]), here.d) - 1
+        if request.quantity == "tradeoff":
+            series = tradeoff_curves(here, found, place, points)
+        elif request.quantity == "belief_after":
+            series = belief_curves(here, found, place, points)
+        else:
+            coarse = request.fidelity is Fidelity.COARSE
+            few = points.thinned(_COARSE)
+            series = self._levels(request, few, place, context)
+            if not coarse and few.x.size < points.x.size:
+                yield self._result(request, Fidelity.COARSE, here, found, place, series, False)
+                series = self._levels(request, points, place, context)
+            fidelity = Fidelity.COARSE if coarse else Fidelity.FULL
+            yield self._result(request, fidelity, here, found, place, series, True)
+            return
+        yield self._result(request, request.fidelity, here, found, place, series, True)
+
+    def _levels(
+        self, request: Request, points: SweptPoints, place: int, context: Context
+    ) -> tuple[Series, ...]:
+        values: dict[str, Any] = dict(request.values)
+        found: list[Levels] = []
+        for j in range(points.x.size + 1):
+            context.check()
+            swept = {points.sweep.key: float(points[points.sweep.key][j])}
+            found.append(levels_of(domain_of(values | swept)))
+        bounds = level_bounds(found, place)
+        return tuple(
+            curve_of(key, said.LEVELS[key][0], points, bound) for key, bound in bounds.items()
+        )
+
+    def _result(
+        self,
+        request: Request,
+        fidelity: Fidelity,
+        here: Domain,
+        found: Levels,
+        place: int,
+        series: tuple[Series, ...],
+        complete: bool,
+    ) -> Result:
+        once = found if here.copies == 1 else levels_of(Domain(here.d, here.prior, here.channel, 1))
+        notes: tuple[str, ...] = ()
+        if int(request["coordinate"]) > here.d:
+            notes = (f"There are only {here.d} coordinates; the last one is looked at.",)
+        return Result(
+            request,
+            fidelity,
+            series=series,
+            tables=(said.level_table(found), said.domain_table(here)),
+            readouts=_readouts(found, place, request.quantity),
+            conditions=said.conditions(here, found, once, place),
+            guarantee=said.guarantee(here, found, place),
+            notes=notes,
+            complete=complete,
+        )
+
+
+def _readouts(found: Levels, place: int, quantity: str) -> tuple[Readout, ...]:
+    """Return the levels, under short names of their own beside curves of something else."""
+    readouts = []
+    for key, bound in level_bounds([found], place).items():
+        label, role, _ = said.LEVELS[key]
+        own = quantity == "levels"
+        known = bool(bound.valid[-1])
+        readouts.append(
+            Readout(
+                key if own else f"level_{key}",
+                label if own else said.SHORT[key],
+                float(bound.value[-1]) if known else None,
+                role,
+                "nats",
+                note="" if known else said.INFINITE,
+            )
+        )
+    coupling = float(found.coupling[place])
+    readouts.append(Readout("coupling", "coupling qᵢ", coupling, Role.EXACT))
+    return tuple(readouts)

@@ -1,0 +1,211 @@
+"""What is learnt, as a study: Examples 1 and 2, Theorem 1, Bayes' rule, the four notions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.bounds import Role
+from explorer.studies.coordinate_learnt import CoordinateLearnt
+from explorer.studies.coordinate_learnt.domain import domain_of, joint, levels_of
+from explorer.studies.model import Cancelled, Fidelity, Mark, default_request, default_sweep
+from tests.studies import walking
+from tests.studies.context import Context
+
+STUDY = CoordinateLearnt()
+MECHANISMS = ("table", "example2", "m_mean")
+LOG = math.log
+
+
+def ask(what="tradeoff", key="type1", points=11, **values):
+    request = replace(
+        default_request(STUDY, **values),
+        quantity=what,
+        sweep=replace(default_sweep(STUDY, key), points=points),
+    )
+    return walking.answers(STUDY, request)[-1]
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_axis_over_its_whole_range(what, key, mechanism):
+    walking.walk_axis(STUDY, what, key, mechanism=mechanism)
+
+
+@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_parameter_to_both_ends(key, mechanism):
+    others = {} if key == "mechanism" else {"mechanism": mechanism}
+    walking.walk_parameter(STUDY, key, **others)
+
+
+def test_its_page_and_presets_hold_together():
+    walking.check_page(STUDY)
+    for preset in STUDY.presets:
+        assert walking.preset(STUDY, preset.key).guarantee is not None
+
+
+def test_example_1():
+    result = walking.preset(STUDY, "example1")
+    assert result.readout("level_bcdp").value == pytest.approx(LOG(2), rel=1e-12)
+    second = ask(coordinate="2").readout("level_bcdp")
+    assert second.value == pytest.approx(LOG(2), rel=1e-12)
+    for key in ("ldp", "bdp", "cdp"):
+        assert result.readout(f"level_{key}").value is None
+        assert "infinite" in result.readout(f"level_{key}").note
+    assert result.conditions[0].holds is False
+    assert "67 times in 100" in result.guarantee.sentence
+    assert "exclude a value" in result.guarantee.sentence
+
+
+@given(a=st.floats(0.01, 1), b=st.floats(0.01, 1), c=st.floats(0.01, 1))
+def test_example_1_for_all_its_parameters(a, b, c):
+    values = dict(default_request(STUDY, m00=a, m01=0.0, m10=b, m11=c).values)
+    np.testing.assert_allclose(
+        levels_of(domain_of(values)).bcdp, co.example1_levels(a, b, c), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_example_1_where_it_fails():
+    curve = curves(walking.preset(STUDY, "example1-limits"))["bcdp"]
+    assert np.isnan(curve.y[-1])
+    assert "excludes" in curve.why_absent
+    assert np.isfinite(curve.y[:-1]).all()
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"), [(1, (0.0, LOG(3), LOG(3))), (2, (None, LOG(5), LOG(5)))]
+)
+def test_example_2(copies, expected):
+    for i, level in enumerate(expected, 1):
+        found = ask(mechanism="example2", copies=copies, coordinate=str(i)).readout("level_bcdp")
+        if level is None:
+            assert found.value is None
+        else:
+            assert found.value == pytest.approx(level, abs=1e-12)
+    result = ask(mechanism="example2", copies=2)
+    adding = next(c for c in result.conditions if "add over releases" in c.text)
+    assert adding.holds is False
+
+
+@given(
+    p1=st.floats(0, 1), p2=st.floats(0, 1), rho=st.floats(-1, 1),
+    entries=st.lists(st.floats(0, 1), min_size=4, max_size=4), copies=st.integers(1, 3),
+)  # fmt: skip
+def test_notions_are_ordered(p1, p2, rho, entries, copies):
+    keys = dict(zip(("m00", "m01", "m10", "m11"), entries, strict=True))
+    request = default_request(STUDY, p1=p1, p2=p2, rho=rho, copies=copies, **keys)
+    found = levels_of(domain_of(dict(request.values)))
+    slack = 1e-7
+    assert found.bdp <= found.ldp + slack
+    assert np.all(found.cdp <= found.ldp + slack)
+    assert np.all(found.bcdp <= found.bdp + slack)
+    # The certificate needs exact couplings; those of nearly impossible values are rounded.
+    if min(p1, 1 - p1, p2, 1 - p2) > 1e-3:
+        assert np.all(found.bcdp <= found.certified + slack)
+        assert np.all(found.certified <= found.part2 + slack)
+        assert np.all(found.bcdp <= found.part1 + slack)
+
+
+@given(p1=st.floats(0, 1), p2=st.floats(0, 1), rho=st.floats(-1, 1))
+def test_the_prior_has_the_marginals_asked_for(p1, p2, rho):
+    law = joint(p1, p2, rho)
+    assert np.all(law >= 0)
+    assert law.sum() == pytest.approx(1)
+    assert law[2] + law[3] == pytest.approx(p1, abs=1e-12)
+    assert law[1] + law[3] == pytest.approx(p2, abs=1e-12)
+
+
+@pytest.mark.parametrize("c", [(0.2, 1.0), (1.0, 0.2), (0.7, 0.7), (0.0, 1.5), (0.0, 0.0)])
+def test_the_channel_of_m_mean_is_a_law_with_its_levels(c):
+    values = dict(default_request(STUDY, mechanism="m_mean", c1=c[0], c2=c[1]).values)
+    domain = domain_of(values)
+    np.testing.assert_allclose(domain.channel.sum(axis=1), 1.0)
+    # Likelihoods up to a factor become the law only if they have one sum for all records.
+    sums = np.exp(co.corner_log_likelihoods(c)).sum(axis=1)
+    np.testing.assert_allclose(sums, sums[0])
+    found = levels_of(domain)
+    np.testing.assert_allclose(found.cdp, c, atol=1e-12)
+    assert found.ldp == pytest.approx(max(c), abs=1e-12)
+    np.testing.assert_allclose(found.bcdp, co.m_mean_corner_levels(c, domain.prior), atol=1e-12)
+
+
+def test_full_dependence_tells_everything():
+    curve = curves(walking.preset(STUDY, "dependence"))
+    for key in ("bcdp", "certified", "ldp"):
+        assert curve[key].y[-1] == pytest.approx(1.0)
+    assert walking.ordered(curve["bcdp"], curve["certified"])
+    assert walking.ordered(curve["certified"], curve["part2"])
+    assert curve["bcdp"].role is Role.EXACT
+    assert curve["certified"].role is Role.UPPER
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_no_test_leaves_theorem_1s_region(mechanism):
+    values = {"mechanism": mechanism, "p1": 0.3, "p2": 0.6, "rho": 0.4, "m01": 0.1}
+    shown = curves(ask(points=201, **values))
+    region = shown["region"]
+    assert region.mark is Mark.AREA
+    for key in ("test01", "test10"):
+        assert np.all(shown[key].y >= region.low - 1e-9)
+        assert np.all(shown[key].y <= region.high + 1e-9)
+        assert walking.ordered(shown["certified"], shown[key])
+    # The region is the smallest: some test touches its border away from the corners.
+    inside = slice(1, -1)
+    gap = np.minimum(shown["test01"].y, shown["test10"].y)[inside] - region.low[inside]
+    assert gap.min() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_beliefs_follow_bayes():
+    shown = curves(ask("belief_after", "belief"))
+    belief = shown["before"].x
+    inner = slice(1, -1)
+    # Example 1: P(1 | x₁ = 0) = ¼, P(1 | x₁ = 1) = ½.
+    expected = belief * 0.5 / (belief * 0.5 + (1 - belief) * 0.25)
+    np.testing.assert_allclose(shown["output1"].y[inner], expected[inner])
+    region = shown["region"]
+    np.testing.assert_allclose(region.high, shown["output1"].y)
+    for key in ("output0", "output1"):
+        assert np.all(shown[key].y >= region.low - 1e-12)
+        assert np.all(shown[key].y <= region.high + 1e-12)
+    assert shown["ldp_most"].y[5] == 1.0
+    assert shown["ldp_least"].y[5] == 0.0
+
+
+def test_a_bit_that_is_known_tells_nothing():
+    for what, key in (("tradeoff", "type1"), ("belief_after", "belief")):
+        result = ask(what, key, p1=1.0)
+        assert any(s.why_absent.startswith("the coordinate has one") for s in result.series)
+        assert result.readout("level_bcdp").value == 0.0
+
+
+def test_levels_come_coarse_first_and_stop_when_told():
+    request = replace(default_request(STUDY), quantity="levels", sweep=default_sweep(STUDY, "rho"))
+    coarse, full = walking.answers(STUDY, request)
+    assert (coarse.fidelity, full.fidelity) == (Fidelity.COARSE, Fidelity.FULL)
+    with pytest.raises(Cancelled):
+        list(STUDY.answer(request, Context(50)))
+
+
+def test_tables_say_infinite_in_words():
+    result = ask()
+    levels, domain = result.tables
+    assert levels.rows[0][2] == "∞"
+    assert levels.rows[0][3] == pytest.approx(LOG(2))
+    assert [row[0] for row in domain.rows] == ["00", "01", "10", "11"]
+    assert domain.rows[1][2:] == (1.0, 0.0)
+
+
+def test_a_coordinate_that_is_not_there_is_said():
+    assert any("only 2" in note for note in ask(coordinate="3").notes)
+    assert not ask(coordinate="3", mechanism="example2").notes
