@@ -14,6 +14,7 @@ from explorer.privacy.heatmaps.baselines import (
     top_grid,
     unit_noise_grid,
 )
+from explorer.privacy.heatmaps.clustering import Clustering, k_median, k_median_cost
 from explorer.privacy.heatmaps.counts import CellCounts, aggregate, from_grid
 from explorer.privacy.heatmaps.dense import (
     DenseCounts,
@@ -30,6 +31,15 @@ from explorer.privacy.heatmaps.integers import (
     integer_counts,
     release_levels,
     release_measurement,
+)
+from explorer.privacy.heatmaps.kmedian import (
+    cluster,
+    clustering_bound,
+    coreset_error,
+    coreset_order,
+    data_cost,
+    median_level,
+    private_coreset,
 )
 from explorer.privacy.heatmaps.least_squares import (
     FittedMap,
@@ -62,6 +72,21 @@ from explorer.privacy.heatmaps.schedule import (
     schedule,
     start_level,
 )
+from explorer.privacy.heatmaps.shuffle import Communication, communication, modulus_at_least
+from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
+from explorer.privacy.heatmaps.shuffle_plan import (
+    ShufflePlan,
+    deficient_levels,
+    delta_with,
+    shuffle_plan,
+    wrap_probability,
+)
+from explorer.privacy.heatmaps.shuffle_protocol import (
+    Messages,
+    NoisyPyramid,
+    run_protocol,
+    user_vectors,
+)
 from explorer.privacy.heatmaps.smoothing import Smoothing, smoothing
 from explorer.privacy.heatmaps.sparse import SparseMap
 from explorer.privacy.heatmaps.tree import Reconstruction, kappa, reconstruct
@@ -69,16 +94,21 @@ from explorer.privacy.heatmaps.votes import one_cell_each
 
 __all__ = [
     "CellCounts",
+    "Clustering",
+    "Communication",
     "DenseCounts",
     "FittedMap",
     "IntegerCounts",
     "LevelCounts",
     "Measurement",
+    "Messages",
     "Metrics",
+    "NoisyPyramid",
     "QuickBounds",
     "Reconstruction",
     "ReducedProblem",
     "Schedule",
+    "ShufflePlan",
     "Smoothing",
     "SparseMap",
     "Variant",
@@ -86,9 +116,18 @@ __all__ = [
     "all_codes",
     "cells_kept",
     "children",
+    "cluster",
+    "clustering_bound",
+    "communication",
     "compare",
+    "coreset_error",
+    "coreset_order",
     "cumulative_floors",
+    "data_cost",
     "decode",
+    "deficient_epsilon",
+    "deficient_levels",
+    "delta_with",
     "dense_map",
     "dense_measurement_level",
     "depth_cap",
@@ -103,6 +142,8 @@ __all__ = [
     "gaussian_grid",
     "integer_aggregate",
     "integer_counts",
+    "k_median",
+    "k_median_cost",
     "kappa",
     "laplace_grid",
     "largest",
@@ -111,9 +152,12 @@ __all__ = [
     "measure",
     "measure_dense",
     "measure_levels",
+    "median_level",
+    "modulus_at_least",
     "nearest_map",
     "nearest_nonnegative",
     "one_cell_each",
+    "private_coreset",
     "pyramid_norm",
     "quick_bounds",
     "reconstruct",
@@ -121,11 +165,15 @@ __all__ = [
     "reduced_problem",
     "release_levels",
     "release_measurement",
+    "run_protocol",
     "schedule",
+    "shuffle_plan",
     "smoothing",
     "solve_reduced",
     "start_level",
     "top_grid",
     "unit_noise_grid",
+    "user_vectors",
     "variance_of_fit",
+    "wrap_probability",
 ]
