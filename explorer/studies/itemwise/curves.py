@@ -1,0 +1,143 @@
+"""The routes from α to α₀ and back, as bounds at the points of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.amplification import Clones
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.user_metric import Binding, Internal
+from explorer.studies.itemwise import words as said
+from explorer.studies.itemwise.parameters import LOCAL
+from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.model import Context, Request
+from explorer.studies.sweeping import SweptPoints
+
+_LIMIT = 800.0
+
+
+@dataclass(frozen=True)
+class Points:
+    """What the formulas take, one entry a point, the sliders' own last."""
+
+    alpha: FloatArray
+    alpha0: FloatArray
+    m: FloatArray
+    n: FloatArray
+    delta: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        """Return the items in one shuffle."""
+        return self.m * self.n
+
+
+def points_of(swept: SweptPoints, request: Request) -> Points:
+    """Return the points of a sweep; in the local model n = 1."""
+    n = np.ones_like(swept["n"]) if request["model"] == LOCAL else swept["n"]
+    return Points(swept["alpha"], swept["alpha0"], swept["m"], n, swept["delta"])
+
+
+def _bound(
+    value: FloatArray, role: Role, reference: Reference, valid: BoolArray | None, why: str
+) -> Bound:
+    known: BoolArray = np.isfinite(value) & (True if valid is None else valid)
+    return Bound(np.where(known, value, np.nan), role, reference, known, "" if known.all() else why)
+
+
+def closed_alpha0(p: Points) -> dict[str, Bound]:
+    """Return the closed forms of α₀ for a target α."""
+    found: dict[str, Bound] = {}
+    routes = (("tight", Internal.TIGHT, said.THEOREM_TIGHT),
+              ("simple", Internal.SIMPLE, said.THEOREM_SIMPLE))  # fmt: skip
+    for key, rule, reference in routes:
+        inverted = um.theorem44_invert(p.alpha, p.delta, p.m, p.n, rule)
+        holds = inverted.binding != Binding.INFEASIBLE.value
+        found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, said.NO_ALPHA0)
+    found["composed"] = Bound(np.minimum(p.alpha / p.m, _LIMIT), Role.LOWER, said.COMPOSED)
+    printed = um.closed_form(p.alpha, p.delta, p.m, p.n)
+    found["printed"] = _bound(
+        printed.alpha0, Role.BASELINE, said.PRINTED, printed.valid, said.PRINTED_FAILS
+    )
+    return found
+
+
+def closed_alpha(p: Points) -> dict[str, Bound]:
+    """Return the closed forms of the α that α₀ is worth."""
+    found: dict[str, Bound] = {}
+    routes = (("tight", Internal.TIGHT, said.THEOREM_TIGHT),
+              ("simple", Internal.SIMPLE, said.THEOREM_SIMPLE))  # fmt: skip
+    for key, rule, reference in routes:
+        sure = um.theorem44_certificate(p.alpha0, p.delta, p.m, p.n, rule)
+        found[key] = _bound(sure.alpha, Role.UPPER, reference, sure.valid, said.CONDITION_FAILS)
+    found["composed"] = Bound(p.m * p.alpha0, Role.UPPER, said.COMPOSED)
+    claim = np.asarray(um.closed_form_claim(p.alpha0, p.delta, p.m, p.n))
+    # Validity is that of the form at the α it is claimed for; beyond 800 no one would ask.
+    asked = np.where(np.isfinite(claim), np.minimum(claim, _LIMIT), 1.0)
+    holds = um.closed_form(asked, p.delta, p.m, p.n).valid & (claim <= _LIMIT)
+    found["printed"] = _bound(
+        claim, Role.BASELINE, said.PRINTED, holds, f"{said.PRINTED_FAILS}; or {said.PRINTED_JUMPS}"
+    )
+    return found
+
+
+def closed_delta(p: Points) -> dict[str, Bound]:
+    """Return the closed forms of δ′ at α and α₀."""
+    found = um.theorem44_delta_at(p.alpha, p.alpha0, p.m, p.n)
+    why = f"{said.CONDITION_FAILS}; or {said.NO_DELTA}"
+    return {
+        "proof": _bound(found.tight, Role.UPPER, said.THEOREM_PROOF, found.valid, why),
+        "claimed": _bound(found.claimed, Role.UPPER, said.THEOREM_TIGHT, found.valid, why),
+    }
+
+
+_EXACT: dict[str, tuple[Callable[..., Any], Callable[..., Any], Role, str]] = {
+    "alpha0": (um.group_alpha0, um.group_alpha0_estimate, Role.LOWER, "alpha"),
+    "alpha": (um.group_alpha, um.group_alpha_estimate, Role.UPPER, "alpha0"),
+}
+
+
+def exact_keys(space: ChosenSpace) -> tuple[str, ...]:
+    """Return the keys of the exact curves there are on a space."""
+    return ("exact", "exact_near") if space.min_distance > 0 else ("exact",)
+
+
+def exact(
+    what: str, p: Points, key: str, space: ChosenSpace, variant: Clones, context: Context
+) -> Bound:
+    """Return exact hops for `what` (``alpha0``, ``alpha`` or ``delta``), point by point."""
+    near = space.min_distance if key == "exact_near" else 0.0
+    which = variant if key == "exact_near" else Clones.PUBLISHED
+    if what == "delta":
+        compute: Callable[..., Any] = um.group_delta
+        columns = (p.alpha, p.alpha0, p.m, p.n)
+        role = Role.UPPER
+    else:
+        compute, _, role, given = _EXACT[what]
+        columns = (getattr(p, given), p.delta, p.m, p.n)
+    value = np.empty(p.m.shape)
+    for i, row in enumerate(zip(*columns, strict=True)):
+        context.check()
+        arguments = tuple(float(v) for v in row)
+        value[i] = context.memo(
+            ("itemwise", what, near, which.value, arguments),
+            partial(compute, *arguments, near, 1.0, which),
+        )
+    if what == "delta":
+        value = np.minimum(value, 1.0)
+    return _bound(value, role, said.EXACT, None, said.BEYOND)
+
+
+def estimate(what: str, p: Points, key: str, space: ChosenSpace, variant: Clones) -> Bound:
+    """Return about `exact`, at once, for a curve to follow the sliders."""
+    near = space.min_distance if key == "exact_near" else 0.0
+    which = variant if key == "exact_near" else Clones.PUBLISHED
+    _, compute, _, given = _EXACT[what]
+    value = np.asarray(compute(getattr(p, given), p.delta, p.m, p.n, near, 1.0, which))
+    return _bound(value, Role.ESTIMATE, said.EXACT, None, said.BEYOND)

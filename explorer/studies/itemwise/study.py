@@ -1,0 +1,256 @@
+"""What randomising every item and shuffling promises a user, by every route there is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.amplification import Clones
+from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.itemwise import curves
+from explorer.studies.itemwise import words as said
+from explorer.studies.itemwise.displacement import mean_distance, why_not
+from explorer.studies.itemwise.examples import example_table
+from explorer.studies.itemwise.page import PAGE, PRESETS
+from explorer.studies.itemwise.parameters import LOCAL, PARAMETERS, QUANTITIES
+from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.model import (
+    Condition,
+    Context,
+    Fidelity,
+    Guarantee,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_EXACT_POINTS = 32
+"""Points of all exact curves together."""
+_FEW_POINTS = 12
+_LONG = 30_000
+_COARSE_POINTS = 30
+_FIRST_POINTS = 4
+"""Points of an exact curve that has no quick estimate, in the coarse answer."""
+_SAFE = ("exact", "exact_near", "tight", "simple", "composed")
+"""Routes that certify: never the printed one."""
+
+
+class ItemWise:
+    """α certified from α₀ and back: exact hops, Theorem 4.4, composition, the paper's forms."""
+
+    id: ClassVar[str] = "itemwise"
+    name: ClassVar[str] = "Item-wise release"
+    question: ClassVar[str] = "How much noise must each item get when all are shuffled?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (
+        said.EXACT, said.THEOREM_TIGHT, said.THEOREM_SIMPLE, said.THEOREM_PROOF, said.COMPOSED,
+        said.PRINTED, said.NOISE,
+    )  # fmt: skip
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield closed forms and a quick estimate of exact hops, then exact hops.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or the space's file is no good.
+        LookupError
+            If the space's file is not open.
+        """
+        space = chosen_space(request, context)
+        swept = swept_points(self, request)
+        coarse = _answered(request, swept, space, context, Fidelity.COARSE)
+        yield coarse
+        if not coarse.complete:
+            yield _answered(request, swept, space, context, Fidelity.FULL)
+
+
+def _answered(
+    request: Request, swept: SweptPoints, space: ChosenSpace, context: Context, fidelity: Fidelity
+) -> Result:
+    started = time.perf_counter()
+    full = fidelity is Fidelity.FULL
+    what = request.quantity
+    solved = "alpha0" if what == "noise" else what
+    shared = {"alpha0": curves.closed_alpha0, "alpha": curves.closed_alpha}
+    closed = shared.get(solved, curves.closed_delta)(curves.points_of(swept, request))
+    fewer = swept.thinned(_points_of(request, solved, full) // len(curves.exact_keys(space)))
+    exact = _exact(request, curves.points_of(fewer, request), solved, space, context, full)
+    context.check()
+    bounds = {**{key: (fewer, b) for key, b in exact.items()},
+              **{key: (swept, b) for key, b in closed.items()}}  # fmt: skip
+    drawn = bounds
+    if what == "noise":
+        drawn = {
+            key: (points, _displaced(b, request, space, key))
+            for key, (points, b) in bounds.items()
+            if key not in ("printed", "simple")
+        }
+    here = {key: b for key, (_, b) in bounds.items()}
+    return Result(
+        request,
+        fidelity,
+        series=tuple(
+            _curve(key, points, b, _estimated(key, full, solved))
+            for key, (points, b) in drawn.items()
+        ),
+        tables=(example_table(context),) if full else (),
+        space=space.picture,
+        readouts=_readouts(request, here, drawn, space, full),
+        conditions=_conditions(request, here),
+        guarantee=_guarantee(request, here, space, full),
+        notes=tuple(n for n in (space.missing, *space.notes) if n),
+        complete=full or request.fidelity is Fidelity.COARSE,
+        timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+    )
+
+
+def _points_of(request: Request, solved: str, full: bool) -> int:
+    """Return how many points exact curves get: fewer where every sum is long."""
+    if not full:
+        return _FIRST_POINTS if solved == "delta" else _COARSE_POINTS
+    n = 1.0 if request["model"] == LOCAL else float(request["n"])
+    m, alpha0 = float(request["m"]), float(request["alpha0"])
+    if solved == "alpha0":
+        alpha0 = float(um.group_alpha0_estimate(request["alpha"], request["delta"], m, n))
+    # Clones number about mn·e^(−α₀); their sum has a length of some standard deviations.
+    terms = 16 * math.sqrt(m * n * math.exp(-alpha0))
+    return _EXACT_POINTS if terms < _LONG else _FEW_POINTS
+
+
+def _exact(
+    request: Request,
+    points: curves.Points,
+    solved: str,
+    space: ChosenSpace,
+    context: Context,
+    full: bool,
+) -> dict[str, Bound]:
+    """Return exact hops; at first an estimate of them, where there is one."""
+    variant = Clones(request["clones"])
+    found = {}
+    for key in curves.exact_keys(space):
+        if full or solved == "delta":
+            found[key] = curves.exact(solved, points, key, space, variant, context)
+        else:
+            found[key] = curves.estimate(solved, points, key, space, variant)
+    return found
+
+
+def _estimated(key: str, full: bool, solved: str) -> bool:
+    return key.startswith("exact") and not full and solved != "delta"
+
+
+def _displaced(alpha0: Bound, request: Request, space: ChosenSpace, key: str) -> Bound:
+    """Return the mean distance of an answer at the α₀ that a route allows."""
+    why = why_not(request["randomiser"], space)
+    role = Role.ESTIMATE if alpha0.role is Role.ESTIMATE else Role.EXACT
+    known = alpha0.valid & (alpha0.value > 0) & (why == "")
+    value = np.full(alpha0.value.shape, np.nan)
+    if known.any():
+        value[known] = mean_distance(request["randomiser"], space, alpha0.value[known])
+    reason = "" if known.all() else why or alpha0.reason
+    return Bound(value, role, said.NOISE, known, reason, alpha0.truncated)
+
+
+def _curve(key: str, points: SweptPoints, bound: Bound, estimated: bool) -> Series:
+    label = said.LABELS[key]
+    note = said.PRINTED_NOTE if key == "printed" else ""
+    return curve_of(key, label, points, bound, note=said.COMING if estimated else note)
+
+
+def _readouts(
+    request: Request,
+    here: dict[str, Bound],
+    drawn: dict[str, tuple[SweptPoints, Bound]],
+    space: ChosenSpace,
+    full: bool,
+) -> tuple[Readout, ...]:
+    found = []
+    for key, (_, bound) in drawn.items():
+        note = said.COMING if bound.role is Role.ESTIMATE else ""
+        found.append(readout_of(key, said.LABELS[key], bound, note=note))
+    if request.quantity == "noise":
+        mean = drawn["exact"][1].value[-1]
+        if np.isfinite(mean) and space.metric is not None:
+            role = Role.EXACT if full else Role.ESTIMATE
+            length = float(mean) * space.diameter
+            found.append(Readout("length", "mean distance", length, role, space.unit))
+        found.append(readout_of("alpha0", "α₀ by exact hops", here["exact"]))
+    return tuple(found)
+
+
+def _at_sliders(request: Request, here: dict[str, Bound]) -> tuple[float, float, float, str]:
+    """Return α, α₀, δ′ and the key of the route that certifies them best; "" if none does."""
+    alpha, alpha0, delta = (float(request[key]) for key in ("alpha", "alpha0", "delta"))
+    sure = {
+        key: float(b.value[-1])
+        for key, b in here.items()
+        if (key in _SAFE or request.quantity == "delta")
+        and b.valid[-1]
+        and b.role is not Role.ESTIMATE
+    }
+    if not sure:
+        return alpha, alpha0, delta, ""
+    if request.quantity == "alpha":
+        key = min(sure, key=lambda k: sure[k])
+        return sure[key], alpha0, 0.0 if key == "composed" else delta, key
+    if request.quantity == "delta":
+        key = min(sure, key=lambda k: sure[k])
+        return alpha, alpha0, sure[key], key
+    key = max(sure, key=lambda k: sure[k])
+    return alpha, sure[key], 0.0 if key == "composed" else delta, key
+
+
+def _conditions(request: Request, here: dict[str, Bound]) -> tuple[Condition, ...]:
+    alpha, alpha0, delta, _ = _at_sliders(request, here)
+    m = float(request["m"])
+    n = 1.0 if request["model"] == LOCAL else float(request["n"])
+    inside = max(min(delta, 1.0), 1e-300)
+    sure = um.theorem44_certificate(alpha0, inside, m, n, um.Internal.TIGHT)
+    printed = spent = None
+    if alpha <= 800 and delta > 0:
+        printed = float(um.closed_form(alpha, inside, m, n).alpha0)
+        spent = float(um.closed_form_achieved(alpha, inside, m, n)) if printed <= 800 else None
+    return said.conditions(
+        alpha0=alpha0,
+        limit=float(sure.limit),
+        alpha=alpha,
+        m=m,
+        total=m * n,
+        printed_alpha0=printed,
+        printed_alpha=spent,
+    )
+
+
+def _guarantee(
+    request: Request, here: dict[str, Bound], space: ChosenSpace, full: bool
+) -> Guarantee | None:
+    alpha, alpha0, delta, key = _at_sliders(request, here)
+    if not key or delta >= 1:
+        return None
+    local = request["model"] == LOCAL
+    return said.guarantee(
+        alpha=alpha,
+        alpha0=alpha0,
+        delta=delta,
+        w=float(request["w"]),
+        local=local,
+        source=said.LABELS[key],
+        differences=said.differences(local, space.min_distance) if full else (),
+    )

@@ -1,0 +1,178 @@
+"""What item-wise release says in words: sources, names of curves, conditions, guarantee."""
+
+from __future__ import annotations
+
+from explorer.privacy.bounds import Reference
+from explorer.studies.model import Condition, Guarantee
+from explorer.studies.wording import guesses, small
+
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+EXACT = Reference(
+    _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
+    "no condition on α₀ and m",
+)  # fmt: skip
+THEOREM_SIMPLE = Reference(
+    _PAPER, "Theorem 4.4 with δ = δ′e^(−α)", "the limit w → 0, which is not attained: errata A1, A2"
+)
+THEOREM_TIGHT = Reference(
+    _PAPER, "Theorem 4.4 with δ·e^h = δ′", "the largest δ inside: errata A2, A7"
+)
+THEOREM_PROOF = Reference(
+    _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: erratum A7"
+)
+COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
+PRINTED = Reference(
+    _PAPER, "equations (6) and (7), as printed",
+    "never to calibrate with: errata A3–A6, F1",
+)  # fmt: skip
+NOISE = Reference(
+    "Andrés et al. 2013 (planar Laplace); Imola et al. 2024, Section 6.2 (GKRR)",
+    "mean distance of an answer from its item",
+)
+
+LABELS = {
+    "exact": "exact hops",
+    "exact_near": "exact hops, smallest distance of the space",
+    "tight": "Theorem 4.4, δ·e^h = δ′",
+    "simple": "Theorem 4.4, δ = δ′e^(−α)",
+    "composed": "plain composition, α = m·α₀",
+    "printed": "equation (6)/(7) of the paper",
+    "proof": "Theorem 4.3, the δ of its proof",
+    "claimed": "Theorem 4.4, the δ it claims",
+}
+COMING = "normal approximation; the exact sum follows"
+CONDITION_FAILS = (
+    "the theorem's condition fails: α₀ must be below ln(mn/(16 ln(4mn/δ))) with the δ inside"
+)
+NO_ALPHA0 = (
+    "the theorem's condition holds for no α₀ > 0: mn is not above 16 ln(4mn/δ) with the δ inside"
+)
+PRINTED_FAILS = (
+    "the condition of the theorem behind the equation fails there, or α is not below m: the paper "
+    "states neither"
+)
+PRINTED_JUMPS = "the printed equations jump from α₀ = 1 to 2 ln 2 and give no α between"
+BEYOND = "more than α = 800"
+NO_DELTA = "no δ of the theorem between 1e-300 and 1 gives this α at this α₀"
+ITEMS_NEAR = "the space's items can be arbitrarily near to each other"
+PRINTED_NOTE = (
+    "the paper's claim, not to calibrate with: for α₀ ≤ 1 4.6 to 8 times too small, for α₀ > 4 it "
+    "spends more than α"
+)
+
+
+def shuffled(model_local: bool) -> str:
+    """Return which answers are shuffled together."""
+    return "one user's items" if model_local else "the items of all users"
+
+
+def conditions(
+    *,
+    alpha0: float,
+    limit: float,
+    alpha: float,
+    m: float,
+    total: float,
+    printed_alpha0: float | None,
+    printed_alpha: float | None,
+) -> tuple[Condition, ...]:
+    """Return what the numbers at the sliders need, and whether they have it."""
+    found = [
+        Condition(
+            "Theorem 4.4: α₀ < ln(mn/(16 ln(4mn/δ))), with the δ inside",
+            bool(alpha0 < limit),
+            f"α₀ = {alpha0:.4g}, limit {limit:.4g} at mn = {total:,.0f}",
+        ),
+        Condition(
+            "Equation (6)/(7): α < m, which the paper states", alpha < m,
+            f"α = {alpha:.4g}, m = {m:,.0f}",
+        ),
+    ]  # fmt: skip
+    if printed_alpha0 is not None and printed_alpha is not None:
+        found.append(
+            Condition(
+                "Equation (6)/(7) spends no more than α by the paper's own theorem",
+                bool(printed_alpha <= alpha * (1 + 1e-9)),
+                f"at its α₀ = {printed_alpha0:.4g} Theorem 4.4 certifies α = {printed_alpha:.4g}",
+            )
+        )
+    return (*found, *ASSUMED)
+
+
+ASSUMED = (
+    Condition(
+        "One common α₀·d-private randomiser for every item, with a symmetric d; items outside the "
+        "space are refused", None,
+    ),
+    Condition("Every user has the same public number m of items (bounded data)", None),
+    Condition("The shuffle hides which answer is whose", None),
+)  # fmt: skip
+
+
+def guarantee(
+    *,
+    alpha: float,
+    alpha0: float,
+    delta: float,
+    w: float,
+    local: bool,
+    source: str,
+    differences: tuple[str, ...],
+) -> Guarantee:
+    """Return the guarantee at the sliders' values."""
+    epsilon = alpha * w
+    failing = f", {small(delta)}" if delta > 0 else ", 0"
+    seen = "after seeing all of the user's shuffled answers" if local else (
+        "after seeing all shuffled answers"
+    )  # fmt: skip
+    return Guarantee(
+        unit="one user's whole data set, the better the shorter the earth mover's way",
+        replace_one=(
+            f"({alpha:.4g}·w{failing})-private when one user's m items are replaced by others at "
+            f"earth mover's distance w (bounded d_EM-DP, {source}, α₀ = {alpha0:.4g})"
+        ),
+        add_remove=(
+            "not covered: n and m are fixed and public; data sets of any size are drawn down to "
+            "one size first (see “Unbounded data”)"
+        ),
+        trust=(
+            "Local: the user's own device randomises and shuffles her m items; everybody else, the "
+            "curator too, sees only these answers."
+            if local
+            else "Central: the curator, or a shuffler trusted to forget whose answers are whose, "
+            "randomises and shuffles all mn items; everybody else sees the shuffled answers. "
+            f"Against the shuffler itself an item has its own α₀ = {alpha0:.4g}."
+        ),
+        sentence=guesses(
+            epsilon, delta,
+            f"which of two data sets a user holds, {w:.3g} of the largest distance apart", seen,
+        ),
+        references=(EXACT, THEOREM_TIGHT),
+        differences=differences,
+    )  # fmt: skip
+
+
+def differences(local: bool, near: float) -> tuple[str, ...]:
+    """Return why the accountants shown differ."""
+    said = [
+        "Exact hops and Theorem 4.4 bound the same pair of mechanisms: the theorem by a closed "
+        "form that needs a condition and constants of 8 and 16, exact hops by summing the pair's "
+        "hockey-stick divergence.",
+        "The two forms of Theorem 4.4 choose its inner δ differently: δ′e^(−α) is always enough, "
+        "the largest δ with δ·e^h = δ′ gives more.",
+        "Plain composition ignores the shuffle: α = m·α₀, but needs no δ"
+        + (
+            "; in the local model Theorem 4.4 is often no better, as a user hides only among her "
+            "own items."
+            if local
+            else "."
+        ),
+        "Equations (6) and (7) are simplified from the theorem by bounds that are not valid "
+        "throughout: they lie below it for small α₀ and above it for α₀ > 4.",
+    ]
+    if near > 0:
+        said.append(
+            f"In this space different items are at least {near:.3g} apart, so that no hop is as "
+            "short, and as costly for its length, as the general bound must assume."
+        )
+    return tuple(said)

@@ -1,0 +1,245 @@
+"""Item-wise release: the paper's example by every route, the order of the routes, every end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Role
+from explorer.privacy.spaces import Clustered, Grid, Square
+from explorer.studies.itemwise import ItemWise
+from explorer.studies.itemwise.displacement import mean_distance
+from explorer.studies.metric_space import chosen_space
+from explorer.studies.model import Cancelled, Fidelity, Scale, Sweep, default_request
+from tests.studies import walking
+from tests.studies.context import Context
+
+STUDY = ItemWise()
+SMALL = {"m": 100, "n": 200}
+
+
+def ask(what="alpha0", key="alpha", low=0.1, high=100.0, points=7, context=None, **values):
+    request = replace(
+        default_request(STUDY, **values),
+        quantity=what,
+        sweep=Sweep(key, low, high, points, Scale.LOG),
+    )
+    return walking.answers(STUDY, request, context)[-1]
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_every_axis_over_its_whole_range(what, key, model):
+    walking.walk_axis(STUDY, what, key, points=6, model=model)
+
+
+@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters])
+def test_every_parameter_to_both_ends(key):
+    values = dict(SMALL)
+    if key.startswith("space_") or key == "clones":
+        values["space"] = {"clones": "grid", "space_cells": "grid"}.get(key, "clustered")
+    walking.walk_parameter(STUDY, key, points=3, steps=4, **values)
+
+
+@pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential"])
+@pytest.mark.parametrize(
+    "space", ["line", "square-l1", "square-l2", "grid", "sphere", "clustered", "discrete", "matrix"]
+)
+def test_every_randomiser_on_every_space_answers_or_says_why(randomiser, space):
+    result = ask("noise", randomiser=randomiser, space=space, space_cells=8, **SMALL)
+    fits = {"planar": ("square-l1", "square-l2"), "gkrr": ("clustered", "discrete"),
+            "exponential": ("grid", "clustered", "discrete")}[randomiser]  # fmt: skip
+    exact = curves(result)["exact"]
+    assert exact.present.any() == (space in fits)
+    if space not in fits:
+        assert exact.why_absent
+
+
+def test_its_page_and_presets_hold_together():
+    walking.check_page(STUDY)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("central", {"exact": 3.8489, "tight": 2.48387, "simple": 2.40528, "composed": 0.025}),
+        ("local", {"exact": 0.08067, "tight": 0.02497, "simple": 0.02491, "printed": 0.003165}),
+        ("three", {"tight": 41.98757, "exact": 10.59876, "composed": 3000.0}),
+        ("second-branch", {"printed": 10.266, "simple": 8.7097}),
+        ("places", {"exact": 2 / 3.8489897, "length": 14.697}),
+    ],
+)
+def test_the_papers_example(key, expected):
+    result = walking.preset(STUDY, key)
+    for name, value in expected.items():
+        assert result.readout(name).value == pytest.approx(value, rel=3e-4), name
+
+
+def test_the_table_of_corrected_numbers():
+    # The specification's four rows, and the concrete example.
+    rows = {(row[1], row[4]): row for row in ask().tables[0].rows}
+    for (alpha, n), printed, theorem, hops, composed in (
+        ((25.0, 1.0), 0.00317, 0.02497, 0.08067, 0.025),
+        ((25.0, 1e3), 0.1001, 0.5985, 1.3456, 0.025),
+        ((5.0, 1e5), 0.2442, 1.1217, 2.2558, 0.005),
+        ((1.0, 1e5), 0.0514, 0.34608, 0.9482, 0.001),
+    ):
+        row = rows[alpha, n]
+        assert row[6] == pytest.approx(printed, abs=6e-5)
+        assert row[9] == pytest.approx(theorem, abs=6e-5)
+        # Printed rounded down.
+        assert 0 <= row[10] - hops < 1e-4
+        assert row[11] == composed
+    text = rows[25.0, 1e5]
+    assert text[5] == 3.0
+    assert text[8] == pytest.approx(2.40528, abs=1e-5)
+    assert "α = 41.98" in ask().tables[0].note
+
+
+def test_routes_to_alpha0_keep_their_order():
+    for model in ("central", "local"):
+        shown = curves(ask(model=model, points=9))
+        for name in ("tight", "simple", "composed"):
+            at = np.isin(shown[name].x, shown["exact"].x)
+            both = np.isfinite(shown[name].y[at])
+            assert shown[name].role is Role.LOWER
+            assert np.all(shown[name].y[at][both] <= shown["exact"].y[both] * (1 + 1e-9))
+        assert walking.ordered(shown["simple"], shown["tight"])
+        assert shown["exact"].role is Role.LOWER
+        assert shown["printed"].role is Role.BASELINE
+
+
+def test_routes_to_alpha_keep_their_order():
+    shown = curves(ask("alpha", "alpha0", 0.01, 5.0, 9))
+    for name in ("tight", "simple", "composed"):
+        both = shown[name].present & shown["exact"].present
+        assert np.all(shown[name].y[both] >= shown["exact"].y[both] * (1 - 1e-9))
+        assert shown[name].role is Role.UPPER
+
+
+def test_curves_are_the_mathematics():
+    shown = curves(ask(points=5))
+    arguments = (shown["exact"].x, 1e-12, 1000, 10**5)
+    np.testing.assert_allclose(shown["exact"].y, um.group_alpha0(*arguments), rtol=1e-12)
+    inverted = um.theorem44_invert(*arguments, um.Internal.TIGHT)
+    np.testing.assert_allclose(shown["tight"].y, inverted.alpha0, rtol=1e-12)
+    deltas = curves(ask("delta", "alpha0", 0.5, 8.0, 5))
+    at = deltas["exact"].x
+    expected = np.minimum(um.group_delta(25.0, at, 1000, 10**5), 1.0)
+    np.testing.assert_allclose(deltas["exact"].y, expected, rtol=1e-12)
+    assert walking.ordered(deltas["proof"], deltas["claimed"])
+    both = deltas["proof"].present
+    assert np.all(deltas["exact"].y[both] <= deltas["proof"].y[both])
+
+
+def test_printed_equations_leave_the_plot_where_their_condition_fails():
+    shown = curves(ask(model="local", low=1.0, high=500.0, points=30))["printed"]
+    assert not shown.present[shown.x > 27].any()
+    assert shown.present[shown.x < 26].all()
+    assert "condition" in shown.why_absent
+    assert "not to calibrate" in shown.note
+
+
+def test_spending_too_much_is_said():
+    result = walking.preset(STUDY, "second-branch")
+    broken = [c for c in result.conditions if "spends" in c.text]
+    assert broken[0].holds is False
+    assert "256.7" in broken[0].margin
+    fine = walking.preset(STUDY, "central")
+    assert [c.holds for c in fine.conditions if "spends" in c.text] == [True]
+
+
+def test_a_smallest_distance_gains():
+    base = curves(ask(space="sphere", **SMALL))
+    assert "exact_near" not in base
+    for clones in ("2021", "2023"):
+        shown = curves(ask(space="discrete", clones=clones, **SMALL))
+        assert walking.ordered(shown["exact"], shown["exact_near"])
+        again = um.group_alpha0(shown["exact_near"].x, 1e-12, 100, 200, 1.0, 1.0, clones)
+        np.testing.assert_allclose(shown["exact_near"].y, again, rtol=1e-12)
+
+
+def test_the_guarantee_takes_the_best_route_that_certifies():
+    good = walking.preset(STUDY, "central").guarantee
+    assert "exact hops" in good.replace_one
+    assert "25·w, 1e-12" in good.replace_one
+    assert "55 times in 100" in good.sentence
+    assert good.differences
+    # A single item hides among nobody: composition is all there is, without a δ.
+    alone = ask(model="local", m=1, low=0.1, high=1.0).guarantee
+    assert "not covered" in alone.add_remove
+    assert "her own" in ask(model="local").guarantee.differences[2]
+
+
+def test_a_delta_of_one_promises_nothing():
+    result = ask("delta", "alpha", 0.01, 0.1, 3, alpha=0.01, alpha0=50.0)
+    assert result.readout("exact").value == 1.0
+    assert result.guarantee is None
+
+
+def test_the_first_answer_is_an_estimate_and_says_so():
+    request = replace(
+        default_request(STUDY), quantity="alpha0", sweep=Sweep("alpha", 1, 100, 9, Scale.LOG)
+    )
+    first, last = walking.answers(STUDY, request)
+    assert curves(first)["exact"].role is Role.ESTIMATE
+    assert "exact sum follows" in curves(first)["exact"].note
+    assert "exact hops" not in first.guarantee.replace_one
+    assert curves(last)["exact"].role is Role.LOWER
+    np.testing.assert_allclose(curves(first)["exact"].y, curves(last)["exact"].y, rtol=1e-3)
+    only = list(STUDY.answer(replace(request, fidelity=Fidelity.COARSE), Context()))
+    assert [r.complete for r in only] == [True]
+
+
+def test_dragging_what_a_curve_does_not_depend_on_computes_nothing_anew():
+    context = Context()
+    ask("alpha", "alpha0", 0.1, 5.0, 9, context, alpha0=1.0)
+    kept = len(context.kept)
+    ask("alpha", "alpha0", 0.1, 5.0, 9, context, alpha0=2.0)
+    assert len(context.kept) == kept + 1
+
+
+def test_work_stops_when_told():
+    with pytest.raises(Cancelled):
+        ask(context=Context(stop_after=4))
+
+
+@pytest.mark.parametrize("alpha0", [0.3, 4.0])
+def test_displacements_are_those_of_the_mechanisms(alpha0):
+    # Means of draws within five standard errors: false alarm 6e-7 each.
+    rng = np.random.default_rng(11)
+    draws = 40_000
+
+    def space(**values):
+        return chosen_space(default_request(STUDY, **values), Context())
+
+    for norm in (1, 2):
+        square = Square(norm, 20.0, "mi")
+        answers = um.PlanarLaplace(square, alpha0).answer([[10.0, 10.0]] * draws, rng)
+        off = answers - 10.0
+        length = np.abs(off).sum(axis=1) if norm == 1 else np.hypot(*off.T)
+        kind = space(space=f"square-l{norm}", space_side=20.0)
+        expected = mean_distance("planar", kind, np.array([alpha0]))[0] * square.length
+        assert abs(length.mean() - expected) < 5 * length.std() / math.sqrt(draws)
+
+    clusters = Clustered(4, 3, 0.2)
+    own = np.zeros(draws, int)
+    answers = um.GKRR(clusters, alpha0).answer(own, rng)
+    moved = clusters.matrix()[0, answers]
+    chosen = space(space="clustered", space_clusters=4, space_each=3, space_near=0.2)
+    expected = mean_distance("gkrr", chosen, np.array([alpha0]))[0]
+    assert abs(moved.mean() - expected) < 5 * moved.std() / math.sqrt(draws)
+
+    grid = Grid(4, 4)
+    law = um.Exponential(grid, alpha0, sharp=False).law()
+    chosen = space(space="grid", space_cells=4)
+    expected = mean_distance("exponential", chosen, np.array([alpha0]))[0]
+    assert expected == pytest.approx((law * grid.matrix()).sum(axis=1).mean())
