@@ -62,6 +62,11 @@ _CARDS: dict[str, Card] = {
             "bounds", DISTANCES, "explorer.studies.choose_alpha:ChooseAlpha",
         ),
         Card(
+            "itemwise", "Item-wise release",
+            "How much noise must each item get when all are shuffled?",
+            "bounds", DISTANCES, "explorer.studies.itemwise:ItemWise",
+        ),
+        Card(
             "coordinate-mean", "Coordinate DP: mean",
             "What does it cost to protect some coordinates more than others?",
             "bounds", COORDINATES, "explorer.studies.coordinate_mean:CoordinateMean",
