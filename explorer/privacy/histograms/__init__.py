@@ -86,6 +86,7 @@ from explorer.privacy.histograms.sample_complexity import (
 from explorer.privacy.histograms.tables import (
     Row,
     table1,
+    table1_orders,
     table2,
 )
 from explorer.privacy.histograms.views import (
@@ -175,6 +176,7 @@ __all__ = [
     "solve_pointer_jumping",
     "stable_error",
     "table1",
+    "table1_orders",
     "table2",
     "zsum",
     "zsum_randomizer",

@@ -89,12 +89,32 @@ def table1(
     ----------
     Balcer & Cheu 2020, Table 1; errata A1, B7.
     """
+    users, bins, e, small = _arguments(n, d, eps, delta)
+    failure = float(domain.delta(beta, "beta"))
+    *others, central = table1_orders(users, bins, e, small)
+    return [
+        *others,
+        _paper_row(users, bins, e, small, failure),
+        _calibrated_row(users, bins, e, small, failure),
+        central,
+    ]
+
+
+def _arguments(
+    n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike
+) -> tuple[FloatArray, ...]:
     users = domain.integers("n", n, 1, domain.COUNT_MAX)
     bins = domain.integers("d", d, 1, DOMAIN_MAX)
     e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX, open_low=True)
-    small = domain.delta(delta)
-    users, bins, e, small = np.broadcast_arrays(users, bins, e, small)
-    failure = float(domain.delta(beta, "beta"))
+    return tuple(np.broadcast_arrays(users, bins, e, domain.delta(delta)))
+
+
+def table1_orders(n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike) -> list[Row]:
+    """Return the rows of Table 1 that are orders of growth only, all but the paper's own.
+
+    Parameters and errors as for `table1`: local, three shuffled ones, central.
+    """
+    users, bins, e, small = _arguments(n, d, eps, delta)
     log_d, log_inverse = np.log(bins), -np.log(small)
     paper_range = e <= 1
     needs = "the table assumes ε ≤ 1"
@@ -135,8 +155,6 @@ def table1(
             True,
             _order(rate / e**2, "Table 1, [13]", few, few_needs),
         ),
-        _paper_row(users, bins, e, small, failure),
-        _calibrated_row(users, bins, e, small, failure),
         Row(
             "central",
             "Dwork et al. 2006; Bun et al. 2016",
