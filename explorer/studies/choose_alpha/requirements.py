@@ -88,7 +88,7 @@ def looked_at(points: SweptPoints, request: Request, space: ChosenSpace) -> Floa
 def iso_curves(
     points: SweptPoints, q: FloatArray, asked: Requirements, alpha: float
 ) -> tuple[Series, ...]:
-    """Return τ = ε/(αq) at the levels of ε asked for and at some others."""
+    """Return τ = ε/(αq), at most 1, at the levels of ε asked for and at some others."""
     named: dict[float, list[int]] = {}
     for i, eps in enumerate(asked.eps):
         named.setdefault(float(eps), []).append(i + 1)
@@ -106,12 +106,11 @@ def _iso(
     key: str, label: str, level: float, points: SweptPoints, q: FloatArray, alpha: float
 ) -> Series:
     with np.errstate(divide="ignore", over="ignore"):
-        tau = level / (alpha * q)
-    holds = (q <= 1) & (tau <= 1)
-    reasons = [said.ALL_MAY_MOVE if (tau > 1).any() else "", said.TOO_FAR if (q > 1).any() else ""]
-    bound = Bound(
-        np.where(holds, tau, np.nan), Role.UPPER, said.SETTING, holds, said.either(*reasons)
-    )
+        # Where even all data may move that far the line runs along the top.
+        tau = np.minimum(level / (alpha * q), 1.0)
+    holds = q <= 1
+    why = "" if holds.all() else said.TOO_FAR
+    bound = Bound(np.where(holds, tau, np.nan), Role.UPPER, said.SETTING, holds, why)
     return curve_of(key, label, points, bound, note=said.BELOW)
 
 

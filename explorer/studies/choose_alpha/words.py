@@ -21,15 +21,9 @@ SETTING = Reference(
 )  # fmt: skip
 USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; erratum C2")
 
-ALL_MAY_MOVE = "even if all data moved that far, ε would be smaller than this level"
 TOO_FAR = "farther than the space is wide"
-BELOW = "whatever lies on the line or below it has at most this ε"
+BELOW = "whatever lies on the line or below it has at most this ε; at 1 all data may move that far"
 LARGEST = "the largest α that meets all requirements; any smaller one is more private"
-
-
-def either(*reasons: str) -> str:
-    """Return several reasons as one."""
-    return "; or ".join(r for r in reasons if r)
 
 
 def share(tau: float) -> str:

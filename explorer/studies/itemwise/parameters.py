@@ -91,19 +91,19 @@ PARAMETERS = (
 
 QUANTITIES = (
     Quantity(
-        "alpha0", "α₀", "privacy of one item that may be used", ("alpha", "m", "n", "delta"),
+        "alpha0", "α₀", "privacy of an item, allowed", ("alpha", "m", "n", "delta"),
         scale=Scale.LOG, unit="1/diameter", latex=r"\alpha_0",
     ),
     Quantity(
-        "alpha", "α", "privacy of a user that is certified", ("alpha0", "m", "n", "delta"),
+        "alpha", "α", "privacy of a user, certified", ("alpha0", "m", "n", "delta"),
         scale=Scale.LOG, unit="1/diameter", latex=r"\alpha",
     ),
     Quantity(
-        "delta", "δ′", "failure probability at α and α₀", ("alpha", "alpha0", "m", "n"),
+        "delta", "δ′", "failure probability", ("alpha", "alpha0", "m", "n"),
         scale=Scale.LOG, latex=r"\delta'",
     ),
     Quantity(
-        "noise", "d̄", "mean distance of an answer from its item, as a share of the largest",
+        "noise", "d̄", "mean distance of an answer from its item",
         ("alpha", "m", "n", "delta"), scale=Scale.LOG, latex=r"\overline{d}",
     ),
 )  # fmt: skip
