@@ -85,6 +85,7 @@ from explorer.privacy.user_metric.printed_forms import (
 from explorer.privacy.user_metric.reduction import (
     Concentration,
     Reduction,
+    binomial_threshold,
     bounded_reduction,
     draw_items,
     group_privacy_delta,
@@ -137,6 +138,7 @@ __all__ = [
     "TheoremDelta",
     "alpha_from_distances",
     "alpha_from_requirements",
+    "binomial_threshold",
     "bounded_emd_reduction",
     "bounded_reduction",
     "central_improvement_threshold",

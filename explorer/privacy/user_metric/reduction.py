@@ -192,6 +192,39 @@ def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
     return domain.simple(np.where(inside, tail, np.where(first < 1, 1.0, 0.0)))
 
 
+def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
+    """Return the least c = k/s with Pr[Bin(s, r)/s > c] ≤ δ: what 0/1 distances ask for.
+
+    A lower bound on every threshold that holds for the coupled draws of Lemma 5.2, and the
+    threshold itself where all distances are 0 or 1.
+
+    Parameters
+    ----------
+    delta, r, s
+        As in `theorem53_alpha`.
+    """
+    from scipy.special import betainc
+
+    d = domain.delta(delta)
+    rate = domain.reals("r", r, 0.0, 1.0)
+    draws = domain.integers("s", s, 1, domain.COUNT_MAX)
+    d, rate, draws = np.broadcast_arrays(d, rate, draws)
+    inner = (rate > 0) & (rate < 1) & (d < 1)
+    safe = np.where(inner, rate, 0.5)
+    # Pr[Bin > k] ≤ δ holds at high and not at low.
+    low, high = np.full(d.shape, -1.0), np.array(draws, dtype=float)
+    for _ in range(42):
+        middle = np.floor((low + high) / 2)
+        at = np.clip(middle, 0.0, draws - 1)
+        tail = np.where(middle < draws, betainc(at + 1, draws - at, safe), 0.0)
+        fits = (middle >= 0) & (tail <= d)
+        open_ = high - low > 1
+        high = np.where(open_ & fits, middle, high)
+        low = np.where(open_ & ~fits, middle, low)
+    edge = np.where(d >= 1, 0.0, np.where(rate >= 1, 1.0, 0.0))
+    return domain.simple(np.where(inner, high / draws, edge))
+
+
 def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> Any:
     """Return δ(e^{kε} − 1)/(e^ε − 1), the δ of k hops of (ε, δ): (kε, ·) follows and it is tight.
 
