@@ -136,17 +136,39 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
 
 
 def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
-    """Return the noise's part of the expected error of the pyramid algorithm, as a distance.
+    """Return an upper bound on the expected error of the pyramid algorithm on sparse maps.
 
-    2/n times `noise_term`, by Lemma 2.1 (whose constant is 2, errata 11), and at most 2, the
-    diameter. What the algorithm's input lacks in sparsity comes on top, in proportion to the
-    distance from the nearest k-sparse map; with a depth cap L < ℓ, 2^{−L} for its flat cells too.
+    For maps with mass in at most w cells, whose pyramid the selection can keep whole, so that the
+    proof of Theorem 3.1 leaves the noise alone: E‖P(ŝ − s)‖₁ is at most `noise_term` plus, where
+    levels above q are not measured, Σ_{i<q} 2^{−i} E‖ν_q‖₁ (a coarser cell errs by no more than
+    those of level q in it, which are those of the noise). A factor 1 + 2^{−L} mends Lemma 3.5, and
+    2/n turns ‖ŝ − s‖ into a distance of the normalised maps (Lemma 2.1 with its better constant).
+    With a depth cap L < ℓ, 2^{−L} for its flat cells comes on top.
+
+    Other maps err by a multiple of their distance from the nearest such map in addition.
+
+    Parameters
+    ----------
+    plan : Schedule
+    w : int
+        ≥ 1; that of the schedule.
+    n : float
+        Users there are, ≥ 1.
+
+    Returns
+    -------
+    Bound
+        Earth mover's distance in the unit square, at most its diameter 2.
     """
     if not n >= 1:
         raise ValueError(f"n: {n} is below 1")
-    value = np.minimum(2 / n * noise_term(plan, w).value, DIAMETER)
-    note = "noise part only; Lemma 2.1 with constant 2 (errata 10, 11)"
-    return Bound(value, Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
+    noise = float(noise_term(plan, w).value)
+    if plan.start:
+        noise += (2 - 2.0 ** (1 - plan.start)) * 4**plan.start / plan.epsilon[plan.start]
+    value = 2 / n * (1 + 2.0**-plan.last) * noise
+    value += 2.0**-plan.last if plan.last < plan.level else 0.0
+    note = "its proof's constants, for maps of at most w cells (errata 10, 11, 12, 21)"
+    return Bound(np.array(min(value, DIAMETER)), Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
 
 
 def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int = 30) -> Bound:
