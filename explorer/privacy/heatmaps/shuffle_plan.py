@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps.schedule import PAPER
@@ -198,26 +199,27 @@ def _log_chernoff(reach: int, share: float, a: float) -> float:
     return float(np.min(share * moment - t * reach))
 
 
-def deficient_levels(plan: ShufflePlan, missing: float, one_place: bool = False) -> FloatArray:
+def deficient_levels(plan: ShufflePlan, missing: ArrayLike, one_place: bool = False) -> FloatArray:
     """Return the exact level of every pyramid level that is sent if part of the noise is missing.
 
     Parameters
     ----------
     plan : ShufflePlan
-    missing : float
-        Fraction of the n_min guaranteed users who add none, in [0, 1].
+    missing : array_like of float
+        Fraction of the n_min guaranteed users who add none, in [0, 1]; of any shape.
     one_place : bool
         For users whose data are in one cell; else for the worst possible user, spread over all.
 
     Returns
     -------
-    ndarray of float
+    ndarray, the shape of `missing` and one side more, for the levels
         Their sum is the level of what is sent, for a user whose data are replaced by nothing;
         replacing by other data costs at most twice that.
     """
     parts = [float(plan.epsilons[i]) for i in plan.levels]
     cells = [1 if one_place else 4**i for i in plan.levels]
-    return deficient_epsilon(parts, plan.resolution, missing, cells).value
+    fraction = np.asarray(missing, dtype=float)[..., None]
+    return deficient_epsilon(parts, plan.resolution, fraction, cells).value
 
 
 def delta_with(plan: ShufflePlan, present: int, epsilon: float) -> float:

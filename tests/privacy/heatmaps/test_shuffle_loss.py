@@ -116,6 +116,7 @@ def test_levels_of_a_plan():
     np.testing.assert_allclose(
         worst, deficient_epsilon([0.5, 0.25], 64, 0.2, [4, 16]).value, rtol=1e-12
     )
+    np.testing.assert_array_equal(deficient_levels(plan, [0.0, 0.2])[1], worst)
     assert (worst > place).all()
     assert (place > [0.5, 0.25]).all()
 
