@@ -23,6 +23,7 @@ from explorer.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from explorer.engine.host import Host
     from explorer.studies.model import Request, Study, Sweep
 
 MOST_POINTS = 100_000
@@ -84,13 +85,15 @@ def bounds_command(
     chosen = get_study(study)
     if chosen.workspace != "bounds":
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
-    request = replace(bounds_request(chosen, settings, quantity, sweep, preset), seed=seed)
-    if (solve, series, target) != (None, None, None) or as_json:
-        from explorer.cli.solving import print_solution
-
-        return print_solution(request, solve, series, target, as_json=as_json)
     with ExitStack() as stack:
-        result = best_answer(open_host(stack), request, quiet=True)
+        host = open_host(stack)
+        request = bounds_request(host, chosen, settings, quantity, sweep, preset)
+        request = replace(request, seed=seed)
+        if (solve, series, target) != (None, None, None) or as_json:
+            from explorer.cli.solving import print_solution
+
+            return print_solution(host, request, solve, series, target, as_json=as_json)
+        result = best_answer(host, request, quiet=True)
         view = ViewState.for_result(result, theme=theme)
         if output is None:
             click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)
@@ -100,6 +103,7 @@ def bounds_command(
 
 
 def bounds_request(
+    host: Host,
     study: Study,
     settings: Sequence[str],
     quantity_key: str | None,
@@ -108,11 +112,16 @@ def bounds_request(
 ) -> Request:
     """Return the request that command-line words describe, on top of a preset if one is named.
 
+    Files that parameters name are opened on the host.
+
     Raises
     ------
     ValueError
         Naming the key, the value and what is allowed.
+    OSError
+        If a file can't be read.
     """
+    from explorer.engine.host import typed_value
     from explorer.studies.model import default_request, default_sweep, parameter, quantity
     from explorer.studies.pages import preset, preset_request
 
@@ -121,13 +130,13 @@ def bounds_request(
     else:
         request = preset_request(study, preset(study, preset_key))
     for key, raw in (parse_pair(item, "--set") for item in settings):
-        request = request.with_value(key, parameter(study, key).parse(raw))
+        request = request.with_value(key, typed_value(host, parameter(study, key), raw))
     if quantity_key is not None:
         request = replace(request, quantity=quantity(study, quantity_key).key, sweep=None)
     allowed = quantity(study, request.quantity).sweeps
     if sweep is not None:
         request = replace(request, sweep=parse_sweep(study, sweep))
-    elif request.sweep is None:
+    elif request.sweep is None and allowed:
         request = replace(request, sweep=default_sweep(study, allowed[0]))
     if request.sweep is not None and request.sweep.key not in allowed:
         raise ValueError(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import click
 
-from explorer.cli.common import open_host
-
 if TYPE_CHECKING:
+    from explorer.engine.host import Host
     from explorer.studies.model import Request
 
 
 def print_solution(
+    host: Host,
     request: Request,
     key: str | None,
     series: str | None,
@@ -41,8 +40,7 @@ def print_solution(
 
     if key is None or series is None or target is None:
         raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")
-    with ExitStack() as stack:
-        found = solve(open_host(stack), Goal(request, series, key, target), lambda: None)
+    found = solve(host, Goal(request, series, key, target), lambda: None)
     words = solution_sentence(found, lambda x: format_number(x, 6))
     if as_json:
         document = {

@@ -14,13 +14,14 @@ import numpy as np
 from cachetools import LRUCache
 
 from explorer.engine.processes import HeavyWorker
-from explorer.studies.model import Request, Result, Selection
+from explorer.studies.model import Kind, Parameter, Request, Result, Selection, Value
 from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
 
 CACHE_BYTES = 400_000_000
+_PIECE = 1 << 20
 
 
 def size_of(value: object) -> int:
@@ -36,15 +37,30 @@ def size_of(value: object) -> int:
     return sys.getsizeof(value, 64)
 
 
-def content_hash(path: Path) -> str:
-    """Return the sha256 of a file, or of the names and contents of a folder's files."""
+def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:
+    """Return the sha256 of a file, or of the names and contents of a folder's files.
+
+    `check` is called after every megabyte; what it raises ends the reading.
+    """
+    digest = hashlib.sha256()
     if path.is_dir():
-        digest = hashlib.sha256()
         for item in sorted(p for p in path.iterdir() if p.is_file()):
-            digest.update(f"{item.name}\0{content_hash(item)}\0".encode())
+            digest.update(f"{item.name}\0{content_hash(item, check)}\0".encode())
         return digest.hexdigest()
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        while piece := stream.read(_PIECE):
+            digest.update(piece)
+            check()
+    return digest.hexdigest()
+
+
+class FileNotOpenError(LookupError):
+    """A study asks for a file that nobody has opened; `value` is what the parameter holds."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+        name = value.rpartition("#")[0] or "the file"
+        super().__init__(f"{name} is not open; open it (or the file you moved it to) first")
 
 
 class Host:
@@ -92,7 +108,7 @@ class Host:
                     "open their file first"
                 ) from None
 
-    def add_file(self, path: Path) -> str:
+    def add_file(self, path: Path, check: Callable[[], None] = lambda: None) -> str:
         """Make a file, or a folder of files, available to studies; return its value.
 
         The value is its name and the sha256 of its content (of a folder: of its files' names and
@@ -102,27 +118,31 @@ class Host:
         ------
         OSError
             If it can't be read.
+        Cancelled
+            When `check` says so.
         """
-        value = f"{path.name}#{content_hash(path)}"
+        value = f"{path.name or path.resolve().name}#{content_hash(path, check)}"
         with self._lock:
-            self._files[value] = path
+            self._files[value] = path.resolve()
         return value
+
+    def files(self) -> dict[str, Path]:
+        """Return where every added file is, by its value."""
+        with self._lock:
+            return dict(self._files)
 
     def file(self, value: str) -> Path:
         """Return where an added file is.
 
         Raises
         ------
-        LookupError
-            If none with that content was added.
+        FileNotOpenError
+            If none with that name and content was added.
         """
         with self._lock:
             found = self._files.get(value)
         if found is None:
-            raise LookupError(
-                f"{value.partition('#')[0] or 'the file'} is not open; open it (or the file "
-                "you moved it to) first"
-            )
+            raise FileNotOpenError(value)
         return found
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -197,10 +217,31 @@ class _Context:
         return self._host.memo(("memo", key), make)
 
 
-def final_answer(host: Host, request: Request) -> Result:
-    """Return a request's best answer, computed here and now (command line, tests)."""
+def typed_value(host: Host, parameter: Parameter, raw: str) -> Value:
+    """Return the value that words on a command line give a parameter; a file's path is opened.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, what was given and what is allowed.
+    OSError
+        If a file can't be read.
+    """
+    if parameter.kind is not Kind.FILE:
+        return parameter.parse(raw)
+    path = Path(raw)
+    wanted = "a folder" if not parameter.suffixes else f"a file ({' '.join(parameter.suffixes)})"
+    if not path.exists():
+        raise ValueError(f"{parameter.key}: there is nothing at {raw!r}; name {wanted}")
+    if path.is_dir() != (not parameter.suffixes):
+        raise ValueError(f"{parameter.key}: {raw!r} is not {wanted}")
+    return host.add_file(path)
+
+
+def final_answer(host: Host, request: Request, check: Callable[[], None] = lambda: None) -> Result:
+    """Return a request's best answer, computed here and now unless `check` raises `Cancelled`."""
     result = None
-    for result in host.answer(request, lambda: None):  # noqa: B007  (the last one is wanted)
+    for result in host.answer(request, check):  # noqa: B007  (the last one is wanted)
         continue
     if result is None:
         raise RuntimeError(f"study {request.study!r} gave no answer")

@@ -36,11 +36,17 @@ class Problem:
     sentence : str
     details : str
         For whoever wants to report it; empty if the sentence says all.
+    remedy : str
+        What a button beside the sentence is called; empty without one.
+    do : callable or None
+        What the button does.
     """
 
     source: str
     sentence: str
     details: str = ""
+    remedy: str = ""
+    do: Callable[[], None] | None = None
 
 
 def explain(error: BaseException, source: str) -> Problem:
@@ -77,6 +83,7 @@ class Banner(QFrame):
         self.problem: Problem | None = None
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.remedy = QToolButton()
         self.more = QToolButton(text="Details", checkable=True)
         self.shut = QToolButton(text="✕", toolTip="Close this message")
         self.shut.setAccessibleName("Close this message")
@@ -86,12 +93,15 @@ class Banner(QFrame):
         top = QHBoxLayout()
         top.addWidget(QLabel("⚠"), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self.text, 1)
+        top.addWidget(self.remedy)
         top.addWidget(self.more)
         top.addWidget(self.shut)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 6, 6)
         layout.addLayout(top)
         layout.addWidget(self.details)
+        self.remedy.setAccessibleName("Remedy")
+        self.remedy.clicked.connect(self._help)
         self.more.toggled.connect(self.details.setVisible)
         self.shut.clicked.connect(self.hide)
         self.details.hide()
@@ -102,9 +112,16 @@ class Banner(QFrame):
         self.problem = problem
         self.text.setText(problem.sentence)
         self.details.setPlainText(problem.details)
+        self.remedy.setText(problem.remedy)
+        self.remedy.setAccessibleName(problem.remedy or "Remedy")
+        self.remedy.setVisible(bool(problem.remedy))
         self.more.setVisible(bool(problem.details))
         self.more.setChecked(False)
         self.show()
+
+    def _help(self) -> None:
+        if self.problem is not None and self.problem.do is not None:
+            self.problem.do()
 
     def settled(self, source: str) -> None:
         """Take the message away if it was about this."""

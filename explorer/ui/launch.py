@@ -11,8 +11,9 @@ from PySide6.QtCore import QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.folders import state_folder
-from explorer.engine.host import Host
+from explorer.engine.host import Host, typed_value
 from explorer.engine.session import Session
+from explorer.studies.model import parameter
 from explorer.studies.pages import preset, preset_request
 from explorer.studies.registry import get_study
 from explorer.ui import theme as themes
@@ -55,12 +56,13 @@ class Launch(QObject):
         self._first_data = True
         alone = options.screenshot is not None
         self.keeper = SessionKeeper(None if alone else StateFile(state_folder()))
+        self.host = Host()
         self.session = self._first_session()
         choice = options.theme
         if choice == "system" and not alone:
             choice = _known_theme(self.keeper.values.get("theme"))
         self.theme = themes.Theme(choice)
-        self.window = MainWindow(self.session, Host(), self.theme, self.keeper)
+        self.window = MainWindow(self.session, self.host, self.theme, self.keeper)
         self.window.resize(*options.size)
         self.hook = ExceptionHook()
         self.hook.caught.connect(self.window.tell)
@@ -101,14 +103,22 @@ class Launch(QObject):
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:
-            session.set_values(dict(self.options.values))
+            study = get_study(session.state.study)
+            session.set_values(
+                {
+                    key: typed_value(self.host, parameter(study, key), raw)
+                    for key, raw in self.options.values
+                }
+            )
         if self.options.seed is not None:
             session.set_seed(self.options.seed)
         return Session(session.state)
 
     def _open_first(self) -> None:
-        for controller in self.window.answers.values():
-            controller.refresh()
+        self.window.parameter_files.restored.connect(self._files_restored)
+        self.window.parameter_files.restore(self.keeper.files)
+        if not self.keeper.files:
+            self._refresh()
         if self.options.recipe is not None:
             self.window.files.open_recipe(self.options.recipe)
         if self.options.data is not None:
@@ -119,6 +129,22 @@ class Launch(QObject):
             self.window.files.open_data(self.keeper.data_path)
         else:
             self.window.files.open_sample()
+
+    def _refresh(self) -> None:
+        for controller in self.window.answers.values():
+            controller.refresh()
+
+    def _files_restored(self, lost: list[str]) -> None:
+        """Ask the first question now that its files are there, or say which are not."""
+        self._refresh()
+        if lost:
+            self.window.tell(
+                Problem(
+                    "answer",
+                    f"{' and '.join(lost)} can no longer be found where it was, or was changed: "
+                    "open it again, or clear it.",
+                )
+            )
 
     def _loaded(self, _data: object) -> None:
         """Apply what was asked of the data on the command line, once."""

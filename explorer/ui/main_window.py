@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
@@ -20,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.host import Host
+from explorer.engine.host import FileNotOpenError, Host
 from explorer.engine.recipe import Recipe
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -30,6 +32,7 @@ from explorer.ui.actions import Menus
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
+from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.dialogs.study_page import StudyPage
@@ -74,6 +77,7 @@ class MainWindow(QMainWindow):
         self.session, self.host, self.theme = session, host, theme
         self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
         self.data = DataController(session, host, self)
+        self.parameter_files = ParameterFiles(host, self)
         self.keeper = keeper or SessionKeeper(None)
         self.files = FileController(session, host, self.data, self.keeper, self)
         self.output = Output(self)
@@ -111,7 +115,7 @@ class MainWindow(QMainWindow):
         self.questions = QuestionList(self.session)
         self.study_page = StudyPage(self.session, self.host, self.theme, self)
         self.presets = PresetBar(self.session, self.study_page.open_page)
-        self.parameters = ParametersPanel(self.session)
+        self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
         self.data_panel = DataPanel(self.session, self.data, self.workspaces["map"])
         self._data_page = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
@@ -185,6 +189,9 @@ class MainWindow(QMainWindow):
             self.activity.watch(
                 key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
             )
+        files = self.parameter_files
+        self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
+        self.parameters.reopened.connect(self.answers["bounds"].refresh)
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         solving = self.workspaces["bounds"].solving
         self.activity.watch("solve", "solving", solving.busy_changed, solving.cancel)
@@ -216,7 +223,11 @@ class MainWindow(QMainWindow):
     @property
     def busy(self) -> bool:
         """Whether anything is being loaded or computed."""
-        return self.data.busy or any(c.busy for c in self.answers.values())
+        return (
+            self.data.busy
+            or self.parameter_files.busy
+            or any(c.busy for c in self.answers.values())
+        )
 
     def tell(self, problem: Problem) -> None:
         """Say what went wrong, without standing in the way."""
@@ -291,6 +302,7 @@ class MainWindow(QMainWindow):
 
     def _show_beside(self, result: Result) -> None:
         self.guarantee.show_result(result)
+        self.parameters.show_result(result)
         stamp = result.stamp or ("curator only" if result.curator_only else "")
         if stamp != self.badge.text():
             self.badge.setText(stamp)
@@ -300,7 +312,11 @@ class MainWindow(QMainWindow):
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():
             self.answer_state.setText("no answer")
-            self.tell(explain(error, "answer"))
+            problem = explain(error, "answer")
+            if isinstance(error, FileNotOpenError):
+                ask = partial(self.parameters.ask_for, error.value)
+                problem = replace(problem, remedy="Open…", do=ask)
+            self.tell(problem)
 
     def _loading(self, progress: Progress) -> None:
         self.activity.progress("data", *progress_words(progress))
@@ -329,6 +345,7 @@ class MainWindow(QMainWindow):
         self.keeper.close()
         self.output.controller.close()
         self.data.close()
+        self.parameter_files.close()
         for controller in self.answers.values():
             controller.close()
         self.study_page.end()

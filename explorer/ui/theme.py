@@ -262,6 +262,11 @@ def _sheet(c: Chrome) -> str:
                                  padding: 2px 6px; }}
     QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{
         border-color: {c.border}; }}
+    QPushButton#section, QPushButton#section:checked {{ background: transparent; border: 1px solid transparent;
+        border-bottom: 1px solid {c.border}; border-radius: 0; padding: 3px 2px;
+        color: {c.muted}; font-weight: 600; text-align: left; }}
+    QPushButton#section:hover {{ color: {c.text}; }}
+    QPushButton#section:focus {{ color: {c.accent}; border-bottom-color: {c.accent}; }}
     QListWidget#questions {{ background: transparent; outline: none; padding: 0 6px; }}
     QListWidget#questions::item {{ border-radius: 6px; border-left: 3px solid transparent; }}
     QListWidget#questions::item:selected {{ background: {c.accent_soft};

@@ -13,8 +13,10 @@ from explorer.engine.session import Session, SessionState
 from explorer.studies.model import Kind, Parameter, Scale
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui.panels.parameters import ParametersPanel
+from explorer.ui.widgets.file_row import FileRow
+from explorer.ui.widgets.make_row import make_row
 from explorer.ui.widgets.number_slider import STEPS, NumberSlider
-from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, make_row
+from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow
 
 LOG = Parameter("d", "δ", "failure", "Help.", Kind.REAL, 1e-8, 1e-30, 0.1, Scale.LOG)
 LINEAR = Parameter("s", "σ", "blur", "Help.", Kind.REAL, 0.02, 0.0, 0.2, unit="side")
@@ -192,7 +194,7 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
     session = Session(SessionState(study_id))
     panel = ParametersPanel(session)
     qtbot.addWidget(panel)
-    kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow}
+    kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow}
     for p in get_study(study_id).parameters:
         if p.axis_only:
             with pytest.raises(KeyError):

@@ -49,6 +49,8 @@ class SessionKeeper(QObject):
         self.values: Mapping[str, Any] = {}
         self.recent: list[str] = []
         self.data_path: str | None = None
+        self.files: dict[str, str] = {}
+        """Where the files were that the last session's parameters name, by their value."""
         self.selection: Selection | None = None
         """The part of the data chosen last time, until those data are open again."""
         self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
@@ -73,6 +75,10 @@ class SessionKeeper(QObject):
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             self.complaint = f"The last session could not be followed: {error}."
             return None
+        known = self.values.get("files")
+        if isinstance(known, dict):
+            self.files = {value: path for value, path in known.items() if isinstance(path, str)}
+            self.files = self._files_of(state)
         self.selection = state.selection
         return SessionState(state.study, state.requests, None)
 
@@ -129,6 +135,7 @@ class SessionKeeper(QObject):
                 {
                     "session": state_to_dict(state),
                     "data_path": self.data_path,
+                    "files": self._files_of(state),
                     "recent": self.recent,
                     "theme": window.theme.choice,
                     "geometry": _text(window.saveGeometry().data()),
@@ -141,6 +148,13 @@ class SessionKeeper(QObject):
             if not self._told:
                 self._told = True
                 self.save_failed.emit(error)
+
+    def _files_of(self, state: SessionState) -> dict[str, str]:
+        """Return where the files are, or were last time, that a state's parameters name."""
+        opened = self._window.host.files() if self._window is not None else {}
+        known = self.files | {value: str(path) for value, path in opened.items()}
+        named = {v for request in state.requests.values() for _, v in request.values}
+        return {value: path for value, path in known.items() if value in named}
 
     def _changed(self, *_: object) -> None:
         if self._window is not None and not self._later.isActive():

@@ -3,39 +3,109 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Study, Value, relevant
+from explorer.studies.model import Parameter, Result, Study, Value, relevant
 from explorer.studies.registry import get_study
-from explorer.ui.widgets.parameter_row import ParameterRow, make_row
+from explorer.ui.controllers.parameter_files import ParameterFiles
+from explorer.ui.errors import explain
+from explorer.ui.panels.space import SpaceView
+from explorer.ui.widgets.file_row import FileRow
+from explorer.ui.widgets.make_row import make_row
+from explorer.ui.widgets.parameter_row import ParameterRow
+from explorer.ui.widgets.section import Section
+
+SPACE = "space"
+TITLES = {
+    SPACE: "Metric space",
+    "mechanism": "Mechanism",
+    "simulation": "Simulation",
+    "data": "Data",
+}
+"""Headings of the groups, in the order in which they stand below the main parameters."""
+
+
+def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
+    """Return what can be set by group: the main ones first, then the groups in their order."""
+    groups: dict[str, list[Parameter]] = {"": [], **{key: [] for key in TITLES}}
+    for parameter in parameters:
+        if not parameter.axis_only:
+            groups.setdefault(parameter.group, []).append(parameter)
+    return groups
 
 
 class _Page(QWidget):
-    """The rows of one study."""
+    """The rows of one study, its groups under headings, the picture of its space."""
 
     def __init__(self, study: Study, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: dict[str, ParameterRow] = {}
+        self.sections: dict[str, Section] = {}
+        self.space = SpaceView()
+        self.space.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 8)
         layout.setSpacing(2)
-        for parameter in study.parameters:
-            if parameter.axis_only:
-                continue
-            row = self.rows[parameter.key] = make_row(parameter, self)
-            layout.addWidget(row)
+        for group, parameters in grouped(study.parameters).items():
+            place = layout
+            if group:
+                title = TITLES.get(group, group[:1].upper() + group[1:])
+                section = self.sections[group] = Section(title)
+                layout.addWidget(section)
+                place = section.rows
+            for parameter in parameters:
+                row = self.rows[parameter.key] = make_row(parameter, self)
+                place.addWidget(row)
+        self.sections[SPACE].rows.addWidget(self.space)
         layout.addStretch(1)
+
+    def show_rows(self, shown: list[str]) -> None:
+        """Show these rows, and the headings that have something below them."""
+        for key, row in self.rows.items():
+            row.setVisible(key in shown)
+        filled = {self.rows[key].parameter.group for key in shown}
+        if not self.space.isHidden():
+            filled.add(SPACE)
+        for group, section in self.sections.items():
+            section.setVisible(group in filled)
+
+    def show_space(self, result: Result) -> None:
+        """Show the picture of an answer's space, or none."""
+        if result.space is not None:
+            self.space.show_space(result.space)
+        if self.space.isHidden() == (result.space is not None):
+            self.space.setVisible(result.space is not None)
+            self.show_rows([key for key, row in self.rows.items() if not row.isHidden()])
 
 
 class ParametersPanel(QScrollArea):
-    """Sliders and fields of the study in front; what it hears it writes to the session."""
+    """Sliders and fields of the study in front; what it hears it writes to the session.
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    session : Session
+    files : ParameterFiles, optional
+        Opens the files that parameters name; without it rows of files can only be cleared.
+
+    Signals
+    -------
+    reopened()
+        A file that the session named already is there now.
+    """
+
+    reopened = Signal()
+
+    def __init__(
+        self, session: Session, files: ParameterFiles | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = session
+        self._files = files
+        self._folded: set[str] = set()
         self._pages: dict[str, _Page] = {}
         self._shown: tuple | None = None
         self._gestures = 0
@@ -44,6 +114,9 @@ class ParametersPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._stack = QStackedWidget()
         self.setWidget(self._stack)
+        if files is not None:
+            files.opened.connect(self._file_opened)
+            files.failed.connect(self._file_failed)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
@@ -54,6 +127,29 @@ class ParametersPanel(QScrollArea):
     def row(self, key: str) -> ParameterRow:
         """Return the row of a parameter of the study in front."""
         return self._pages[self._session.state.study].rows[key]
+
+    def section(self, group: str) -> Section:
+        """Return the heading of a group of parameters of the study in front."""
+        return self._pages[self._session.state.study].sections[group]
+
+    @property
+    def space(self) -> SpaceView:
+        """The picture of the space of the study in front."""
+        return self._pages[self._session.state.study].space
+
+    def show_result(self, result: Result) -> None:
+        """Show what an answer says of the metric space."""
+        page = self._pages.get(result.request.study)
+        if page is not None:
+            page.show_space(result)
+
+    def ask_for(self, value: str) -> None:
+        """Ask for the file that a parameter of the study in front names and nobody has opened."""
+        study = self._session.state.study
+        for key, row in self._pages[study].rows.items():
+            if isinstance(row, FileRow) and self._session.request(study)[key] == value:
+                row.choose()
+                return
 
     def minimumSizeHint(self) -> QSize:
         """Return a width at which nothing is cut off beside the scroll bar."""
@@ -69,6 +165,10 @@ class ParametersPanel(QScrollArea):
             for key, row in page.rows.items():
                 row.edited.connect(partial(self._edited, study.id, key))
                 row.gesture_ended.connect(self._gesture_ended)
+                if isinstance(row, FileRow):
+                    row.chosen.connect(partial(self._file_chosen, study.id, key))
+            for group, section in page.sections.items():
+                section.folded.connect(partial(self._fold, group))
         return self._pages[study.id]
 
     def _edited(self, study_id: str, key: str, value: Value, in_gesture: bool) -> None:
@@ -77,6 +177,25 @@ class ParametersPanel(QScrollArea):
             self._session.set_value(key, value, study_id, gesture)
         except ValueError as error:
             self._pages[study_id].rows[key].show_error(str(error))
+
+    def _fold(self, group: str, folded: bool) -> None:
+        """Keep a group folded away in every study."""
+        (self._folded.add if folded else self._folded.discard)(group)
+
+    def _file_chosen(self, study_id: str, key: str, path: Path) -> None:
+        if self._files is not None:
+            self._files.open(study_id, key, path)
+
+    def _file_opened(self, study_id: str, key: str, value: str) -> None:
+        page = self._page(get_study(study_id))
+        before = self._session.state.request_of(study_id)[key]
+        self._edited(study_id, key, value, False)
+        if before == value:  # the session has nothing to tell then
+            page.rows[key].show_value(value)
+            self.reopened.emit()
+
+    def _file_failed(self, study_id: str, key: str, error: Exception) -> None:
+        self._page(get_study(study_id)).rows[key].show_error(explain(error, "data").sentence)
 
     def _gesture_ended(self) -> None:
         self._gestures += 1
@@ -89,6 +208,8 @@ class ParametersPanel(QScrollArea):
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
             self.verticalScrollBar().setValue(0)
+        for group, section in page.sections.items():
+            section.set_open(group not in self._folded)
         for key, row in page.rows.items():
             row.show_value(request[key])
         swept = request.sweep.key if request.sweep is not None else ""
@@ -97,7 +218,7 @@ class ParametersPanel(QScrollArea):
         layout = (study.id, swept, shown)
         if layout != self._shown:
             self._shown = layout
+            page.show_rows(shown)
             for key, row in page.rows.items():
-                row.setVisible(key in shown)
                 row.mark_swept(key == swept)
             self.updateGeometry()

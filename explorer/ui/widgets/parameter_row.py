@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.studies.model import Kind, Parameter, Value
+from explorer.studies.model import Parameter, Value
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
@@ -51,19 +51,13 @@ class ParameterRow(QWidget):
         """Tell the user that this parameter runs along the x axis."""
 
 
-def make_row(parameter: Parameter, parent: QWidget | None = None) -> ParameterRow:
-    """Return the row that suits a parameter's kind."""
-    kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow}
-    return kinds.get(parameter.kind, NumberRow)(parameter, parent)
-
-
 class NumberRow(ParameterRow):
     """A label, a typed value and a slider with named ends."""
 
     def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
         super().__init__(parameter, parent)
         p = parameter
-        self.label = _label(p)
+        self.label = label_of(p)
         self.swept = QLabel("x axis", objectName="tag")
         self.swept.setToolTip("This parameter runs along the x axis; its value is the line there.")
         self.swept.hide()
@@ -130,7 +124,7 @@ class ChoiceRow(ParameterRow):
 
     def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
         super().__init__(parameter, parent)
-        self.label = _label(parameter)
+        self.label = label_of(parameter)
         self.box = ChoiceBox(parameter.name)
         for value, words in parameter.choices:
             self.box.addItem(words, value)
@@ -165,7 +159,8 @@ class FlagRow(ParameterRow):
         self.box.setChecked(bool(value))
 
 
-def _label(p: Parameter) -> QLabel:
+def label_of(p: Parameter) -> QLabel:
+    """Return a parameter's symbol and name, as they stand above or before what sets it."""
     symbol = f"<b>{rich(p.symbol)}</b>&nbsp; " if p.symbol else ""
     name = p.name if p.symbol else p.name[:1].upper() + p.name[1:]
     label = QLabel(symbol + html.escape(name))

@@ -1,0 +1,83 @@
+"""A heading that folds away what stands below it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+
+class _Heading(QPushButton):
+    """Space or Return folds and unfolds, Left folds, Right unfolds."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        key = event.key()
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.setChecked(key == Qt.Key.Key_Right)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.toggle()
+        else:
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+
+class Section(QWidget):
+    """A heading and a body that is there while the heading is unfolded.
+
+    Parameters
+    ----------
+    title : str
+
+    Signals
+    -------
+    folded(bool)
+        Whether the body is hidden now; the user's doing only.
+    """
+
+    folded = Signal(bool)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = title
+        self.heading = _Heading(objectName="section", checkable=True, checked=True)
+        self.heading.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.body = QWidget()
+        self.rows = QVBoxLayout(self.body)
+        self.rows.setContentsMargins(0, 0, 0, 0)
+        self.rows.setSpacing(2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 6, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.body)
+        self.heading.toggled.connect(self._toggled)
+        self._say()
+
+    @property
+    def open(self) -> bool:
+        """Whether the body is shown."""
+        return self.heading.isChecked()
+
+    def set_open(self, shown: bool) -> None:
+        """Show or hide the body without telling anybody."""
+        if shown != self.open:
+            self.heading.blockSignals(True)
+            self.heading.setChecked(shown)
+            self.heading.blockSignals(False)
+            self.body.setVisible(shown)
+            self._say()
+
+    def _toggled(self, shown: bool) -> None:
+        self.body.setVisible(shown)
+        self._say()
+        self.folded.emit(not shown)
+
+    def _say(self) -> None:
+        self.heading.setText(f"{'▾' if self.open else '▸'}  {self._title}")
+        self.heading.setAccessibleName(self._title)
+        self.heading.setAccessibleDescription(
+            "unfolded: Left folds it" if self.open else "folded: Right unfolds it"
+        )
