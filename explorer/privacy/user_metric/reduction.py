@@ -134,7 +134,7 @@ def _chernoff_threshold(log_d: FloatArray, r: FloatArray, s: FloatArray) -> Floa
     low = np.array(rate)
     high = np.minimum(1.0, rate + np.sqrt(need / 2))
     no_root = -np.log(rate) <= need
-    _, found = increasing_root(excess, low, np.where(no_root, low, high))
+    _, found = increasing_root(excess, low, np.where(inner & ~no_root, high, low))
     found = np.minimum(found * (1 + 4e-15), 1.0)
     # r = 0 keeps every draw at distance 0; δ = 1 promises nothing, so the mean itself will do.
     edge = np.where(r >= 1, 1.0, r)

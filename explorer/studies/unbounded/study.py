@@ -1,0 +1,163 @@
+"""How data sets of any size are protected: the reduction to s draws, and hops over distance."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.model import (
+    Context,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Table,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import curve_of, readout_of, swept_points
+from explorer.studies.unbounded import curves
+from explorer.studies.unbounded import words as said
+from explorer.studies.unbounded.page import PAGE, PRESETS
+from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.wording import odds
+
+_CURVES: dict[str, Callable[[curves.Points, curves.Reductions], dict[str, Bound]]] = {
+    "alpha": curves.alpha_curves,
+    "threshold": curves.threshold_curves,
+    "group_eps": curves.group_epsilon_curves,
+    "group_delta": curves.group_delta_curves,
+}
+_NOTES = {
+    "informal": said.INFORMAL_NOTE,
+    "binomial": said.NO_LESS,
+    "fact": said.AT_MOST_ONE,
+    "table": said.AT_MOST_ONE,
+}
+_HOPS = (1, 2, 3, 5, 10, 20, 50)
+
+
+class Unbounded:
+    """Theorem 5.3, its KL form, and group privacy over distance."""
+
+    id: ClassVar[str] = "unbounded"
+    name: ClassVar[str] = "Unbounded data"
+    question: ClassVar[str] = "What is promised when users have data sets of any size?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (
+        said.CHERNOFF, said.PRINTED, said.BINOMIAL, said.GROUP, said.INFORMAL, said.FACT,
+        said.TABLE,
+    )  # fmt: skip
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield the one answer: everything here is a closed form.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or the space's file is no good.
+        LookupError
+            If the space's file is not open.
+        """
+        started = time.perf_counter()
+        swept = swept_points(self, request)
+        space = chosen_space(request, context)
+        context.check()
+        points = curves.points_of(swept)
+        alpha = curves.reductions(points)
+        bounds = _CURVES[request.quantity](points, alpha)
+        here = {key: float(column[-1]) for key, column in vars(points).items()}
+        hops = float(points.hops[-1])
+        total = float(alpha["chernoff"].delta_total[-1])
+        last = float(um.group_privacy_delta(here["eps"], total, hops))
+        threshold = (1 + math.sqrt(2)) * here["r"] - 3 / here["s"] * math.log(here["delta"])
+        yield Result(
+            request,
+            request.fidelity,
+            series=tuple(
+                curve_of(key, said.LABELS[key], swept, b, note=_NOTES.get(key, ""))
+                for key, b in bounds.items()
+            ),
+            tables=(_hop_table(here["eps"], total, here["r"], space),),
+            space=space.picture,
+            readouts=_readouts(bounds, alpha, here, hops, last, space),
+            conditions=said.conditions(
+                r=here["r"], s=here["s"], delta=here["delta"], printed=threshold, d=here["d"],
+                hops=hops, last=last,
+            ),
+            guarantee=said.guarantee(
+                eps=here["eps"], delta=total, r=here["r"], d=here["d"], hops=hops,
+                far_delta=last, alpha=float(alpha["chernoff"].alpha[-1]), space=space,
+            ),
+            notes=tuple(n for n in (space.missing, *space.notes) if n),
+            complete=True,
+            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+        )  # fmt: skip
+
+
+def _readouts(
+    bounds: dict[str, Bound],
+    alpha: dict[str, um.Reduction],
+    here: dict[str, float],
+    hops: float,
+    last: float,
+    space: ChosenSpace,
+) -> tuple[Readout, ...]:
+    found = [readout_of(key, said.LABELS[key], b) for key, b in bounds.items()]
+    best = alpha["chernoff"]
+    found += [
+        Readout("needed", "α needed", float(best.alpha[-1]), Role.LOWER, "1/diameter"),
+        Readout("delta_total", "δ of the guarantee", float(best.delta_total[-1]), Role.UPPER),
+        Readout("hops", "hops to the distance looked at", hops),
+        Readout("far_delta", "δ there", min(last, 1.0), Role.UPPER),
+        Readout(
+            "tail",
+            "Theorem 5.3's threshold is exceeded with probability, at worst",
+            float(um.lemma52_tail(here["r"], here["delta"], here["s"])),
+            Role.EXACT,
+            note="0/1 distances; Lemma 5.2 says δ",
+        ),
+    ]
+    if space.unit and space.metric is not None:
+        reach = here["r"] * space.diameter
+        found.append(Readout("reach", "distance protected", reach, unit=space.unit))
+    return tuple(found)
+
+
+def _hop_table(eps: float, delta: float, r: float, space: ChosenSpace) -> Table:
+    """Return what is left after some hops, beside what the paper prints."""
+    rows: list[tuple[str | float | None, ...]] = []
+    for k in _HOPS:
+        if (k - 1) * r >= 1 and k > 1:
+            break
+        grown = float(um.group_privacy_delta(eps, delta, float(k)))
+        printed = (delta * math.exp(k), delta * math.exp(min(k * eps, 700.0)))
+        rows.append(
+            (
+                float(k),
+                said.length(min(k * r, 1.0), space),
+                k * eps,
+                *(min(v, 1.0) for v in (grown, *printed)),
+                "nothing promised" if grown >= 1 else odds(k * eps, grown),
+            )
+        )
+    return Table(
+        "hops",
+        "Group privacy over distance",
+        ("hops", "distance up to", "ε", "δ (Lemma A.2)", "Fact 5.1", "Table 1", "odds"),
+        tuple(rows),
+        note=(
+            "ε and δ of k hops of (ε, δ) are upper bounds; Fact 5.1 and Table 1 are what the paper "
+            "prints, and no bounds (erratum D1). All δ are capped at 1."
+        ),
+    )
