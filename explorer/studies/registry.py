@@ -67,6 +67,11 @@ _CARDS: dict[str, Card] = {
             "bounds", DISTANCES, "explorer.studies.itemwise:ItemWise",
         ),
         Card(
+            "unbounded", "Unbounded data",
+            "What is promised when users have data sets of any size?",
+            "bounds", DISTANCES, "explorer.studies.unbounded:Unbounded",
+        ),
+        Card(
             "coordinate-mean", "Coordinate DP: mean",
             "What does it cost to protect some coordinates more than others?",
             "bounds", COORDINATES, "explorer.studies.coordinate_mean:CoordinateMean",
