@@ -13,6 +13,18 @@ from typing import Any
 
 from psygnal import Signal
 
+from explorer.engine.comparison import Entry, entries_from_list, entries_to_list
+from explorer.engine.looks import (
+    MOST_PINS,
+    Look,
+    Pin,
+    Subject,
+    first_look,
+    looks_from_list,
+    looks_to_list,
+    pins_from_list,
+    pins_to_list,
+)
 from explorer.studies.model import (
     Fidelity,
     Request,
@@ -42,11 +54,20 @@ class SessionState:
         not kept in here but in `selection`.
     selection : Selection or None
         The part of the loaded data in use, shared by all studies; None without data.
+    looks : mapping of (study id, quantity key) to Look
+        Scales and hidden curves that were chosen.
+    pins : tuple of Pin
+        Curves kept for reference, of all studies.
+    comparison : tuple of Entry
+        Numbers put side by side, in their order.
     """
 
     study: str
     requests: Mapping[str, Request] = field(default_factory=dict)
     selection: Selection | None = None
+    looks: Mapping[Subject, Look] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
+    comparison: tuple[Entry, ...] = ()
 
     @property
     def request(self) -> Request:
@@ -56,6 +77,11 @@ class SessionState:
     def request_of(self, study_id: str) -> Request:
         """Return a study's question as it was left, or with its defaults."""
         return self.requests.get(study_id) or default_request(get_study(study_id))
+
+    def look_of(self, study_id: str, quantity_key: str) -> Look:
+        """Return how a quantity of a study is looked at."""
+        chosen = self.looks.get((study_id, quantity_key))
+        return chosen or first_look(get_study(study_id), quantity_key)
 
     def with_request(self, request: Request) -> SessionState:
         """Return this state with one study's question replaced."""
@@ -160,6 +186,48 @@ class Session:
         """Choose which part of the data is used."""
         self._become(replace(self._state, selection=selection), "choose data", gesture)
 
+    def set_look(
+        self, subject: Subject, look: Look, text: str = "change view", gesture: str | None = None
+    ) -> None:
+        """Choose scale and hidden curves of a quantity of a study."""
+        if look != self._state.look_of(*subject):
+            looks = MappingProxyType({**self._state.looks, subject: look})
+            self._become(replace(self._state, looks=looks), text, gesture)
+
+    def set_pins(
+        self, pins: tuple[Pin, ...], text: str = "change pins", gesture: str | None = None
+    ) -> None:
+        """Keep these curves for reference and no others."""
+        self._become(replace(self._state, pins=pins), text, gesture)
+
+    def pin(self, hidden: frozenset[str] = frozenset()) -> None:
+        """Keep the curves of the question in front, apart from the hidden ones.
+
+        Raises
+        ------
+        ValueError
+            If so many are pinned that more could not be told apart.
+        """
+        pin = Pin(self._state.request, hidden)
+        if pin in self._state.pins:
+            return
+        if sum(p.subject == pin.subject for p in self._state.pins) >= MOST_PINS:
+            raise ValueError(f"{MOST_PINS} pins are as many as can be told apart; unpin some first")
+        self.set_pins((*self._state.pins, pin), "pin curves")
+
+    def set_comparison(
+        self, entries: tuple[Entry, ...], text: str, gesture: str | None = None
+    ) -> None:
+        """Put these numbers side by side, in this order."""
+        self._become(replace(self._state, comparison=entries), text, gesture)
+
+    def forget_steps(self) -> None:
+        """Let the present be the beginning: nothing to undo or redo."""
+        self._undo.clear()
+        self._redo.clear()
+        self._gesture = None
+        self.history_changed.emit()
+
     def replace_data(self, selection: Selection | None) -> None:
         """Turn to another data set; steps about the one before can't be undone into."""
         old = self._state
@@ -170,12 +238,14 @@ class Session:
         self._gesture = None
         self._tell(old)
 
-    def follow(self, request: Request, text: str = "open recipe") -> None:
+    def follow(
+        self, request: Request, gesture: str | None = None, text: str = "open recipe"
+    ) -> None:
         """Take over a whole request (a recipe, a preset) as one step, selection included."""
         state = replace(self._state.with_request(request), study=request.study)
         if request.selection is not None:
             state = replace(state, selection=request.selection)
-        self._become(state, text)
+        self._become(state, text, gesture)
 
     def end_gesture(self) -> None:
         """Let the next change be undone on its own."""
@@ -239,6 +309,9 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
         "requests": [
             Recipe(replace(r, selection=state.selection)).to_dict() for r in state.requests.values()
         ],
+        "looks": looks_to_list(state.looks),
+        "pins": pins_to_list(state.pins),
+        "comparison": entries_to_list(state.comparison),
     }
 
 
@@ -257,4 +330,9 @@ def state_from_dict(raw: Mapping[str, Any]) -> SessionState:
         state = state.with_request(recipe.request)
         if recipe.request.selection is not None:
             state = replace(state, selection=recipe.request.selection)
-    return state
+    return replace(
+        state,
+        looks=MappingProxyType(looks_from_list(raw.get("looks"))),
+        pins=pins_from_list(raw.get("pins")),
+        comparison=entries_from_list(raw.get("comparison")),
+    )

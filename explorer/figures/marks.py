@@ -94,8 +94,11 @@ def absent_stretches(item: Series) -> list[Stretch]:
     """Return the stretches of x (in data units) where a series does not hold.
 
     A line's reach from its last point that holds to its next; dots and bars that are missing are
-    missing where they would stand. A path that is nowhere is missing everywhere.
+    missing where they would stand. A path that is nowhere is missing everywhere. Of a pinned
+    curve nothing is told: it stands there for reference only.
     """
+    if item.pin:
+        return []
     if item.mark is Mark.PATH:
         return [] if item.present.any() else [(-np.inf, np.inf)]
     order = np.argsort(item.x, kind="stable")
@@ -117,7 +120,11 @@ def invalid_stretches(series: Sequence[Series]) -> list[tuple[float, float, str]
 
     That is where every curve and area but baselines is absent. Several reasons are joined.
     """
-    claims = [s for s in series if s.mark in FUNCTIONS and s.role is not Role.BASELINE and len(s.x)]
+    claims = [
+        s
+        for s in series
+        if s.mark in FUNCTIONS and s.role is not Role.BASELINE and len(s.x) and not s.pin
+    ]
     if not claims:
         return []
     common = [(-np.inf, np.inf)]

@@ -114,6 +114,17 @@ _LONGER: dict[Role, tuple[float, ...]] = {
     Role.BASELINE: (9.0, 2.0, 4.0, 2.0),
 }
 _DOT = (1.5, 2.0)
+PIN_DASHES: tuple[tuple[float, ...], ...] = (
+    (3.0, 2.0),
+    (1.2, 2.0),
+    (3.0, 2.0, 1.2, 2.0),
+    (3.0, 2.0, 3.0, 2.0, 1.2, 2.0),
+    (3.0, 2.0, 1.2, 2.0, 1.2, 2.0),
+)
+"""Of pinned curves, by number of the pin."""
+_PIN_WIDTH = 1.4
+_PIN_STRENGTH = 0.62
+"""How much of a pinned curve's colour is left beside the background's."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h", "p")
 """Shapes by place in the legend, by the letters that matplotlib uses."""
 HATCHES = ("/", "\\", "x", "-", "|", "+", ".")
@@ -159,10 +170,11 @@ def dashes(role: Role, cycle: int) -> tuple[float, ...]:
 def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, SeriesStyle]:
     """Return the style of every curve of a result by key.
 
-    To be given all curves, hidden ones too, so that hiding one never recolours another.
+    To be given all curves, hidden ones too, so that hiding one never recolours another. A pinned
+    curve is a paler, dashed one in the colour of the curve that it was.
     """
     colours = theme(theme_name).curves
-    return {
+    styles = {
         item.key: SeriesStyle(
             colours[place % len(colours)],
             dashes(item.role, place // len(colours)),
@@ -170,5 +182,31 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
             MARKERS[place % len(MARKERS)],
             HATCHES[place % len(HATCHES)],
         )
-        for place, item in enumerate(series)
+        for place, item in enumerate(s for s in series if not s.pin)
     }
+    places: dict[int, int] = {}
+    for item in series:
+        if item.pin:
+            place = places[item.pin] = places.get(item.pin, -1) + 1
+            now = styles.get(item.unpinned_key)
+            styles[item.key] = SeriesStyle(
+                _paler(now.colour if now else colours[place % len(colours)], theme_name),
+                PIN_DASHES[(item.pin - 1) % len(PIN_DASHES)],
+                _PIN_WIDTH,
+                now.marker if now else MARKERS[place % len(MARKERS)],
+                now.hatch if now else HATCHES[place % len(HATCHES)],
+            )
+    return styles
+
+
+def _paler(colour: str, theme_name: str) -> str:
+    """Return a colour that stands back towards the background of the axes."""
+    back = theme(theme_name).axes
+    parts = (
+        round(
+            _PIN_STRENGTH * int(colour[i : i + 2], 16)
+            + (1 - _PIN_STRENGTH) * int(back[i : i + 2], 16)
+        )
+        for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{part:02x}" for part in parts)

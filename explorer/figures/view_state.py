@@ -41,6 +41,9 @@ class ViewState:
     map_box : tuple of float or None
         South, west, north, east that the map shows; None is the region with a margin.
     show_basemap, show_cities : bool
+    pinned : tuple of mappings
+        Curves kept for reference: their ``recipe`` as JSON values, and the keys of the curves that
+        were ``hidden``.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class ViewState:
     map_box: Box | None = None
     show_basemap: bool = True
     show_cities: bool = True
+    pinned: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if self.theme not in THEMES:
@@ -128,6 +132,10 @@ class ViewState:
         for name in ("hidden", "surfaces"):
             if name in raw:
                 known[name] = tuple(_text(name, key) for key in _items(name, raw[name]))
+        if "pinned" in raw:
+            known["pinned"] = tuple(
+                _mapping("pinned", pin) for pin in _items("pinned", raw["pinned"])
+            )
         for name, length in (("x_range", 2), ("y_range", 2), ("map_box", 4)):
             if raw.get(name) is not None:
                 known[name] = _numbers(name, raw[name], length)
@@ -160,6 +168,12 @@ def _text(name: str, value: object) -> str:
 def _items(name: str, value: object) -> Sequence[object]:
     if not isinstance(value, list | tuple) or len(value) > MAX_KEYS:
         raise ValueError(f"{name}: {str(value)[:40]!r} is not a list of at most {MAX_KEYS}")
+    return value
+
+
+def _mapping(name: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name}: {str(value)[:40]!r} is not a mapping")
     return value
 
 

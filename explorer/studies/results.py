@@ -51,6 +51,9 @@ class Series:
     note : str
         What else a reader must know (order at the search edge, truncated, variant).
     mark : Mark
+    pin : int
+        0 for a present curve; else the number of the pin that keeps it for reference, and `key`
+        is ``pin1:key`` of the curve it was.
     """
 
     key: str
@@ -64,6 +67,12 @@ class Series:
     why_absent: str = ""
     note: str = ""
     mark: Mark = Mark.LINE
+    pin: int = 0
+
+    @property
+    def unpinned_key(self) -> str:
+        """The key that it has, or had before it was pinned."""
+        return self.key.removeprefix(f"pin{self.pin}:")
 
     @property
     def present(self) -> BoolArray:

@@ -195,6 +195,8 @@ class MainWindow(QMainWindow):
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         solving = self.workspaces["bounds"].solving
         self.activity.watch("solve", "solving", solving.busy_changed, solving.cancel)
+        pinned = self.workspaces["bounds"].pinning.answers
+        self.activity.watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         self.output.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
@@ -219,6 +221,13 @@ class MainWindow(QMainWindow):
         """The answer in front, if it belongs to the study in front."""
         result = self.workspace.current_result
         return result if result and result.request.study == self.session.state.study else None
+
+    @property
+    def shown_result(self) -> Result | None:
+        """The answer in front with what is pinned beside it."""
+        result, bounds = self.current_result, self.workspaces["bounds"]
+        pinned = result is not None and self.workspace is bounds
+        return bounds.shown_result(result) if pinned else result
 
     @property
     def busy(self) -> bool:
@@ -285,6 +294,7 @@ class MainWindow(QMainWindow):
         self.banner.settled("recipe")
         if recipe.view:
             self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
+        self.session.end_gesture()
 
     # From the controllers
 

@@ -49,7 +49,7 @@ class Output(QObject):
     def ask(self) -> None:
         """Open the export dialog."""
         window = self._window
-        result = window.current_result
+        result = window.shown_result
         if result is None:
             return
         self.dialog = ExportDialog(
@@ -62,7 +62,7 @@ class Output(QObject):
     def copy(self, fmt: str) -> None:
         """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
         window = self._window
-        result = window.current_result
+        result = window.shown_result
         if result is None:
             return
         view = public_view(result, window.workspace.view_state())

@@ -140,7 +140,7 @@ class FileController(QObject):
 
     def _follow(self, recipe: Recipe) -> None:
         self._waiting = None
-        self._session.follow(recipe.request)
+        self._session.follow(recipe.request, "open recipe")
         self.followed.emit(recipe)
 
     def _loaded(self, data: CheckinData) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ class SessionKeeper(QObject):
             self.files = {value: path for value, path in known.items() if isinstance(path, str)}
             self.files = self._files_of(state)
         self.selection = state.selection
-        return SessionState(state.study, state.requests, None)
+        return replace(state, selection=None)
 
     def follow(self, window: Any) -> None:
         """Bring a window back to how it was, and save whenever something changes from now on."""
@@ -102,6 +103,7 @@ class SessionKeeper(QObject):
                     window.workspaces[key].apply_view_state(ViewState.from_dict(raw))
                 except (ValueError, TypeError, AttributeError) as error:
                     log.warning("view of %s not restored: %s", key, error)
+        self._session.forget_steps()
         self._session.changed.connect(self._changed)
 
     def note_file(self, path: str | Path) -> None:

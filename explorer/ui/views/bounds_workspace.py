@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.host import Host
+from explorer.engine.looks import Look, Pin, pins_from_list, pins_to_list
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity
 from explorer.studies.registry import get_study
+from explorer.ui.controllers.pinning import Pinning
 from explorer.ui.controllers.solving import Solving
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.axes import XAxisBar, YAxisBar, axis_words
@@ -21,19 +23,12 @@ from explorer.ui.panels.solve_bar import SolveBar
 from explorer.ui.theme import Theme
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.legend import Legend
+from explorer.ui.views.pin_list import PinList
 from explorer.ui.views.readouts import ReadoutsTable
 from explorer.ui.widgets.numbers import pretty_number
 
 _SIDE_BY_SIDE = 620
 """Pixels from which on legend and numbers stand beside each other."""
-
-
-@dataclass
-class _Look:
-    """How one quantity of one study was last looked at."""
-
-    y_log: bool
-    hidden: frozenset[str] = frozenset()
 
 
 class BoundsWorkspace(QWidget):
@@ -58,12 +53,13 @@ class BoundsWorkspace(QWidget):
         super().__init__(parent)
         self._session = session
         self._theme = theme
-        self._looks: dict[tuple[str, str], _Look] = {}
         self._drags = 0
         self._coming: tuple[tuple, ViewState] | None = None
         self.current_result: Result | None = None
         self._build()
         self.solving = Solving(session, host, self.plot, self.solve_bar)
+        self.pinning = Pinning(session, host, self.pin_list)
+        self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve_shown)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
@@ -77,6 +73,7 @@ class BoundsWorkspace(QWidget):
         self.plot = BoundsPlot()
         self.solve_bar = SolveBar()
         self.legend = Legend()
+        self.pin_list = PinList()
         self.readouts = ReadoutsTable("At the sliders' values")
         self.notes = QLabel(objectName="notes", wordWrap=True)
         self.notes.setTextFormat(Qt.TextFormat.PlainText)
@@ -88,7 +85,12 @@ class BoundsWorkspace(QWidget):
         self._tables = QBoxLayout(QBoxLayout.Direction.LeftToRight, tables)
         self._tables.setContentsMargins(14, 6, 14, 8)
         self._tables.setSpacing(28)
-        self._tables.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignTop)
+        curves = QVBoxLayout()
+        curves.setSpacing(0)
+        curves.addWidget(self.pin_list)
+        curves.addWidget(self.legend)
+        curves.addStretch(1)
+        self._tables.addLayout(curves, 1)
         self._tables.addWidget(self.readouts, 0, Qt.AlignmentFlag.AlignTop)
         below = QScrollArea(widgetResizable=True)
         below.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -129,19 +131,26 @@ class BoundsWorkspace(QWidget):
         self._solve = QAction("&Solve for a target", self, checkable=True)
         self._solve.setShortcut("Ctrl+L")
         self._solve.triggered.connect(lambda on: self.solving.set_shown(on))
+        self._pin = QAction("&Pin these curves", self)
+        self._pin.setShortcut("Ctrl+P")
+        self._pin.triggered.connect(lambda: self.pinning.pin(self.plot.hidden))
+        self._unpin = QAction("&Unpin all", self)
+        self._unpin.triggered.connect(lambda: self.pinning.unpin_all())
         self.y_bar.add_button("Solve…", self._solve, "Find the parameter that reaches a target")
+        self.y_bar.add_button("Pin", self._pin, "Keep these curves, dashed, for reference")
 
     # What the window asks of a workspace
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log, self._solve]
+        return [self._reset, self._y_log, self._solve, self._pin, self._unpin]
 
     def close_workspace(self) -> None:
         """Stop listening."""
         self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
+        self.pinning.close()
 
     def view_state(self) -> ViewState:
         """Return how the answer in front is looked at."""
@@ -153,15 +162,18 @@ class BoundsWorkspace(QWidget):
             x_log=self.plot.x_log,
             y_log=self.plot.y_log,
             hidden=tuple(sorted(self.plot.hidden)),
+            pinned=tuple(pins_to_list(self._pins_shown())),
         )
 
     def apply_view_state(self, view: ViewState) -> None:
         """Look at the question in front in this way."""
-        look = self._look()
-        if look is None:
+        if self._front() is None:
             return
-        look.y_log, look.hidden = view.y_log, frozenset(view.hidden)
-        self._state_changed(self._session.state, None)
+        step = ("open recipe", "open recipe")
+        look = Look(view.y_log, frozenset(view.hidden))
+        self._session.set_look(self._look_subject(), look, *step)
+        others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
+        self._session.set_pins((*others, *pins_from_list(view.pinned)), *step)
         wanted = _subject(self._front()[1])
         shown = self.current_result
         if shown is not None and _subject(shown.request) == wanted:
@@ -169,6 +181,10 @@ class BoundsWorkspace(QWidget):
             self.plot.set_data_ranges(view.x_range, view.y_range)
         else:
             self._coming = (wanted, view)
+
+    def shown_result(self, result: Result) -> Result:
+        """Return an answer as it is drawn: with what is pinned beside it."""
+        return self.pinning.beside(result, self.plot.hidden)
 
     # From the session
 
@@ -178,24 +194,38 @@ class BoundsWorkspace(QWidget):
             return None
         return study, self._session.state.request_of(study.id)
 
-    def _look(self) -> _Look | None:
-        front = self._front()
-        if front is None:
-            return None
-        study, request = front
-        shown = quantity(study, request.quantity)
-        return self._looks.setdefault((study.id, shown.key), _Look(y_log=shown.scale is Scale.LOG))
+    def _look_subject(self) -> tuple[str, str]:
+        study, request = self._front()
+        return study.id, request.quantity
 
-    def _state_changed(self, _state: SessionState, old: SessionState | None) -> None:
+    def _pins_shown(self) -> list[Pin]:
+        front = self._front() if self._session.state.pins else None
+        return [] if front is None else [pin for _, pin, _ in self.pinning.shown(front[1])]
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         front = self._front()
         if front is None:
             return
         study, request = front
-        look = self._look()
+        look = state.look_of(*self._look_subject())
         self.y_bar.show_request(study, request, look.y_log)
         self.x_bar.show_request(study, request)
         self._y_log.setChecked(look.y_log)
+        pins = [pin for pin in state.pins if pin.request.study == study.id]
+        self._pin.setEnabled(not self.pinning.full)
+        self._unpin.setEnabled(bool(pins))
+        if old is not None and (state.looks, state.pins) != (old.looks, old.pins):
+            self._redraw()
+            self.view_changed.emit()
         self._place_line(study, request)
+
+    def _redraw(self) -> None:
+        """Draw the last answer again, if it is about the question in front."""
+        front, shown = self._front(), self.current_result
+        if front is None or shown is None:
+            return
+        if (shown.request.study, shown.request.quantity) == self._look_subject():
+            self._draw(shown)
 
     def _place_line(self, study: Study, request: Request) -> None:
         """Put the line at the slider, if what is drawn has the slider's parameter below it."""
@@ -224,7 +254,7 @@ class BoundsWorkspace(QWidget):
     def _draw(self, result: Result) -> None:
         study = get_study(result.request.study)
         shown = quantity(study, result.request.quantity)
-        look = self._looks[study.id, shown.key]
+        look = self._session.state.look_of(study.id, shown.key)
         sweep = result.request.sweep
         x_words, x_log = "", False
         if sweep is not None:
@@ -237,13 +267,14 @@ class BoundsWorkspace(QWidget):
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
         self.plot.hidden = look.hidden
-        self.plot.show_result(result)
+        self.plot.show_result(self.pinning.beside(result, look.hidden))
         if self._coming is not None and self._coming[0] == _subject(result.request):
             view = self._coming[1]
             self._coming = None
             self.plot.set_data_ranges(view.x_range, view.y_range)
         self._place_line(study, self._session.state.request_of(study.id))
         self._tell(result)
+        self.pinning.tell(result, self._theme.plot.muted)
         self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
@@ -273,22 +304,18 @@ class BoundsWorkspace(QWidget):
     # From the user
 
     def _set_y_log(self, on: bool) -> None:
-        look = self._look()
-        if look is not None and look.y_log != on:
-            look.y_log = on
-            self._state_changed(self._session.state, None)
-            if self.current_result is not None:
-                self._draw(self.current_result)
-            self.view_changed.emit()
+        if self._front() is not None:
+            subject = self._look_subject()
+            look = self._session.state.look_of(*subject)
+            self._session.set_look(subject, replace(look, y_log=on), "change y scale")
 
     def _toggle(self, key: str, shown: bool) -> None:
-        look = self._look()
-        if look is not None:
-            look.hidden = look.hidden - {key} if shown else look.hidden | {key}
-            self.plot.set_hidden(look.hidden)
-            if self.current_result is not None:
-                self.solving.show_result(self.current_result)
-            self.view_changed.emit()
+        if self._front() is not None:
+            subject = self._look_subject()
+            look = self._session.state.look_of(*subject)
+            hidden = look.hidden - {key} if shown else look.hidden | {key}
+            text = f"{'show' if shown else 'hide'} curve"
+            self._session.set_look(subject, replace(look, hidden=hidden), text)
 
     def _line_dragged(self, x: float) -> None:
         study, request = self._front()
@@ -308,6 +335,7 @@ class BoundsWorkspace(QWidget):
         self.solving.line.set_theme(self._theme.plot)
         if self.current_result is not None:
             self._tell(self.current_result)
+            self.pinning.tell(self.current_result, self._theme.plot.muted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit to the new size."""

@@ -1,0 +1,157 @@
+"""Numbers of several studies side by side, each with the question it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from explorer.studies.model import (
+    Fidelity,
+    Parameter,
+    Request,
+    Result,
+    Value,
+    parameter,
+    relevant,
+)
+from explorer.studies.registry import get_study
+
+MOST_ENTRIES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: the readout of a study's answer at the sliders' values.
+
+    Attributes
+    ----------
+    request : Request
+        Without selection.
+    key : str
+        Of the readout.
+    """
+
+    request: Request
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """A parameter that some of the rows' studies share by its key.
+
+    Attributes
+    ----------
+    parameter : Parameter
+        As the first of them declares it.
+    rows : int
+        How many rows it matters to.
+    value : float or int
+        Of the first of them.
+    """
+
+    parameter: Parameter
+    rows: int
+    value: float | int
+
+
+def entries_of(result: Result, hidden: Collection[str] = ()) -> tuple[Entry, ...]:
+    """Return a row for each number of an answer that has a role, but those of hidden curves."""
+    bare = replace(result.request, selection=None, fidelity=Fidelity.FULL)
+    return tuple(
+        Entry(bare, r.key) for r in result.readouts if r.role is not None and r.key not in hidden
+    )
+
+
+def with_entries(present: Sequence[Entry], more: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return rows with others below them, each once.
+
+    Raises
+    ------
+    ValueError
+        If there would be too many.
+    """
+    together = tuple(dict.fromkeys((*present, *more)))
+    if len(together) > MOST_ENTRIES:
+        raise ValueError(f"a comparison holds at most {MOST_ENTRIES} rows; remove some first")
+    return together
+
+
+def common_parameters(entries: Sequence[Entry]) -> list[Common]:
+    """Return the numeric parameters of the rows' studies that matter, most shared first."""
+    found: dict[str, Common] = {}
+    for entry in entries:
+        for p in _settable(entry):
+            known = found.get(p.key)
+            if known is None:
+                found[p.key] = Common(p, 1, entry.request[p.key])
+            else:
+                found[p.key] = replace(known, rows=known.rows + 1)
+    return sorted(found.values(), key=lambda c: -c.rows)
+
+
+def set_for_all(
+    entries: Sequence[Entry], key: str, value: Value
+) -> tuple[tuple[Entry, ...], list[str]]:
+    """Set a parameter in every row whose study has it and to which it matters.
+
+    Returns
+    -------
+    tuple of Entry
+        All rows; one that can't take the value stays as it was.
+    list of str
+        Why, for each study that can't.
+    """
+    changed: list[Entry] = []
+    refused: dict[str, str] = {}
+    for entry in entries:
+        if any(p.key == key for p in _settable(entry)):
+            study = get_study(entry.request.study)
+            try:
+                parsed = parameter(study, key).parse(value)
+            except ValueError as error:
+                refused[study.id] = f"{study.name}: {error}"
+            else:
+                entry = replace(entry, request=entry.request.with_value(key, parsed))
+        changed.append(entry)
+    return tuple(dict.fromkeys(changed)), list(refused.values())
+
+
+def moved(entries: Sequence[Entry], rows: Sequence[int], by: int) -> tuple[Entry, ...]:
+    """Return the rows with some of them one place up (−1) or down (1), as far as there is room."""
+    order = list(entries)
+    for row in sorted(rows, reverse=by > 0):
+        to = row + by
+        if 0 <= to < len(order) and entries[to] not in [entries[r] for r in rows]:
+            order[row], order[to] = order[to], order[row]
+    return tuple(order)
+
+
+def _settable(entry: Entry) -> list[Parameter]:
+    values = dict(entry.request.values)
+    return [
+        p
+        for p in get_study(entry.request.study).parameters
+        if p.numeric and not p.axis_only and relevant(p, values, entry.request.quantity)
+    ]
+
+
+def entries_to_list(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return rows as JSON values."""
+    from explorer.engine.recipe import Recipe
+
+    return [{"recipe": Recipe(e.request).to_dict(), "readout": e.key} for e in entries]
+
+
+def entries_from_list(raw: object) -> tuple[Entry, ...]:
+    """Read rows back, leaving out what can't be followed any more."""
+    from explorer.engine.recipe import RecipeError, recipe_from_dict
+
+    found: list[Entry] = []
+    for item in raw[:MOST_ENTRIES] if isinstance(raw, list) else ():
+        try:
+            request = recipe_from_dict(item["recipe"]).request
+            found.append(Entry(replace(request, selection=None), str(item["readout"])))
+        except (RecipeError, TypeError, KeyError, ValueError):
+            continue
+    return tuple(dict.fromkeys(found))

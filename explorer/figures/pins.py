@@ -1,0 +1,64 @@
+"""Pinned curves: the answers to earlier questions, drawn beside the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from explorer.figures.words import parameter_text
+from explorer.studies.model import Request, Result, Series, relevant
+from explorer.studies.registry import get_study
+
+
+@dataclass(frozen=True)
+class PinnedAnswer:
+    """The answer to a pinned question on the present x axis.
+
+    Attributes
+    ----------
+    number : int
+        Of the pin, from 1: chooses its dashes and stands in its curves' keys.
+    result : Result
+    hidden : frozenset of str
+        Keys of curves that are hidden now, or were when the others were pinned.
+    """
+
+    number: int
+    result: Result
+    hidden: frozenset[str] = frozenset()
+
+
+def pin_label(pinned: Request, present: Request) -> str:
+    """Return what a pin's curves are called: the values that differ from the present ones.
+
+    The parameter on the x axis, and what it replaces, is no difference.
+    """
+    study = get_study(pinned.study)
+    swept = present.sweep.key if present.sweep is not None else ""
+    known = {p.key: p for p in study.parameters}
+    aside = {swept, *(known[swept].replaces if swept in known else ())}
+    here, now = dict(pinned.values), dict(present.values)
+    said = [
+        parameter_text(p, here[p.key])
+        for p in study.parameters
+        if p.key not in aside
+        and not p.axis_only
+        and here[p.key] != now[p.key]
+        and relevant(p, here, pinned.quantity)
+    ]
+    if pinned.seed != present.seed:
+        said.append(f"seed {pinned.seed}")
+    return "pinned: " + (", ".join(said) or "as now")
+
+
+def with_pins(result: Result, pins: Sequence[PinnedAnswer]) -> Result:
+    """Return a result with the curves of pins below its own."""
+    more: list[Series] = []
+    for pin in pins:
+        label = pin_label(pin.result.request, result.request)
+        more += [
+            replace(s, key=f"pin{pin.number}:{s.key}", label=f"{s.label} ({label})", pin=pin.number)
+            for s in pin.result.series
+            if s.key not in pin.hidden
+        ]
+    return replace(result, series=result.series + tuple(more)) if more else result

@@ -1,0 +1,245 @@
+"""Pinned curves: drawn dashed beside the present ones, undone, restored and exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from explorer.engine.looks import MOST_PINS, Look, Pin, looks_from_list, pins_from_list
+from explorer.engine.recipe import recipe_from_dict
+from explorer.figures.pins import pin_label
+from explorer.figures.read_recipe import recipe_of
+from explorer.figures.style import PIN_DASHES, series_styles
+from explorer.figures.tables import table_text
+from explorer.studies.model import Scale, Sweep
+from explorer.ui.controllers.export_controller import ExportJob
+from tests.ui.test_access import check
+
+
+@pytest.fixture
+def tiny(tiny_study, open_window, settled, qtbot):
+    window = open_window(study="tiny")
+    window.session.set_quantity("error")
+    window.session.set_sweep(Sweep("eps", 0.1, 10, 40, Scale.LOG))
+    settled(window)
+    return window
+
+
+def ctrl(qtbot, window, key) -> None:
+    qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+
+
+def drawn(window) -> list[str]:
+    return list(window.workspaces["bounds"].plot._curves)
+
+
+@pytest.fixture
+def pinned(tiny, settled, qtbot):
+    """n = 1000 is pinned; n is 5000 now."""
+    ctrl(qtbot, tiny, Qt.Key.Key_P)
+    qtbot.waitUntil(lambda: "pin1:error" in drawn(tiny))
+    tiny.session.set_value("n", 5000)
+    settled(tiny)
+    return tiny
+
+
+def test_a_pin_keeps_the_curve_while_the_sliders_move(pinned, qtbot) -> None:
+    bounds = pinned.workspaces["bounds"]
+    now, kept = bounds.plot._curves["error"], bounds.plot._curves["pin1:error"]
+    assert np.allclose(kept.y, now.y + np.log10(np.sqrt(5)))
+    assert bounds.pin_list.isVisible()
+    assert bounds.pin_list.texts() == ["pinned: n = 1,000 people"]
+    items = {id(i) for i in bounds.plot.view.addedItems}
+    before = now.y.copy()
+    pinned.session.set_value("n", 50_000)
+    qtbot.waitUntil(lambda: not np.array_equal(now.y, before))
+    assert {id(i) for i in bounds.plot.view.addedItems} == items
+    assert np.allclose(kept.y, now.y + np.log10(np.sqrt(50)))
+
+
+def test_a_pinned_curve_is_paler_and_dashed_in_its_own_colour(pinned) -> None:
+    bounds = pinned.workspaces["bounds"]
+    styles = series_styles(bounds.plot.result.series, "light")
+    present, kept = styles["error"], styles["pin1:error"]
+    assert kept.dash == PIN_DASHES[0]
+    assert kept.dash != present.dash
+    assert kept.colour != present.colour
+    pale = [int(kept.colour[i : i + 2], 16) for i in (1, 3, 5)]
+    full = [int(present.colour[i : i + 2], 16) for i in (1, 3, 5)]
+    assert all(p >= f for p, f in zip(pale, full, strict=True))
+    assert bounds.plot._curves["pin1:error"].line.opts["pen"].color().name() == kept.colour
+    assert list(bounds.legend._rows) == ["error"]
+
+
+def test_pins_are_undone_redone_and_taken_away(pinned, settled, qtbot) -> None:
+    bounds, session = pinned.workspaces["bounds"], pinned.session
+    ctrl(qtbot, pinned, Qt.Key.Key_P)
+    qtbot.waitUntil(lambda: "pin2:error" in drawn(pinned))
+    assert bounds.pin_list.texts() == ["pinned: n = 1,000 people", "pinned: as now"]
+    session.undo()
+    assert drawn(pinned) == ["error", "pin1:error"]
+    session.redo()
+    assert len(drawn(pinned)) == 3
+    bounds.pin_list.button(0).click()
+    assert bounds.pin_list.texts() == ["pinned: as now"]
+    assert len(drawn(pinned)) == 2
+    bounds._unpin.trigger()
+    assert drawn(pinned) == ["error"]
+    assert not bounds.pin_list.isVisible()
+    assert not bounds._unpin.isEnabled()
+    session.undo()
+    assert bounds.pin_list.texts() == ["pinned: as now"]
+
+
+def test_the_same_is_pinned_once_and_not_more_than_can_be_told_apart(tiny, qtbot) -> None:
+    for _ in range(2):
+        ctrl(qtbot, tiny, Qt.Key.Key_P)
+    assert len(tiny.session.state.pins) == 1
+    for n in range(MOST_PINS + 3):
+        tiny.session.set_value("n", 10 + n)
+        tiny.workspaces["bounds"]._pin.trigger()
+    assert len(tiny.session.state.pins) == MOST_PINS
+    assert not tiny.workspaces["bounds"]._pin.isEnabled()
+    with pytest.raises(ValueError, match="unpin some first"):
+        tiny.session.pin()
+
+
+def test_pins_of_other_axes_are_not_drawn_and_it_is_said(pinned, settled, qtbot) -> None:
+    bounds = pinned.workspaces["bounds"]
+    pinned.session.set_sweep(Sweep("beta", 0.01, 0.4, 30, Scale.LINEAR))
+    settled(pinned)
+    assert drawn(pinned) == ["error"]
+    (said,) = bounds.pin_list.texts()
+    assert said == "pinned: n = 1,000 people · not shown here: it shows err over ε"
+    assert bounds.view_state().pinned == ()
+    pinned.session.set_quantity("truth")
+    settled(pinned)
+    assert "pin1:error" not in drawn(pinned)
+    pinned.session.undo()
+    pinned.session.undo()
+    settled(pinned)
+    qtbot.waitUntil(lambda: "pin1:error" in drawn(pinned))
+
+
+def test_a_narrower_axis_is_filled_by_the_pinned_curve_too(pinned, settled, qtbot) -> None:
+    pinned.session.set_sweep(Sweep("eps", 1, 2, 25, Scale.LINEAR))
+    settled(pinned)
+    kept = pinned.workspaces["bounds"].plot._curves
+    qtbot.waitUntil(lambda: "pin1:error" in kept and len(kept["pin1:error"].x) == 25)
+
+
+def test_hidden_curves_are_not_pinned_and_hiding_hides_the_pinned(tiny, settled, qtbot) -> None:
+    bounds = tiny.workspaces["bounds"]
+    tiny.session.set_quantity("truth")
+    settled(tiny)
+    bounds.legend.row("linear").check.click()
+    ctrl(qtbot, tiny, Qt.Key.Key_P)
+    qtbot.waitUntil(lambda: "pin1:truth" in drawn(tiny))
+    assert "pin1:linear" not in drawn(tiny)
+    bounds.legend.row("truth").check.click()
+    assert "pin1:truth" not in drawn(tiny)
+
+
+def test_pins_come_back_with_the_session(pinned, open_window, settled, qtbot) -> None:
+    state = pinned.session.state
+    pinned.close()
+    again = open_window()
+    settled(again)
+    assert again.session.state.pins == state.pins
+    qtbot.waitUntil(lambda: drawn(again) == ["error", "pin1:error"])
+    assert not again.session.undo_text
+
+
+def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path) -> None:
+    bounds = pinned.workspaces["bounds"]
+    result, view = pinned.shown_result, bounds.view_state()
+    recipe = pinned.output.recipe(view)
+    text = table_text(result, view, recipe)
+    rows = list(csv.DictReader(io.StringIO("".join(
+        line + "\n" for line in text.splitlines() if not line.startswith("#")
+    ))))  # fmt: skip
+    for row in rows:
+        assert float(row["pin1:error"]) == pytest.approx(float(row["error"]) * 5**0.5)
+    assert "# pin1:error: error bar (pinned: n = 1,000 people) — upper bound" in text
+    path = tmp_path / "pins.svg"
+    with qtbot.waitSignal(pinned.output.controller.done):
+        pinned.output.controller.start(ExportJob(result, view, recipe, "svg", path))
+    drawing = path.read_text()
+    assert 'id="series-pin1:error"' in drawing
+    assert "pinned: n = 1,000 people" in drawing
+    read = recipe_from_dict(recipe_of(path))
+    assert json.dumps(read.view["pinned"])
+    pinned.session.set_pins(())
+    pinned.session.set_value("n", 77)
+    steps = len(pinned.session._undo)
+    pinned.files.open_recipe(path)
+    assert len(pinned.session._undo) == steps + 1
+    assert pinned.session.request()["n"] == 5000
+    assert [p.request["n"] for p in pinned.session.state.pins] == [1000]
+    qtbot.waitUntil(lambda: drawn(pinned) == ["error", "pin1:error"])
+    pinned.session.undo()
+    assert pinned.session.state.pins == ()
+    assert pinned.session.request()["n"] == 77
+
+
+def test_a_pin_that_cannot_be_computed_says_why(pinned, settled, qtbot, monkeypatch) -> None:
+    def fail(*_: object) -> object:
+        raise ValueError("eps: the moon is in the way")
+        yield
+
+    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+    pinned.session.set_pins((Pin(pinned.session.request().with_value("n", 3)),))
+    texts = pinned.workspaces["bounds"].pin_list.texts
+    qtbot.waitUntil(lambda: "the moon is in the way" in texts()[0])
+
+
+def test_scale_and_hidden_curves_are_undone_too(tiny, qtbot) -> None:
+    bounds, session = tiny.workspaces["bounds"], tiny.session
+    bounds.y_bar.log.click()
+    assert not bounds.plot.y_log
+    assert session.undo_text == "change y scale"
+    bounds.legend.row("error").check.click()
+    assert not bounds.plot._curves["error"].line.isVisible()
+    session.undo()
+    assert bounds.plot._curves["error"].line.isVisible()
+    assert bounds.legend.row("error").check.isChecked()
+    session.undo()
+    assert bounds.plot.y_log
+    assert bounds.y_bar.log.isChecked()
+    assert bounds._y_log.isChecked()
+    session.redo()
+    assert not bounds.plot.y_log
+
+
+def test_controls_of_pins_have_names_and_fit(pinned, qtbot) -> None:
+    pinned.resize(1024, 700)
+    qtbot.wait(10)
+    assert check(pinned) == []
+    bounds = pinned.workspaces["bounds"]
+    assert bounds.pin_list.button(0).accessibleName() == "Unpin n = 1,000 people"
+    for bar in (bounds.x_bar, bounds.y_bar):
+        for child in bar.children():
+            if child.isWidgetType() and child.isVisible():
+                assert bar.rect().contains(child.geometry())
+
+
+def test_labels_name_only_what_differs_and_matters(tiny) -> None:
+    present = tiny.session.request()
+    assert pin_label(present.with_value("eps", 3.0), present) == "pinned: as now"  # the x axis
+    two = present.with_value("n", 7).with_value("tail", "chebyshev")
+    assert pin_label(two, present) == "pinned: n = 7 people, tail bound: Chebyshev"
+
+
+def test_what_cannot_be_read_back_is_left_out(tiny_study) -> None:
+    assert looks_from_list("x") == {}
+    assert looks_from_list([{"study": "gone"}, 5, {"study": "tiny", "quantity": "truth",
+                             "y_log": True, "hidden": ["a"]}]) == {
+        ("tiny", "truth"): Look(True, frozenset({"a"}))
+    }  # fmt: skip
+    assert pins_from_list([{"recipe": {"schema": "x"}, "hidden": []}, 7, None]) == ()
+    assert pins_from_list({"a": 1}) == ()
