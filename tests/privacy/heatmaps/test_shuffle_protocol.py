@@ -270,6 +270,36 @@ def test_share_count_by_enumeration(n, r):
         assert exact / printed == pytest.approx(9.2, abs=0.1)
 
 
+def _view(counts: list[int], r: int, q: int) -> np.ndarray:
+    """The exact law of how often each nonzero share occurs, for so many users hiding 0, 1, …"""
+    n = sum(counts)
+    shape, axes = (n * r + 1,) * (q - 1), tuple(range(q - 1))
+    product = np.ones(1)
+    for hidden, users in enumerate(counts):
+        one = np.zeros(shape)
+        for drawn in itertools.product(range(q), repeat=r - 1):
+            shares = (*drawn, (hidden - sum(drawn)) % q)
+            one[tuple(shares.count(v) for v in range(1, q))] += q ** -(r - 1)
+        product = product * np.fft.rfftn(one, axes=axes) ** users
+    return np.fft.irfftn(product, shape, axes=axes)
+
+
+@pytest.mark.parametrize(("n", "r", "q"), [(19, 3, 3), (19, 4, 3), (40, 4, 3)])
+def test_share_count_by_enumeration_of_larger_moduli(n, r, q):
+    views = {}
+    for some in ([0], [1], [3], [n // 3], [n]):
+        for rest in range(n - some[0] + 1):
+            if rest in (0, 1, 2, 3, n - some[0]):
+                views[n - some[0] - rest, some[0], rest] = (some[0] + 2 * rest) % q
+    exact = 0.0
+    for a, b in itertools.combinations(views, 2):
+        if views[a] == views[b]:
+            laws = [_view([*key, *([0] * (q - 3))], r, q) for key in (a, b)]
+            exact = max(exact, 0.5 * float(np.abs(laws[0] - laws[1]).sum()))
+    ours = math.exp(-0.5 * ((r - 2) * (math.log(n) - 1) - math.log(q)))
+    assert 0 < exact <= ours
+
+
 def test_the_paper_s_example_and_the_printed_count():
     # n = 50, B = 256, ε = 5, δ = 1e-5 on an unpadded 320 × 240 pyramid: errata 6.
     sent = communication(50, 102_408, 256 * 50, 5.0, 1e-5, printed=True)
