@@ -89,8 +89,8 @@ def test_lines_of_one_epsilon_are_those_of_the_definition():
         assert np.all(alpha * series.x[~there] <= level * (1 + 1e-12))
     dots = shown["asked"]
     assert dots.mark is Mark.DOTS
-    np.testing.assert_allclose(dots.x, [1000 / 12_450.7, 100 / 12_450.7])
-    np.testing.assert_allclose(dots.y, [1 / 30, 1.0])
+    np.testing.assert_allclose(dots.x, [100 / 12_450.7, 1000 / 12_450.7])
+    np.testing.assert_allclose(dots.y, [1.0, 1 / 30])
     # Requirements are met: each lies on or below the line of its own ε.
     assert np.all(dots.y * dots.x * alpha <= 0.2 * (1 + 1e-12))
 

@@ -61,21 +61,21 @@ PARAMETERS = (
     ),
     *(p for i in range(1, MOST + 1) for p in _requirement(i)),
     Parameter(
-        "moved", "d", "a change looked at: distance",
+        "moved", "d", "change looked at: distance, in the unit of the space",
         "Another change of a user's data, to see what α makes of it: how far its items go on "
         "average, in the unit of the space.",
         Kind.REAL, 100.0, 1e-3, FARTHEST, Scale.LOG,
         quantities=("eps", "fraction"), relevant_when=(("space", WITH_UNIT),),
     ),
     Parameter(
-        "moved_q", "q", "a change looked at: distance",
+        "moved_q", "q", "change looked at: distance",
         "Another change of a user's data, to see what α makes of it: how far its items go on "
         "average, as a share of the largest distance.",
         Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG,
         quantities=("eps", "fraction"), relevant_when=(("space", UNITLESS),),
     ),
     Parameter(
-        "tau", "τ", "a change looked at: share of the data",
+        "tau", "τ", "change looked at: share of the data",
         "Which part of a user's data moves in the change looked at.",
         Kind.REAL, 1 / 30, 1e-5, 1.0, Scale.LOG, latex=r"\tau", quantities=("eps", "fraction"),
     ),

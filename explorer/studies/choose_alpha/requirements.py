@@ -119,8 +119,9 @@ def asked_dots(points: SweptPoints, asked: Requirements, heights: FloatArray) ->
     x = asked.q if points.sweep.key in ("q", "moved_q") else asked.distance
     if points.sweep.key == "tau":
         x = asked.tau
+    order = np.argsort(x, kind="stable")
     return Series(
-        "asked", "your requirements", Role.BASELINE, x, heights, said.SETTING,
+        "asked", "your requirements", Role.BASELINE, x[order], heights[order], said.SETTING,
         note="each with its own ε and share of the data", mark=Mark.DOTS,
     )  # fmt: skip
 

@@ -79,7 +79,7 @@ def conditions(
     """Return what the numbers at the sliders need, and whether they have it."""
     found = [
         Condition(
-            "Theorem 4.4: α₀ < ln(mn/(16 ln(4mn/δ))), with the δ inside",
+            "Theorem 4.4 holds at this α₀: α₀ < ln(mn/(16 ln(4mn/δ))), with the δ inside",
             bool(alpha0 < limit),
             f"α₀ = {alpha0:.4g}, limit {limit:.4g} at mn = {total:,.0f}",
         ),

@@ -34,6 +34,7 @@ _CURVES: dict[str, Callable[[curves.Points, curves.Reductions], dict[str, Bound]
     "group_delta": curves.group_delta_curves,
 }
 _NOTES = {
+    "group": said.STEPS,
     "informal": said.INFORMAL_NOTE,
     "binomial": said.NO_LESS,
     "fact": said.AT_MOST_ONE,
@@ -122,10 +123,10 @@ def _readouts(
         Readout("far_delta", "δ there", min(last, 1.0), Role.UPPER),
         Readout(
             "tail",
-            "Theorem 5.3's threshold is exceeded with probability, at worst",
+            "Pr[draws beyond Theorem 5.3]",
             float(um.lemma52_tail(here["r"], here["delta"], here["s"])),
             Role.EXACT,
-            note="0/1 distances; Lemma 5.2 says δ",
+            note="exact for 0/1 distances, the worst case; Lemma 5.2 says at most δ",
         ),
     ]
     if space.unit and space.metric is not None:

@@ -42,6 +42,7 @@ LABELS = {
 INFORMAL_FAILS = "its premise fails: r must be at least 2 ln(1/δ)/s"
 NOT_WITHIN_R = "stated for distances of at least r"
 INFORMAL_NOTE = "not to be used: by Theorem 5.3 this α gives ε = 3.9·αr at its premise, and 2δ"
+STEPS = "a staircase with steps at every multiple of r; lines between the points computed slant"
 NO_LESS = "no bound on the distance of draws coupled like this can be below it"
 AT_MOST_ONE = "capped at 1, where nothing is promised"
 
