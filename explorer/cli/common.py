@@ -159,12 +159,22 @@ def open_host(stack: ExitStack) -> Host:
 
 
 def best_answer(host: Host, request: Request, quiet: bool) -> Result:
-    """Return a request's best answer, saying on a terminal that it is being computed."""
-    from explorer.engine.host import final_answer
-
-    if not quiet and sys.stderr.isatty():
-        print("\r\x1b[Kcomputing …", end="\r\x1b[K", file=sys.stderr, flush=True)
-    return final_answer(host, request)
+    """Return a request's best answer, saying on a terminal how far it is."""
+    shown = not quiet and sys.stderr.isatty()
+    if shown:
+        print("\r\x1b[Kcomputing …", end="", file=sys.stderr, flush=True)
+    result = None
+    try:
+        for result in host.answer(request, lambda: None):
+            if shown and result.progress is not None and not result.complete:
+                text = f"\r\x1b[Kcomputing … {result.progress:.0%}"
+                print(text, end="", file=sys.stderr, flush=True)
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    if result is None:
+        raise RuntimeError(f"study {request.study!r} gave no answer")
+    return result
 
 
 def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Recipe:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def theorem_rates(diameter: float, moment: float) -> Rates:
     return Rates(((0.0, diameter / math.sqrt(moment)),), decay=True)
 
 
-class Samples(Protocol):
+@dataclass(frozen=True)
+class Samples:
     """Who holds what: sample `row[i]` of the data is client i's.
 
     Attributes
@@ -61,7 +62,7 @@ class Samples(Protocol):
     x: np.ndarray[Any, Any]
     y: IntArray
     row: IntArray
-    unit: float
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)

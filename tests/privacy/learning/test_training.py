@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,21 +15,13 @@ from explorer.privacy.bounds import Role
 MODELS = [learning.Softmax(6, 3), learning.Perceptron(6, 4, 3)]
 
 
-@dataclass
-class Held:
-    x: np.ndarray
-    y: np.ndarray
-    row: np.ndarray
-    unit: float = 1.0
-
-
 def held(n=60, seed=0):
     """Three separable classes in 6 dimensions."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n)
     x = rng.uniform(0, 0.3, (n, 6))
     x[np.arange(n), 2 * y] += 0.7
-    return Held(x, y, np.arange(n))
+    return learning.Samples(x, y, np.arange(n))
 
 
 def a_plan(model, p=np.inf, eps0=2.0, k=20, clip=1.0, diameter=10.0, randomiser=True, **values):

@@ -1,0 +1,240 @@
+"""Curves of CLDP-SGD that need no training: what it spends, and how it converges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy import learning
+from explorer.privacy import shuffle_rdp as rdp
+from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
+from explorer.privacy.shuffle_rdp import Shuffling
+from explorer.studies.cldp_sgd import words as said
+from explorer.studies.cldp_sgd.parameters import R_2, R_INF
+from explorer.studies.model import Context, Readout, Request, Series
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of
+
+IntArray = np.ndarray[Any, np.dtype[np.intp]]
+_Routes = Callable[..., tuple[rdp.Composition, ...]]
+
+_AT_ONCE = 8
+_CELLS = 500
+
+
+class Spending:
+    """ε at δ at an array of parameter points, by every route.
+
+    Parameters
+    ----------
+    points : dict of ndarray
+        ``eps0``, ``k``, ``n``, ``delta`` and ``epochs``, of one length.
+    lam_max : int
+    context : Context
+    """
+
+    def __init__(self, points: dict[str, FloatArray], lam_max: int, context: Context) -> None:
+        self.valid = points["k"] <= points["n"]
+        self.lam_max = lam_max
+        self._context = context
+        here = {key: points[key][self.valid] for key in ("eps0", "k", "n", "delta", "epochs")}
+        self._local, self._k, self._n = here["eps0"], here["k"], here["n"]
+        self._delta = here["delta"]
+        self.rounds = learning.rounds_of(here["epochs"], self._n, self._k)
+
+    def theorem(self) -> tuple[Bound, FloatArray]:
+        """Return Theorem 3 with its caps, and the best orders (NaN where not valid)."""
+        value, order, edge = (np.zeros(self.rounds.size) for _ in range(3))
+        rows, which = self._rounds_that_differ()
+        for start in range(0, len(rows), _AT_ONCE):
+            self._context.check()
+            some = np.flatnonzero((which >= start) & (which < start + _AT_ONCE))
+            levels = self._levels(rows[start : start + _AT_ONCE])
+            if len(rows) > 1:
+                levels = levels[which[some] - start]
+            found = epsilon_from_rdp(
+                levels, orders_up_to(self.lam_max), self.rounds[some], self._delta[some]
+            )
+            value[some], order[some], edge[some] = found.epsilon, found.order, found.at_edge
+        value = np.minimum(value, self._in_any_case())
+        whole = self._bound(value, Role.UPPER, said.PRIVACY)
+        cut = np.zeros(self.valid.shape, bool)
+        cut[self.valid] = edge.astype(bool)
+        orders = np.full(self.valid.shape, np.nan)
+        orders[self.valid] = order
+        return Bound(whole.value, Role.UPPER, said.PRIVACY, self.valid, whole.reason, cut), orders
+
+    def cap(self) -> Bound:
+        """Return T·ε_s."""
+        return self._bound(self._in_any_case(), Role.UPPER, said.CAP)
+
+    def unamplified(self) -> Bound:
+        """Return (ε₀, 0), sampled and composed."""
+        value = rdp.pipeline_epsilon(
+            self._local, self._k, self._n, self.rounds, self._delta, Shuffling.NONE
+        )
+        return self._bound(value, Role.UPPER, said.UNAMPLIFIED)
+
+    def clones(self) -> Bound:
+        """Return exact clones of each round, sampled and composed: the paper's comparator."""
+        value = np.empty(self.rounds.size)
+        for i in range(value.size):
+            self._context.check()
+            value[i] = rdp.pipeline_epsilon(
+                self._local[i], self._k[i], self._n[i], self.rounds[i], self._delta[i],
+                Shuffling.NUMERIC,
+            )  # fmt: skip
+        return self._bound(value, Role.UPPER, said.SHUFFLED)
+
+    def numerical(self) -> Bound:
+        """Return the universal upper bound: clones, sampled, composed exactly."""
+        return self._composed(
+            lambda e, k, n: (rdp.Composition(rdp.clone_loss(e, k, n, cells=_CELLS)),),
+            Role.UPPER,
+            said.COMPOSED,
+        )
+
+    def response(self) -> Bound:
+        """Return the 2RR lower bound, the larger of both directions."""
+
+        def routes(*row: float) -> tuple[rdp.Composition, ...]:
+            loss = rdp.randomised_response_loss(*row)
+            return rdp.Composition(loss), rdp.Composition(loss.reversed())
+
+        return self._composed(routes, Role.LOWER, said.RESPONSE)
+
+    def _levels(self, rows: FloatArray) -> FloatArray:
+        """Return Rényi levels of some kinds of round; those of a single one are kept."""
+
+        def table() -> FloatArray:
+            local, k, n = rows.T
+            return np.asarray(rdp.capped_rdp_table(local, k, n, self.lam_max))
+
+        if len(rows) > 1:
+            return table()
+        key = ("cldp-sgd", "levels", *map(float, rows[0]), self.lam_max)
+        return np.asarray(self._context.memo(key, table))
+
+    def _in_any_case(self) -> FloatArray:
+        return np.asarray(self.rounds * rdp.pure_epsilon(self._local, self._k, self._n))
+
+    def _composed(self, routes: _Routes, role: Role, reference: Reference) -> Bound:
+        value = np.full(self.rounds.size, np.nan)
+        rows, which = self._rounds_that_differ()
+        for i, row in enumerate(rows):
+            self._context.check()
+            chain = tuple(float(v) for v in row)
+            key = ("cldp-sgd", "composed", role, *chain)
+            made = (
+                self._context.memo(key, partial(routes, *chain))
+                if len(rows) == 1
+                else routes(*chain)
+            )
+            for j in np.flatnonzero(which == i):
+                self._context.check()
+                delta, rounds = float(self._delta[j]), int(self.rounds[j])
+                value[j] = np.max([route.epsilon(delta, rounds) for route in made])
+        return self._bound(value, role, reference)
+
+    def _rounds_that_differ(self) -> tuple[FloatArray, IntArray]:
+        stacked = np.stack([self._local, self._k, self._n], axis=1)
+        rows, which = np.unique(stacked, axis=0, return_inverse=True)
+        return rows, which.ravel()
+
+    def _bound(self, value: FloatArray, role: Role, reference: Reference) -> Bound:
+        whole = np.full(self.valid.shape, np.nan)
+        whole[self.valid] = value
+        holds = np.isfinite(whole)
+        reasons = [said.MORE_THAN_ALL] if not self.valid.all() else []
+        if (~holds & self.valid).any():
+            reasons.append(rdp.TOO_FEW_ROUNDS)
+        return Bound(whole, role, reference, holds, "; or ".join(reasons))
+
+
+def quick_bounds(spending: Spending) -> tuple[dict[str, Bound], FloatArray]:
+    """Return the routes to ε that are quick, and Theorem 3's best orders."""
+    theorem, orders = spending.theorem()
+    cap, unamplified = spending.cap(), spending.unamplified()
+    return {"theorem": theorem, "cap": cap, "unamplified": unamplified}, orders
+
+
+def slow_bounds(spending: Spending) -> dict[str, Bound]:
+    """Return the routes to ε that sum over clones or compose exactly."""
+    return {
+        "clones": spending.clones(),
+        "numerical": spending.numerical(),
+        "response": spending.response(),
+    }
+
+
+def spending_series(
+    bounds: dict[str, Bound], points: SweptPoints
+) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
+    """Return the curves of ε and the numbers at the sliders."""
+    about = dict(said.ABOUT)
+    if "theorem" in bounds and bounds["theorem"].truncated.any():
+        about["theorem"] = "the best order is λₘₐₓ in places: a larger one might give less"
+    series = tuple(
+        curve_of(key, said.LABELS[key], points, bound, note=about.get(key, ""))
+        for key, bound in bounds.items()
+    )
+    readouts = tuple(
+        readout_of(key, said.LABELS[key], bound, note=said.ABOUT.get(key, ""))
+        for key, bound in bounds.items()
+    )
+    return series, readouts
+
+
+def norm_of(request: Request) -> float:
+    """Return p of the clipped norm: ∞ for R_∞, 2 for R_2."""
+    return np.inf if request["randomiser"] == R_INF else 2.0
+
+
+def risk_bounds(
+    request: Request, points: SweptPoints, context: Context, *, full: bool
+) -> dict[str, tuple[str, Bound]]:
+    """Return label and bound of each curve of the excess risk."""
+    p, valid = norm_of(request), points["k"] <= points["n"]
+    names = ("eps0", "k", "n", "epochs", "d", "clip", "diameter")
+    local, k, n, epochs, d, clip, diameter = (points[name][valid] for name in names)
+    rounds = learning.rounds_of(epochs, n, k)
+    widest = d if p == np.inf else np.ones(d.size)
+    remark = learning.excess_risk(p, clip, diameter, d, local, k, rounds)
+    silent = learning.excess_risk_exact(diameter, widest * clip**2, rounds)
+    found = {
+        "remark": ("Theorem 3 with Remark 1", remark.value, Role.UPPER, said.CONVERGENCE),
+        "trivial": (
+            "Lipschitz continuity alone, any model",
+            clip * diameter * np.sqrt(widest), Role.UPPER, said.TRIVIAL,
+        ),
+        "silent": ("without privacy, same clipping", silent.value, Role.BASELINE, said.NO_NOISE),
+    }  # fmt: skip
+    if full:
+        square = widest * clip**2 + _unit_moments(request, d, local, context) * clip**2 / k
+        exact = learning.excess_risk_exact(diameter, square, rounds)
+        label = "Theorem 3 with the exact error of the randomiser"
+        found["exact"] = (label, exact.value, Role.UPPER, said.CONVERGENCE_EXACT)
+    whole: dict[str, tuple[str, Bound]] = {}
+    for key, (label, value, role, reference) in found.items():
+        spread = np.full(valid.shape, np.nan)
+        spread[valid] = value
+        why = "" if valid.all() else said.MORE_THAN_ALL
+        whole[key] = label, Bound(spread, role, reference, valid, why)
+    return whole
+
+
+def _unit_moments(
+    request: Request, d: FloatArray, local: FloatArray, context: Context
+) -> FloatArray:
+    """Return E‖R(x)‖² at radius 1 for each point, making every distinct randomiser once."""
+    pairs, which = np.unique(np.stack([d, local]), axis=1, return_inverse=True)
+    best, p = request["randomiser"] == R_2, norm_of(request)
+    found = np.empty(pairs.shape[1])
+    for i, (size, level) in enumerate(pairs.T):
+        context.check()
+        made = learning.randomiser_for(p, int(size), float(level), 1.0, best_cap=best)
+        found[i] = made.second_moment
+    return np.asarray(found[which.ravel()])

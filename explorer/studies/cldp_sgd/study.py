@@ -1,0 +1,247 @@
+"""Learning from shuffled, locally private gradients: its ε, its convergence, its accuracy."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy.bounds import Reference
+from explorer.studies.cldp_sgd import words as said
+from explorer.studies.cldp_sgd.accuracy import (
+    Ledger,
+    Wanted,
+    epochs_series,
+    readouts,
+    run_of,
+    scores,
+    spent_series,
+    table,
+    trained,
+    wanted,
+)
+from explorer.studies.cldp_sgd.curves import (
+    Spending,
+    norm_of,
+    quick_bounds,
+    risk_bounds,
+    slow_bounds,
+    spending_series,
+)
+from explorer.studies.cldp_sgd.page import PAGE, PRESETS
+from explorer.studies.cldp_sgd.parameters import (
+    ACCURACY,
+    EPS,
+    PARAMETERS,
+    QUANTITIES,
+    R_INF,
+    SOFTMAX,
+)
+from explorer.studies.cldp_sgd.runs import THEOREM, Run
+from explorer.studies.model import (
+    Condition,
+    Context,
+    Fidelity,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_COARSE_POINTS = 24
+_COARSE_ORDER = 512
+_EASY_ORDER = 1024
+_COMPOSED_POINTS = 32
+_ONE_ROUND = ("epochs", "delta", "spent")
+"""Sweeps over which all points share one round."""
+
+
+class CldpSgd:
+    """CLDP-SGD: what it spends, how it converges, and trained for real on digits."""
+
+    id: ClassVar[str] = "cldp-sgd"
+    name: ClassVar[str] = "Private learning"
+    question: ClassVar[str] = "How well does a model learn from shuffled private gradients?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (
+        said.ALGORITHM, said.PRIVACY, said.CONVERGENCE, said.FIGURE_5,
+        said.R_INFINITY, said.R_TWO, said.R_TWO_CAP, said.COMPOSED,
+    )  # fmt: skip
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield bounds first; then what takes longer, or one picture a piece of training.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or the pictures can't be read.
+        LookupError
+            If MNIST's folder is not open.
+        """
+        points = swept_points(self, request)
+        if request.quantity == ACCURACY:
+            yield from self._accuracy(request, points, context)
+            return
+        answered = self._epsilon if request.quantity == EPS else self._risk
+        for full in (False, True):
+            started = time.perf_counter()
+            last = full or request.fidelity is Fidelity.COARSE
+            context.check()
+            yield Result(
+                request,
+                Fidelity.FULL if full else Fidelity.COARSE,
+                complete=last,
+                **answered(request, points, context, full),
+                timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+            )
+            if last:
+                return
+
+    def _epsilon(
+        self, request: Request, points: SweptPoints, context: Context, full: bool
+    ) -> dict[str, Any]:
+        lam_max = request["lam_max"] if full else min(request["lam_max"], _COARSE_ORDER)
+        some = points
+        if points.sweep.key not in _ONE_ROUND:
+            # Every point has a table of its own, whose work grows with the square of the order.
+            fewer = int(points.x.size * (_EASY_ORDER / max(lam_max, _EASY_ORDER)) ** 2)
+            some = points.thinned(max(_COARSE_POINTS, fewer) if full else _COARSE_POINTS)
+        spending = Spending(some.columns, lam_max, context)
+        bounds, orders = quick_bounds(spending)
+        series, numbers = spending_series(bounds, some)
+        theorem, numerical = bounds["theorem"], np.nan
+        if full:
+            few = points.thinned(_COMPOSED_POINTS)
+            slow = slow_bounds(Spending(few.columns, lam_max, context))
+            more_series, more_numbers = spending_series(slow, few)
+            series, numbers = series + more_series, numbers + more_numbers
+            numerical = float(slow["numerical"].value[-1])
+        clients, sampled = request["n"], request["k"]
+        if sampled > clients:
+            return {
+                "series": series,
+                "readouts": numbers,
+                "conditions": (said.sampling(sampled, clients),),
+                "notes": (f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n",),
+            }
+        order, rounds = float(orders[-1]), float(spending.rounds[-1])
+        return {
+            "series": series,
+            "readouts": (
+                *numbers,
+                Readout("rounds", "rounds T", rounds),
+                Readout("order", "best order λ*", order),
+            ),
+            "conditions": said.conditions(
+                sampled=sampled, clients=clients, order=order, lam_max=lam_max,
+                at_edge=bool(theorem.truncated[-1]),
+            ),
+            "guarantee": said.guarantee(
+                epsilon=float(theorem.value[-1]), delta=request["delta"], rounds=rounds,
+                local=request["eps0"], order=order, numerical=numerical,
+            ),
+        }  # fmt: skip
+
+    def _risk(
+        self, request: Request, points: SweptPoints, context: Context, full: bool
+    ) -> dict[str, Any]:
+        found = risk_bounds(request, points, context, full=full)
+        conditions: tuple[Condition, ...] = (said.sampling(request["k"], request["n"]),)
+        if request["k"] <= request["n"]:
+            here = {key: float(bound.value[-1]) for key, (_, bound) in found.items()}
+            best = min(here["remark"], here.get("exact", np.inf))
+            conditions += said.risk_conditions(norm_of(request), best, here["trivial"])
+        named = [(key, label, bound) for key, (label, bound) in found.items()]
+        return {
+            "series": tuple(curve_of(key, label, points, bound) for key, label, bound in named),
+            "readouts": tuple(readout_of(*one) for one in named),
+            "conditions": conditions,
+        }
+
+    def _accuracy(
+        self, request: Request, points: SweptPoints, context: Context
+    ) -> Iterator[Result]:
+        asked = wanted(request, points, context)
+        ledger = Ledger(request, asked, context)
+        resting = said.RESTING
+        coarse = request.fidelity is Fidelity.COARSE
+        left = [j for j, e in asked.stages() if run_of(j, context).epochs < e]
+        first = self._picture(request, points, context, asked, ledger, resting)
+        if coarse:
+            yield replace(first, fidelity=Fidelity.COARSE, complete=True)
+            return
+        yield replace(first, fidelity=Fidelity.COARSE)
+        if not asked.missing:
+            ledger.complete()
+        for done in trained(asked, context):
+            picture = self._picture(request, points, context, asked, ledger, said.NOT_YET)
+            yield replace(picture, progress=float(done))
+        final = self._picture(request, points, context, asked, ledger, said.NOT_YET)
+        yield replace(final, complete=True, progress=1.0 if left else None)
+
+    def _picture(
+        self,
+        request: Request,
+        points: SweptPoints,
+        context: Context,
+        asked: Wanted,
+        ledger: Ledger,
+        resting: str,
+    ) -> Result:
+        """Return what is known so far."""
+        known = scores(asked, context)
+        if points.sweep.key == "spent":
+            series = spent_series(points, asked, ledger, known, resting)
+        else:
+            series = epochs_series(points, asked, known, resting)
+        result = Result(request, Fidelity.FULL, series=series, stamp=said.STAMP)
+        if request["k"] > request["n"]:
+            note = f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n"
+            conditions = (said.sampling(request["k"], request["n"]),)
+            return replace(result, conditions=conditions, notes=(note,))
+        run = run_of(asked.private[0], context) if asked.private else Run()
+        size = run.state.theta.size if run.state else 0
+        report_bits = 0
+        if size:
+            report_bits = math.ceil(math.log2(size)) + 1 if _sparse(request) else 64 * size
+        order = ledger.at_epochs(ledger.order, asked.epochs)
+        edge = bool(ledger.at_epochs(ledger.theorem.truncated, asked.epochs))
+        return replace(
+            result,
+            tables=(table(asked, ledger, known),),
+            readouts=readouts(asked, ledger, known, report_bits),
+            conditions=(
+                *said.conditions(
+                    sampled=request["k"], clients=request["n"], order=order,
+                    lam_max=request["lam_max"], at_edge=edge,
+                ),
+                *said.training_conditions(
+                    convex=request["model"] == SOFTMAX, clip=request["clip"],
+                    lipschitz=run.lipschitz, clients=request["n"], pictures=run.pictures,
+                    rates=request["steps"] == THEOREM,
+                ),
+            ),
+            guarantee=said.guarantee(
+                epsilon=ledger.at(ledger.theorem, asked.epochs), delta=request["delta"],
+                rounds=ledger.at_epochs(ledger.spending.rounds, asked.epochs),
+                local=request["eps0"], order=order,
+                numerical=ledger.at(ledger.numerical, asked.epochs),
+            ),
+            notes=(said.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
+        )  # fmt: skip
+
+
+def _sparse(request: Request) -> bool:
+    return bool(request["randomiser"] == R_INF)

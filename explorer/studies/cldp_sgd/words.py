@@ -1,0 +1,189 @@
+"""What the study of CLDP-SGD says in words: references, conditions, guarantee."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy.bounds import Reference
+from explorer.privacy.learning import guarantees
+from explorer.studies.model import Condition, Guarantee
+from explorer.studies.wording import guesses, small
+
+_PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
+PRIVACY = guarantees.PRIVACY
+CONVERGENCE = guarantees.CONVERGENCE
+CONVERGENCE_EXACT = guarantees.CONVERGENCE_EXACT
+ALGORITHM = Reference(_PAPER, "Algorithm 1")
+FIGURE_5 = Reference(_PAPER, "Figure 5", "one epoch is n/k rounds; errata B7")
+R_INFINITY = Reference(
+    "Girgis, Data, Diggavi, Kairouz & Suresh 2021 (shuffled model of federated learning)", "R_∞"
+)
+R_TWO = Reference("Duchi, Jordan & Wainwright 2013", "ℓ2 mechanism")
+R_TWO_CAP = Reference(
+    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂", "cap of smallest error"
+)
+SHUFFLED = Reference(
+    "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
+    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata B1",
+)  # fmt: skip
+UNAMPLIFIED = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata B2"
+)
+CAP = Reference(
+    "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
+)
+COMPOSED = Reference(
+    "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
+    "subsampled clones, composed exactly",
+    "numerical, not proof against rounding",
+)
+RESPONSE = Reference(_PAPER, "the pair of Theorem 2, composed exactly", "both directions")
+NO_NOISE = Reference(_PAPER, "Theorem 3, G_p = 0", "explicit form (36); errata B6")
+TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
+PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
+DIGITS = Reference("Alpaydin & Kaynak 1998", "optical recognition of handwritten digits, UCI")
+
+LABELS = {
+    "theorem": "Theorem 1 (upper bound)",
+    "numerical": "numerical upper bound (clones 2021)",
+    "clones": "clones (2021, numerical) + sampling + KOV",
+    "unamplified": "no shuffle amplification: (ε₀, 0) + sampling + KOV",
+    "cap": "T·εₛ, holds in any case",
+    "response": "2RR lower bound",
+}
+MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
+STAMP = "simulation, not a release"
+RESTING = "training begins when the sliders rest"
+NOT_YET = "not trained so far"
+NO_FOLDER = (
+    "MNIST's folder is not chosen: choose the folder with its four idx files, or take "
+    "scikit-learn's digits"
+)
+NOTHING_RELEASED = (
+    "Trained here, on this computer, on pictures that the program sees: nothing here is a release, "
+    "and no model is kept."
+)
+SPREAD = "mean of the runs; the band is ± one standard deviation between runs"
+ABOUT = {
+    "numerical": "numerically exact composition; not proof against rounding",
+    "clones": "what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
+    "response": (
+        "on what any accountant sound for all ε₀-LDP randomisers can report; R₂ and R∞ may leak "
+        "less"
+    ),
+}
+DIFFERENCES = (
+    "“Theorem 1” adds Rényi bounds that hold for every k; the “numerical upper bound” composes the "
+    "privacy loss itself. Both bound the same training: the gap is the price of the formula.",
+    "“Clones + KOV” amplifies every round, then composes the rounds knowing only their (ε, δ): "
+    "what a round loses on average is forgotten.",
+)
+
+
+def conditions(
+    *, sampled: float, clients: float, order: float, lam_max: float, at_edge: bool
+) -> tuple[Condition, ...]:
+    """Return what the statements about ε need."""
+    return (
+        sampling(sampled, clients),
+        Condition(
+            "The best order lies inside the search (a larger λₘₐₓ might give a smaller ε)",
+            not at_edge,
+            f"λ* = {order:.0f}, λₘₐₓ = {lam_max:.0f}",
+        ),
+        Condition(
+            "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only",
+            None,
+        ),
+        Condition(
+            "Every round samples anew, without replacement, and who was sampled stays secret", None
+        ),
+    )
+
+
+def sampling(sampled: float, clients: float) -> Condition:
+    """Return the condition that no more clients are sampled than there are."""
+    return Condition(
+        "No more clients are sampled than there are, k ≤ n",
+        sampled <= clients,
+        f"γ = {sampled:,.0f}/{clients:,.0f} = {sampled / clients:.3g}",
+    )
+
+
+def training_conditions(
+    *, convex: bool, clip: float, lipschitz: float, clients: int, pictures: int, rates: bool
+) -> tuple[Condition, ...]:
+    """Return what Theorem 3's convergence needs of this training, and who holds what."""
+    found = [
+        Condition("The loss is convex, as Theorem 3's convergence needs", convex),
+        Condition("The learning rate is Theorem 3's", rates),
+    ]
+    if convex and math.isfinite(lipschitz):
+        found.append(
+            Condition(
+                "Clipping leaves gradients alone, C ≥ L: else the bound on the risk is about a "
+                "clipped descent that it doesn't cover",
+                clip >= lipschitz,
+                f"C = {clip:.4g}, L = {lipschitz:.4g} on these pictures",
+            )
+        )
+    if pictures:
+        found.append(
+            Condition(
+                "Every client holds a picture of its own",
+                clients <= pictures,
+                f"{clients:,} clients, {pictures:,} training pictures"
+                + (
+                    f": each is held by about {clients / pictures:.3g} clients, and what is "
+                    "protected is one client's copy"
+                    if clients > pictures
+                    else ""
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, ...]:
+    """Return what the convergence bound needs, and whether it says anything."""
+    norm = "∞" if p == math.inf else "2"
+    return (
+        Condition(
+            "The bound says more than that F is Lipschitz",
+            bound < trivial,
+            f"bound {bound:.4g}, trivially {trivial:.4g}",
+        ),
+        Condition(f"The loss is convex with ‖∇f‖_{norm} ≤ L = C", None),
+        Condition("The learning rate is D/(G√t), parameters are projected onto the set", None),
+    )
+
+
+def guarantee(
+    *, epsilon: float, delta: float, rounds: float, local: float, order: float, numerical: float
+) -> Guarantee:
+    """Return the guarantee at the sliders' values."""
+    sharper = (
+        f"; numerically exact composition gives {numerical:.4g}" if math.isfinite(numerical) else ""
+    )
+    return Guarantee(
+        unit="one client's record, over all rounds",
+        replace_one=(
+            f"({epsilon:.4g}, {small(delta)})-DP after {rounds:,.0f} rounds when one record is "
+            f"replaced by any other (Theorem 3, order λ* = {order:.0f}{sharper})"
+        ),
+        add_remove=(
+            "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
+            "removing a record would change the sampling itself"
+        ),
+        trust=(
+            "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
+            "The server, and everyone it gives a model to, sees the shuffled reports of every "
+            f"round. Against the shuffler itself each report has only its own ε₀ = {local:.4g}."
+        ),
+        sentence=guesses(
+            epsilon, delta, "which of two records a client holds",
+            "after seeing all shuffled reports and every model",
+        ),
+        references=(PRIVACY, ALGORITHM),
+        differences=DIFFERENCES,
+    )  # fmt: skip

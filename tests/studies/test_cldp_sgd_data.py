@@ -1,0 +1,140 @@
+"""Pictures to train on: scikit-learn's digits, MNIST's files, and what is wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.studies.cldp_sgd.data import clients_of, digits, mnist, read_idx
+from explorer.studies.model import Sweep, default_request
+from explorer.studies.registry import get_study
+from tests.studies.context import Context
+
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+TEST_IMAGES, TEST_LABELS = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
+
+
+def idx(array):
+    header = struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape)
+    return header + array.astype(np.uint8).tobytes()
+
+
+def write_folder(folder, n=120, side=6):
+    """Make pictures of ten digits: one bright row or column each, and noise."""
+    rng = np.random.default_rng(0)
+    for images, labels, count in ((IMAGES, LABELS, n), (TEST_IMAGES, TEST_LABELS, 40)):
+        y = rng.integers(10, size=count)
+        x = rng.integers(60, size=(count, side, side))
+        for i, digit in enumerate(y):
+            x[i].reshape(-1)[3 * digit : 3 * digit + 3] = 255
+        (folder / images).write_bytes(idx(x))
+        (folder / f"{labels}.gz").write_bytes(gzip.compress(idx(y)))
+    return folder
+
+
+def test_digits_are_split_by_their_seed():
+    one, again, other = digits(0), digits(0), digits(1)
+    assert one is again
+    assert one.x.shape == (1437, 64)
+    assert one.x_test.shape == (360, 64)
+    assert one.x_test.max() == 1.0
+    assert one.x.max() * one.unit == 1.0
+    assert set(one.y) == set(range(10))
+    assert not np.array_equal(one.y, other.y)
+    # Together they are the same pictures, whatever the split.
+    for images in (one, other):
+        together = np.concatenate([images.x, images.x_test * 16])
+        assert together.sum() == 561_718
+
+
+def test_clients_share_pictures_evenly():
+    images = digits(0)
+    few = clients_of(images, 1000, 0)
+    assert len(set(few.row)) == few.row.size == 1000
+    many = np.bincount(clients_of(images, 5000, 0).row, minlength=1437)
+    assert set(many) == {3, 4}
+    assert not np.array_equal(clients_of(images, 1000, 1).row, few.row)
+
+
+def test_mnist_files_plain_and_packed(tmp_path):
+    images = mnist(str(write_folder(tmp_path)), "a")
+    assert images.x.shape == (120, 36)
+    assert images.x_test.shape == (40, 36)
+    assert images.x_test.max() == 1.0
+    assert images.unit == 1 / 255
+    raw = read_idx(tmp_path / IMAGES)
+    assert raw.shape == (120, 6, 6)
+    np.testing.assert_array_equal(raw.reshape(120, -1), images.x)
+
+
+def test_the_dotted_names_are_known_too(tmp_path):
+    write_folder(tmp_path)
+    (tmp_path / IMAGES).rename(tmp_path / "train-images.idx3-ubyte")
+    assert mnist(str(tmp_path), "b").x.shape == (120, 36)
+
+
+def test_missing_files_are_named(tmp_path):
+    write_folder(tmp_path)
+    (tmp_path / IMAGES).unlink()
+    (tmp_path / f"{TEST_LABELS}.gz").unlink()
+    with pytest.raises(ValueError, match=f"{IMAGES}, {TEST_LABELS}.*choose the folder"):
+        mnist(str(tmp_path), "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (IMAGES, b"", "not an idx file.*begins with nothing"),
+        (IMAGES, b"\x89PNG....", "not an idx file.*89 50 4e 47"),
+        (IMAGES, idx(np.zeros((120, 6, 6)))[:-1], "says it holds 120 × 6 × 6 bytes but has 4,319"),
+        (IMAGES, b"\0\0\x08\x03\0\0", "ends within its header"),
+        (IMAGES, idx(np.zeros(120)), "doesn't have 3 dimensions"),
+        (IMAGES, idx(np.zeros((119, 6, 6))), "119 pictures and .* 120 labels"),
+        (IMAGES, idx(np.zeros((120, 5, 6))), "5 × 6"),
+        (f"{LABELS}.gz", gzip.compress(idx(np.full(120, 17))), "label 17"),
+        (f"{LABELS}.gz", gzip.compress(idx(np.zeros(120)))[:-9], "damaged .gz"),
+        (f"{LABELS}.gz", b"nothing packed", "damaged .gz"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_file(tmp_path, name, content, said):
+    write_folder(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=said) as caught:
+        mnist(str(tmp_path), hashlib.sha256(content).hexdigest())
+    assert name in str(caught.value)
+
+
+def ask(host, **values):
+    study = get_study("cldp-sgd")
+    request = replace(
+        default_request(study, data="mnist", n=120, k=60, epochs=30, runs=1, eps0=8.0, **values),
+        quantity="accuracy", sweep=Sweep("epochs", 1, 30, 30),
+    )  # fmt: skip
+    return list(study.answer(request, host))[-1]
+
+
+def test_the_study_trains_on_the_users_files(tmp_path):
+    write_folder(tmp_path)
+    host, value = Context(), f"{tmp_path.name}#{'0' * 64}"
+    host.files[value] = tmp_path
+    final = ask(host, folder=value)
+    assert final.complete
+    assert final.readout("plain").value > 0.9
+    assert final.readout("accuracy").value > 0.3
+    assert any("120 training pictures" in c.margin for c in final.conditions)
+
+
+def test_without_a_folder_the_study_asks_for_one():
+    host = Context()
+    final = ask(host)
+    assert not host.heavy_calls
+    assert "choose the folder" in " ".join(final.notes)
+    assert all("choose the folder" in s.why_absent for s in final.series)
+    assert final.readout("theorem").value > 0
+    with pytest.raises(LookupError):
+        ask(host, folder=f"moved#{'1' * 64}")
