@@ -47,6 +47,11 @@ _CARDS: dict[str, Card] = {
             "map", MAPS, "explorer.studies.heatmap:HeatmapStudy",
         ),
         Card(
+            "heatmap-theory", "Heatmap theory",
+            "How far off must a private heatmap be, and what does it cost?",
+            "bounds", MAPS, "explorer.studies.heatmap_theory:HeatmapTheory",
+        ),
+        Card(
             "shuffle-rdp", "Shuffle accountant",
             "How private is training on shuffled messages of sampled clients?",
             "bounds", SHUFFLED, "explorer.studies.shuffle_accountant:ShuffleAccountant",
@@ -55,11 +60,6 @@ _CARDS: dict[str, Card] = {
             "amplification", "Amplification by shuffling",
             "How much more private does a shuffled crowd make a message?",
             "bounds", SHUFFLED, "explorer.studies.amplification:AmplificationStudy",
-        ),
-        Card(
-            "cldp-sgd", "Private learning",
-            "How well does a model learn from shuffled private gradients?",
-            "bounds", SHUFFLED, "explorer.studies.cldp_sgd:CldpSgd",
         ),
         Card(
             "choose-alpha", "Choose α",

@@ -135,17 +135,26 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
     return Bound(best, Role.LOWER, where)
 
 
+def sparse_noise_norm(plan: Schedule, w: int) -> float:
+    """Return what bounds E‖ŝ − s‖_EMD on maps with mass in at most w cells, in users.
+
+    E‖P(ŝ − s)‖₁ is at most `noise_term` plus, where levels above q are not measured,
+    Σ_{i<q} 2^{−i} E‖ν_q‖₁ (a coarser cell errs by no more than those of level q in it, which are
+    those of the noise); a factor 1 + 2^{−L} mends Lemma 3.5. Inversely proportional to ε.
+    """
+    noise = float(noise_term(plan, w).value)
+    if plan.start:
+        noise += (2 - 2.0 ** (1 - plan.start)) * 4**plan.start / plan.epsilon[plan.start]
+    return (1 + 2.0**-plan.last) * noise
+
+
 def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
     """Return an upper bound on the expected error of the pyramid algorithm on sparse maps.
 
     For maps with mass in at most w cells, whose pyramid the selection can keep whole, so that the
-    proof of Theorem 3.1 leaves the noise alone: E‖P(ŝ − s)‖₁ is at most `noise_term` plus, where
-    levels above q are not measured, Σ_{i<q} 2^{−i} E‖ν_q‖₁ (a coarser cell errs by no more than
-    those of level q in it, which are those of the noise). A factor 1 + 2^{−L} mends Lemma 3.5, and
-    2/n turns ‖ŝ − s‖ into a distance of the normalised maps (Lemma 2.1 with its better constant).
-    With a depth cap L < ℓ, 2^{−L} for its flat cells comes on top.
-
-    Other maps err by a multiple of their distance from the nearest such map in addition.
+    proof of Theorem 3.1 leaves the noise alone: 2/n (Lemma 2.1 with its better constant) times
+    `sparse_noise_norm`. With a depth cap L < ℓ, 2^{−L} for its flat cells comes on top. Other maps
+    err by a multiple of their distance from the nearest such map in addition.
 
     Parameters
     ----------
@@ -162,13 +171,14 @@ def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
     """
     if not n >= 1:
         raise ValueError(f"n: {n} is below 1")
-    noise = float(noise_term(plan, w).value)
-    if plan.start:
-        noise += (2 - 2.0 ** (1 - plan.start)) * 4**plan.start / plan.epsilon[plan.start]
-    value = 2 / n * (1 + 2.0**-plan.last) * noise
-    value += 2.0**-plan.last if plan.last < plan.level else 0.0
+    value = 2 / n * sparse_noise_norm(plan, w) + flat_cells(plan)
     note = "its proof's constants, for maps of at most w cells (errata 10, 11, 12, 21)"
     return Bound(np.array(min(value, DIAMETER)), Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
+
+
+def flat_cells(plan: Schedule) -> float:
+    """Return 2^{−L}, what cells that are flat below a capped depth can hide; 0 without a cap."""
+    return 2.0**-plan.last if plan.last < plan.level else 0.0
 
 
 def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int = 30) -> Bound:

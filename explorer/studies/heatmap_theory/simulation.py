@@ -1,0 +1,155 @@
+"""The algorithms run on random sparse maps, to be compared with their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.bounds import FloatArray, Role
+from explorer.privacy.heatmaps import (
+    CellCounts,
+    SparseMap,
+    fit,
+    measure,
+    measure_levels,
+    reconstruct,
+)
+from explorer.privacy.noise import IntArray
+from explorer.studies.heatmap_theory import words as said
+from explorer.studies.heatmap_theory.curves import PLANS, level_of, plan_of
+from explorer.studies.model import Context, Fidelity, Mark, Request, Result, Series
+from explorer.studies.sweeping import SweptPoints
+
+BLOCKS = 64
+"""Distances are those of at most so many block sums on a side."""
+MOST_CELLS = 1024
+"""Largest k that is simulated."""
+MECHANISMS = (*PLANS, "least-squares")
+_PLACES = 6
+_PIECE = 5
+"""Trials that go to the worker together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An algorithm to be tried out, complete and picklable."""
+
+    mechanism: str
+    epsilon: float
+    users: int
+    cells: int
+    level: int
+    assumed: float
+
+
+def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
+    """Return the earth mover's distances of private and true maps; runs in a worker process.
+
+    Every trial draws k cells, shares the users out among them (a uniformly random distribution)
+    and runs the algorithm with fresh noise.
+    """
+    from explorer.privacy.heatmaps.distance import exact_distance
+
+    rng = np.random.default_rng(seed)
+    e = experiment
+    key = "capped" if e.mechanism == "least-squares" else e.mechanism
+    plan = plan_of(key, e.epsilon, e.level, e.cells, e.assumed)
+
+    def noise(_level: int, codes: IntArray) -> FloatArray:
+        return rng.laplace(size=codes.shape)
+
+    found = np.empty(trials)
+    for trial in range(trials):
+        codes = np.sort(rng.choice(4**e.level, e.cells, replace=False))
+        masses = rng.multinomial(e.users, rng.dirichlet(np.ones(e.cells)))
+        some = masses > 0
+        counts = CellCounts(e.level, codes[some], masses[some].astype(float), e.users, e.users)
+        if e.mechanism == "least-squares":
+            drawn: Any = fit(measure_levels(counts, plan, noise)).on(e.level)
+        else:
+            drawn = reconstruct(measure(counts, plan, e.cells, noise)).blocks().on(e.level)
+        grid = drawn.grid() if isinstance(drawn, SparseMap) else drawn
+        found[trial] = exact_distance(_blocks(grid), _blocks(counts.grid())).high
+    return found
+
+
+def _blocks(grid: NDArray[Any]) -> NDArray[Any]:
+    side = grid.shape[0]
+    step = max(1, side // BLOCKS)
+    return np.asarray(grid.reshape(side // step, step, side // step, step).sum(axis=(1, 3)))
+
+
+def simulated(
+    full: Result, request: Request, points: SweptPoints, context: Context
+) -> Iterator[Result]:
+    """Yield the full answer with more and more dots, the last one complete.
+
+    Every dot has a seed of its own, made of the request's, the mechanism's and the place's.
+    """
+    level = level_of(request)
+    usable = np.flatnonzero(points["k"][:-1] <= min(MOST_CELLS, 4**level))
+    if not usable.size:
+        note = f"Only maps of at most {MOST_CELLS:,} cells with mass are simulated."
+        yield replace(full, notes=(*full.notes, note), complete=True)
+        return
+    kept = np.unique(np.rint(np.linspace(0, usable.size - 1, min(_PLACES, usable.size))))
+    places = usable[kept.astype(int)]
+    dots: dict[str, list[tuple[float, float, float, float]]] = {key: [] for key in MECHANISMS}
+    done, wanted = 0, int(request["trials"])
+    for j in places.tolist():
+        for number, key in enumerate(MECHANISMS):
+            n = int(points["n"][j])
+            experiment = Experiment(
+                key,
+                float(points["epsilon"][j]),
+                n,
+                int(points["k"][j]),
+                level,
+                float(points["guess"][j]) * n,
+            )
+            pieces = []
+            for start in range(0, wanted, _PIECE):
+                context.check()
+                seed = (abs(request.seed), number, j, start)
+                pieces.append(context.heavy(errors, experiment, min(_PIECE, wanted - start), seed))
+            found = np.concatenate(pieces)
+            mean = float(found.mean())
+            margin = 1.96 * float(found.std(ddof=1)) / found.size**0.5
+            dots[key].append((float(points.x[j]), mean, max(mean - margin, 0.0), mean + margin))
+            done += 1
+        share = done / (len(places) * len(MECHANISMS))
+        yield replace(
+            full,
+            fidelity=Fidelity.FULL,
+            series=full.series + _series(dots, request),
+            progress=share,
+            complete=done == len(places) * len(MECHANISMS),
+        )
+
+
+def _series(
+    dots: dict[str, list[tuple[float, float, float, float]]], request: Request
+) -> tuple[Series, ...]:
+    shown = []
+    for key, rows in dots.items():
+        x, y, low, high = (np.array(column) for column in zip(*rows, strict=True))
+        shown.append(
+            Series(
+                f"{key}_simulated",
+                f"simulated: {said.LABELS[key]}",
+                Role.ESTIMATE,
+                x,
+                y,
+                said.THEOREM_31,
+                low=low,
+                high=high,
+                note=f"mean and 95 % interval of {request['trials']} runs on k random cells, seed "
+                f"{request.seed}; distances of at most {BLOCKS} × {BLOCKS} block sums",
+                mark=Mark.DOTS,
+            )
+        )
+    return tuple(shown)

@@ -1,0 +1,232 @@
+"""How far off a private heatmap must be, how its ε is spent, and what shuffling it costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.privacy.heatmaps import Schedule, start_level
+from explorer.studies.heatmap_theory import words as said
+from explorer.studies.heatmap_theory.curves import (
+    PLANS,
+    cells_sent,
+    communication_bounds,
+    error_bounds,
+    fits,
+    level_of,
+    metric_bounds,
+    missing_bounds,
+    plan_of,
+    sent,
+)
+from explorer.studies.heatmap_theory.page import PAGE, PRESETS
+from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.heatmap_theory.simulation import simulated
+from explorer.studies.model import (
+    Condition,
+    Context,
+    Fidelity,
+    Guarantee,
+    Mark,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+    Table,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+
+class HeatmapTheory:
+    """Error bounds of sparse and dense aggregation, schedules, Lemma B, shuffle communication."""
+
+    id: ClassVar[str] = "heatmap-theory"
+    name: ClassVar[str] = "Heatmap theory"
+    question: ClassVar[str] = "How far off must a private heatmap be, and what does it cost?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield all curves, then, if asked for, more and more dots of a simulation.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked.
+        """
+        started = time.perf_counter()
+        context.check()
+        points = swept_points(self, request)
+        kind = {"error": _errors, "split": _split, "bits": _bits, "missing": _missing}
+        dots = (
+            request.quantity == "error"
+            and request["simulate"]
+            and request.fidelity is Fidelity.FULL
+        )
+        found = kind.get(request.quantity, _metrics)(request, points, context)
+        full = replace(
+            found,
+            complete=not dots,
+            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+        )
+        yield full
+        if dots:
+            yield from simulated(full, request, points, context)
+
+
+def _result(
+    request: Request,
+    points: SweptPoints,
+    bounds: dict[str, Bound],
+    conditions: tuple[Condition, ...],
+    guarantee: Guarantee,
+    unit: str = "",
+    more: tuple[Readout, ...] = (),
+) -> Result:
+    series = tuple(
+        curve_of(key, said.LABELS[key], points, bound, note=said.NOTES.get(key, ""))
+        for key, bound in bounds.items()
+    )
+    readouts = tuple(
+        readout_of(key, said.LABELS[key], bound, unit=unit, note=said.NOTES.get(key, ""))
+        for key, bound in bounds.items()
+    )
+    return Result(
+        request,
+        request.fidelity,
+        series=series,
+        readouts=readouts + more,
+        conditions=conditions,
+        guarantee=guarantee,
+    )
+
+
+def _errors(request: Request, points: SweptPoints, context: Context) -> Result:
+    bounds = error_bounds(request, points, context)
+    uppers = {
+        key: float(b.value[-1]) for key, b in bounds.items() if b.role is Role.UPPER and b.valid[-1]
+    }
+    conditions = said.error_conditions(
+        float(request["k"]),
+        4.0 ** level_of(request),
+        uppers,
+        float(request["n"]),
+        float(request["epsilon"]),
+    )
+    found = _result(
+        request, points, bounds, conditions, said.central_guarantee(request["epsilon"]),
+        "of the side",
+    )  # fmt: skip
+    return replace(found, tables=_budgets(request))
+
+
+def _plans(request: Request) -> dict[str, Schedule]:
+    """Return every variant's schedule at the sliders; none where the map has too few cells."""
+    level, k = level_of(request), int(request["k"])
+    assumed = float(request["guess"]) * float(request["n"])
+    w = min(k, 4**level)
+    return {key: plan_of(key, float(request["epsilon"]), level, w, assumed) for key in PLANS}
+
+
+def _budgets(request: Request) -> tuple[Table, ...]:
+    """Return, level by level, what is measured and what it adds to the error."""
+    level, k = level_of(request), int(request["k"])
+    w, n = min(k, 4**level), float(request["n"])
+    rows: list[tuple[str | float | None, ...]] = []
+    for key, plan in _plans(request).items():
+        for i in plan.measured:
+            cells = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
+            part = plan.epsilon[i]
+            rows.append(
+                (said.LABELS[key], float(i), part, float(cells), 2**0.5 / part,
+                 2 / n * 6 * 2.0**-i * cells / part)
+            )  # fmt: skip
+    columns = ("variant", "level", "εᵢ", "cells read, at most", "s.d. of a count", "adds to error")
+    note = (
+        "ε exact; standard deviation of the Laplace noise in users; the last column is the level's "
+        "part of the sum in Theorem 3.1, 2/n · 6 · 2⁻ⁱ · cells/εᵢ, an upper bound."
+    )
+    return (Table("levels", "Level by level", columns, tuple(rows), note),)
+
+
+def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
+    level = level_of(request)
+    at = np.rint(points["i"][:-1]).astype(int)
+    inside = at <= level
+    reason = "" if inside.all() else said.NOT_MEASURED
+    series, readouts = [], []
+    for key, plan in _plans(request).items():
+        parts = np.array(plan.epsilon)
+        y = np.where(inside, parts[np.minimum(at, level)], np.nan)
+        role = Role.EXACT
+        source = said.SCHEDULES
+        span = f"levels {plan.start} to {plan.last} are measured"
+        series.append(
+            Series(key, said.LABELS[key], role, points.x, y, source, why_absent=reason, note=span,
+                   mark=Mark.BARS)
+        )  # fmt: skip
+        readouts.append(Readout(f"last_{key}", f"deepest level: {said.LABELS[key]}", plan.last))
+    q = start_level(min(int(request["k"]), 4**level), level)
+    readouts.append(Readout("q", "q, finest level with at most w cells", q))
+    return Result(
+        request,
+        request.fidelity,
+        series=tuple(series),
+        tables=_budgets(request),
+        readouts=tuple(readouts),
+        conditions=(
+            Condition(
+                "The map has room for k cells: k ≤ Δ²",
+                bool(fits(request, points)[-1]),
+                "w is at most Δ²",
+            ),
+            said.NOT_FROM_DATA,
+        ),
+        guarantee=said.central_guarantee(request["epsilon"]),
+    )
+
+
+def _metrics(request: Request, points: SweptPoints, _context: Context) -> Result:
+    unit = "nats" if request.quantity == "kl" else ""
+    return _result(
+        request, points, metric_bounds(request, points), (said.BLURRED,), said.metric_guarantee(),
+        unit,
+    )  # fmt: skip
+
+
+def _bits(request: Request, points: SweptPoints, _context: Context) -> Result:
+    bounds = communication_bounds(request, points)
+    more: list[Readout] = [Readout("m", "cells of all levels, m", cells_sent(request))]
+    arguments = (float(request["epsilon"]), int(request["n"]), int(request["B"]))
+    for key, printed in (("corrected", False), ("printed", True)):
+        message = sent(request, *arguments, float(request["delta"]), printed)
+        if message is not None:
+            label = said.LABELS[key]
+            more.append(Readout(f"r_{key}", f"shares r: {label}", message.shares))
+            more.append(
+                Readout(f"bits_{key}", f"a message: {label}", message.message_bits, unit="bits")
+            )
+    n = float(request["n"])
+    guarantee = said.shuffle_guarantee(float(request["epsilon"]), float(request["delta"]), False)
+    conditions = said.shuffle_conditions(n, n >= 19)
+    return _result(request, points, bounds, conditions, guarantee, "MB", tuple(more))
+
+
+def _missing(request: Request, points: SweptPoints, context: Context) -> Result:
+    bounds = missing_bounds(request, points, context)
+    guarantee = said.shuffle_guarantee(float(bounds["worst"].value[-1]), None, True)
+    conditions = said.shuffle_conditions(float(request["n"]), True)[1:]
+    return _result(request, points, bounds, conditions, guarantee)

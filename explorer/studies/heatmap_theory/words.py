@@ -1,0 +1,189 @@
+"""What the theory of heatmaps says in words: sources, names of curves, conditions, guarantee."""
+
+from __future__ import annotations
+
+from explorer.privacy.bounds import Reference
+from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE
+from explorer.studies.model import Condition, Guarantee
+from explorer.studies.wording import guesses, small
+
+THEOREM_31 = Reference(
+    PAPER, "Theorem 3.1",
+    "its proof's constants, for maps of at most w cells (errata 10, 11, 12, 21)",
+)  # fmt: skip
+SCHEDULES = SCHEDULE_REFERENCE
+THEOREM_D1 = Reference(PAPER, "Theorem D.1", "ℓ* rounded, from n₀: errata 16")
+THEOREM_C1 = Reference(PAPER, "Theorem C.1", "constants worked out, errata 15")
+COROLLARY_D2 = Reference(PAPER, "Corollary D.2", "Theorem C.1 worked out, at the best sparsity")
+ORDER = Reference(PAPER, "Theorem C.1", "order only, .004 √k/(εn): errata 15")
+LEMMA_B3 = Reference(PAPER, "Lemma B.3")
+LEMMA_B4 = Reference(PAPER, "Lemma B.4, Corollary B.5")
+HUBER = Reference(
+    "Bretagnolle and Huber 1979", "TV ≤ √(1 − e^(−KL))", "with KL from Lemma B.3 of the paper"
+)
+SHUFFLED = Reference(PAPER, "Appendix F", "worst-case shares, q ≥ Bn + 2τ + 1: errata 1 to 5")
+PRINTED = Reference(PAPER, "Appendix F, as printed", "an average-case count of shares; q = Bn")
+MISSING = Reference(PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata 1, 2")
+REFERENCES = (
+    THEOREM_31, THEOREM_D1, THEOREM_C1, COROLLARY_D2, SCHEDULES, LEMMA_B3, LEMMA_B4, HUBER,
+    SHUFFLED, PRINTED,
+)  # fmt: skip
+
+LABELS = {
+    "theory": "Theorem 3.1, its schedule",
+    "experiments": "Theorem 3.1, schedule of the experiments",
+    "capped": "pyramid with capped depth",
+    "dense": "Theorem D.1, dense aggregation",
+    "lower": "Theorem C.1, maps of k cells",
+    "lower_dense": "Corollary D.2, maps of any sparsity",
+    "order": "order of Theorem C.1 as printed",
+    "kl": "Lemma B.3, EMD/2σ²",
+    "similarity": "Corollary B.5, 1 − √EMD/2σ",
+    "huber": "Lemma B.3 with Bretagnolle–Huber",
+    "corrected": "worst-case shares (corrected)",
+    "printed": "shares as printed",
+    "worst": "user spread over the map",
+    "one_place": "user in one place",
+    "full": "nothing missing",
+    "least-squares": "depth cap + least squares",
+}
+NOTES = {
+    "theory": "at most 2, the diameter: where it is 2 it says nothing",
+    "lower": "no ε-DP algorithm has a smaller expected error on all such maps",
+    "lower_dense": "no ε-DP algorithm has a smaller expected error on all maps",
+    "order": "not a bound: the proof's packing needs a smaller constant",
+    "printed": "too few shares for the worst case: not to be used",
+    "worst": "each level at its own worst case",
+}
+TOO_MANY = "a map of Δ × Δ cells has fewer than k cells"
+ORDER_FAILS = "the theorem asks for k ≥ ε and n ≥ k/ε"
+FEW_USERS = "nothing is known of the shares of fewer than 19 users"
+TWO_USERS = "the printed count divides by ln n, which needs two users"
+NOT_MEASURED = "there is no such level"
+
+
+def error_conditions(
+    k: float, cells: float, uppers: dict[str, float], n: float, epsilon: float
+) -> tuple[Condition, ...]:
+    """Return what the error bounds need, and whether they say anything."""
+    least = min(uppers.values(), default=2.0)
+    return (
+        Condition(
+            "The map has room for k cells: k ≤ Δ²", k <= cells, f"k = {k:,.0f}, Δ² = {cells:,.0f}"
+        ),
+        Condition(
+            "The best upper bound says more than the diameter 2", least < 2, f"it is {least:.3g}"
+        ),
+        Condition(
+            "There are users enough for the lower bound to be of full size: n ≥ (k − 1)/ε",
+            n * epsilon >= k - 1,
+            f"n = {n:,.0f}, (k − 1)/ε = {(k - 1) / epsilon:,.4g}",
+        ),
+        Condition(
+            "All users together are in at most k cells", None,
+            "other maps err by a multiple of their distance from the nearest such map in addition",
+        ),
+        NOT_FROM_DATA,
+    )  # fmt: skip
+
+
+NOT_FROM_DATA = Condition(
+    "n₀, w, Δ and the region were fixed without looking at the data",
+    None,
+    "a depth from the data's own count gives no privacy",
+)
+BLURRED = Condition(
+    "The heatmaps are drawn by the filter without borders (Lemma B.3 is proved for it)",
+    None,
+    "for ours it is checked for Δ ≤ 512 and σ from .005 to .1",
+)
+
+
+def shuffle_conditions(n: float, users_known: bool) -> tuple[Condition, ...]:
+    """Return what the shuffle protocol needs."""
+    return (
+        Condition("At least 19 users send their shares", users_known, f"n = {n:,.0f}"),
+        Condition(
+            "As many users as promised add their noise and send all shares", None,
+            "see the level when noise is missing",
+        ),
+        Condition(
+            "The shuffler hides who sent what, and the number of users is public", None,
+            "adding or removing a user would show in the number of messages",
+        ),
+    )  # fmt: skip
+
+
+DIFFERENCES = (
+    "The two schedules of the pyramid differ in the levels above q: Theorem 3.1 measures them all, "
+    "the experiments none of them, which leaves more ε to the finer ones.",
+    "A capped depth saves the noise of levels too fine to be seen through it, and pays with cells "
+    "that are flat below: it gains where n is small.",
+    "Dense aggregation measures one level and needs no sparsity; its error falls like 1/√(εn), "
+    "that of the sparse algorithms like √k/(εn).",
+    "Upper and lower bounds have the same order for sparse maps; what lies between them are the "
+    "constants of both proofs. The algorithms themselves err far less than their bounds: switch "
+    "the simulation on.",
+)
+
+
+def central_guarantee(epsilon: float) -> Guarantee:
+    """Return what any of the central mechanisms promises."""
+    return Guarantee(
+        unit="one user: all their check-ins inside region and time range",
+        add_remove=f"{epsilon:.4g}-DP: the levels' ε add up to ε, sensitivity 1 on each",
+        replace_one=f"{2 * epsilon:.4g}-DP (2ε): one user leaves and another comes",
+        trust="The curator sees every check-in and adds the noise; everyone else sees the map.",
+        sentence=guesses(
+            epsilon, 0.0, "whether any one user is in the data", "after seeing the map"
+        ),
+        references=(THEOREM_31, THEOREM_D1),
+        differences=DIFFERENCES,
+    )
+
+
+def metric_guarantee() -> Guarantee:
+    """Return what holds of privacy where only distances are compared."""
+    return Guarantee(
+        unit="none: this compares two maps",
+        add_remove="not covered: distances of maps say how good a map is, not how private",
+        replace_one="not covered: distances of maps say how good a map is, not how private",
+        trust="Whoever computes a distance from the true map is the curator.",
+        sentence=(
+            "Blurring a private map costs no privacy; how near it is to the true one is known to "
+            "the curator alone."
+        ),
+        references=(LEMMA_B3, LEMMA_B4),
+    )
+
+
+def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Guarantee:
+    """Return what the shuffle protocol promises, with or without all of the noise."""
+    failing = "" if delta is None else f", {small(delta)}"
+    promised = f"({epsilon:.4g}{failing})" if delta is not None else f"{epsilon:.4g}"
+    part = " with the noise that is left, δ of the shares aside" if changed else ""
+    return Guarantee(
+        unit="one user: all their check-ins inside region and time range",
+        add_remove=(
+            f"not covered: the number of messages reveals n; {promised}-DP when a user's data are "
+            f"replaced by nothing{part}"
+        ),
+        replace_one=(
+            f"twice the level, 2ε = {2 * epsilon:.4g}: data and other data are twice as far apart "
+            "as data and nothing; for ε send noise of scale 2B/εᵢ"
+        ),
+        trust=(
+            "Users trust the shuffler to hide who sent what, and enough other users to add their "
+            "share of the noise; the analyzer sees the shuffled messages only."
+        ),
+        sentence=guesses(
+            epsilon, delta or 0.0, "whether any one user's messages carry data or nothing",
+            "after seeing all messages",
+        ),
+        references=(SHUFFLED,),
+        differences=(
+            "The printed number of shares is an average-case count: exact enumeration of the "
+            "shuffled shares exceeds it ninefold at n = 2000, r = 3. The corrected one holds for "
+            "every user.",
+        ),
+    )  # fmt: skip
