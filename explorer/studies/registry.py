@@ -62,6 +62,11 @@ _CARDS: dict[str, Card] = {
             "bounds", SHUFFLED, "explorer.studies.amplification:AmplificationStudy",
         ),
         Card(
+            "cldp-sgd", "Private learning",
+            "How well does a model learn from shuffled private gradients?",
+            "bounds", SHUFFLED, "explorer.studies.cldp_sgd:CldpSgd",
+        ),
+        Card(
             "choose-alpha", "Choose α",
             "Which α protects the changes of a user's data that matter?",
             "bounds", DISTANCES, "explorer.studies.choose_alpha:ChooseAlpha",
