@@ -242,7 +242,7 @@ def discrete_gaussian(variance: Fraction, size: int, bits: BitSource) -> WholeAr
         y = discrete_laplace(Fraction(t), 2 * wanted + 8, bits)
         # (|y| − a/bt)²/(2a/b) = (|y|bt − a)²/(2abt²).
         magnitude = abs(y)
-        if (int(magnitude.max()) * b * t + a) ** 2 >= INT64_BOUND:
+        if (max(int(magnitude.max()), 1) * b * t + a) ** 2 >= INT64_BOUND:
             magnitude = magnitude.astype(object)
         return np.asarray(y[bernoulli_exp((magnitude * (b * t) - a) ** 2, 2 * a * b * t * t, bits)])
 

@@ -302,6 +302,29 @@ def test_any_parameter_gives_whole_numbers(scale, size, seed):
     assert all(type(value) is int and value >= 0 for value in shares.tolist())
 
 
+EDGES = [1, 3, 2**31, 2**32 + 1, 2**61 - 1, 2**62, 2**63 - 1, 2**63, 2**64 + 1, 10**40 + 1]
+
+
+@pytest.mark.parametrize("numerator", EDGES)
+def test_words_and_python_integers_give_the_same_draws(monkeypatch, numerator):
+    """No product leaves 64 bits unseen: with every product in Python's integers nothing changes."""
+
+    def all_draws() -> list[list[int]]:
+        drawn = []
+        for denominator in EDGES:
+            scale = Fraction(numerator, denominator)
+            for draw in (geometric, discrete_laplace, discrete_gaussian):
+                drawn.append(draw(scale, 40, seeded(22)).tolist())
+            for shape in (Fraction(1, 7), Fraction(3)):
+                drawn.append(polya(shape, scale, 40, seeded(23)).tolist())
+        return drawn
+
+    quick = all_draws()
+    monkeypatch.setattr(exact_noise, "INT64_BOUND", 0)
+    monkeypatch.setattr(exact_polya, "INT64_BOUND", 0)
+    assert all_draws() == quick
+
+
 def test_same_bits_same_noise_and_the_system_never_repeats():
     for draw in (discrete_laplace, discrete_gaussian):
         a, b = (draw(Fraction(1000), 50, seeded(1)) for _ in range(2))
