@@ -123,6 +123,13 @@ def test_more_cells_than_the_map_has_leave_the_plot():
     assert any(c.holds is False and "k ≤ Δ²" in c.text for c in beyond.conditions)
 
 
+def replace_sweep(what, low, high):
+    request = replace(
+        default_request(STUDY), quantity=what, sweep=Sweep("i", low, high, 3, Scale.LINEAR)
+    )
+    return walking.answers(STUDY, request)[-1]
+
+
 def test_schedules_as_bars():
     result = walking.preset(STUDY, "schedules")
     shown = curves(result)
@@ -135,7 +142,9 @@ def test_schedules_as_bars():
     assert np.round(shown["capped"].y[:6], 5).tolist() == [0, 0, 0.45308, 0.32038, 0.22654, 0]
     theory_bars = shown["theory"].y
     np.testing.assert_allclose(theory_bars[1:9] / theory_bars[2], 0.8 ** np.abs(np.arange(-1, 7)))
-    assert np.isnan(theory_bars[9:]).all()  # Δ = 256 ends at level 8
+    assert shown["theory"].x.tolist() == list(range(9))  # Δ = 256 ends at level 8
+    beyond = curves(replace_sweep("split", 9.0, 11.0))
+    assert "no such level" in beyond["theory"].why_absent
     assert result.readout("q").value == 2
     table = result.tables[0]
     for key, bound in (("Theorem 3.1, its schedule", "theory"),

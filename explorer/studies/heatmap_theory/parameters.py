@@ -85,11 +85,11 @@ PARAMETERS = (
         quantities=("bits",),
     ),
     Parameter(
-        "missing", "", "noise that is missing",
+        "missing", "φ", "noise that is missing",
         "Shuffle model: which part of the users who promised their share of the noise fail to add "
         "it. Less missing is more private.",
         Kind.REAL, 0.1, 0.0, 0.99, Scale.LINEAR, unit="of n_min", more_private="low",
-        quantities=("missing",),
+        latex=r"\varphi", quantities=("missing",),
     ),
     Parameter(
         "i", "i", "level", "Level of the pyramid: its cells have the side 2⁻ⁱ.",
@@ -125,6 +125,6 @@ QUANTITIES = (
     ),
     Quantity(
         "missing", "ε", "level when noise is missing", ("missing", "B", "epsilon"),
-        latex=r"\varepsilon",
+        scale=Scale.LOG, latex=r"\varepsilon",
     ),
 )  # fmt: skip

@@ -164,7 +164,9 @@ def _budgets(request: Request) -> tuple[Table, ...]:
 
 def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
     level = level_of(request)
-    at = np.rint(points["i"][:-1]).astype(int)
+    x = points.x[points.x <= level]
+    x = x if x.size else points.x[:1]
+    at = np.rint(x).astype(int)
     inside = at <= level
     reason = "" if inside.all() else said.NOT_MEASURED
     series, readouts = [], []
@@ -175,7 +177,7 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
         source = said.SCHEDULES
         span = f"levels {plan.start} to {plan.last} are measured"
         series.append(
-            Series(key, said.LABELS[key], role, points.x, y, source, why_absent=reason, note=span,
+            Series(key, said.LABELS[key], role, x, y, source, why_absent=reason, note=span,
                    mark=Mark.BARS)
         )  # fmt: skip
         readouts.append(Readout(f"last_{key}", f"deepest level: {said.LABELS[key]}", plan.last))
