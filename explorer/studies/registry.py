@@ -62,6 +62,10 @@ _CARDS: dict[str, Card] = {
             "bounds", SHUFFLED, "explorer.studies.amplification:AmplificationStudy",
         ),
         Card(
+            "histograms", "Shuffled histograms", "How exact is a histogram of shuffled reports?",
+            "bounds", SHUFFLED, "explorer.studies.shuffled_histograms:ShuffledHistograms",
+        ),
+        Card(
             "cldp-sgd", "Private learning",
             "How well does a model learn from shuffled private gradients?",
             "bounds", SHUFFLED, "explorer.studies.cldp_sgd:CldpSgd",

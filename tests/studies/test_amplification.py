@@ -14,7 +14,15 @@ from explorer.privacy.amplification import (
     shuffled_epsilon,
 )
 from explorer.privacy.bounds import Role
-from explorer.studies.model import Cancelled, Fidelity, Mark, Sweep, default_request, default_sweep
+from explorer.studies.model import (
+    Cancelled,
+    Fidelity,
+    Mark,
+    Scale,
+    Sweep,
+    default_request,
+    default_sweep,
+)
 from explorer.studies.registry import get_study
 from tests.studies.checks import assert_page, last, preset_answer
 from tests.studies.context import Context
@@ -84,7 +92,7 @@ def test_every_axis_over_its_whole_range(study, what, key):
 
 
 def test_curves_are_the_mathematics(study):
-    sweep = Sweep("eps0", 0.1, 8, 9, "log")
+    sweep = Sweep("eps0", 0.1, 8, 9, Scale.LOG)
     shown = curves(last(study, sweep=sweep, n=2000, delta=1e-5))
     eps0 = shown["closed"].x
     for variant in ("2021", "2023"):
@@ -134,7 +142,7 @@ def test_the_region_is_that_of_the_condition(study):
     here = curves(final)["here"]
     assert (here.x[0], here.y[0]) == (1000, 3.0)
     assert final.conditions[0].holds is False
-    by_delta = last(study, what="region", sweep=Sweep("delta", 1e-12, 0.1, 5, "log"))
+    by_delta = last(study, what="region", sweep=Sweep("delta", 1e-12, 0.1, 5, Scale.LOG))
     assert np.all(np.diff(curves(by_delta)["condition_8"].y) > 0)
 
 

@@ -1,0 +1,221 @@
+"""Histograms in the shuffled model: error, noise, users, messages and what missing users cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy.bounds import Reference
+from explorer.privacy.histograms import Adjacency, Query, count_delta
+from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
+from explorer.studies.model import (
+    Context,
+    Fidelity,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Table,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.shuffled_histograms import curves, tables
+from explorer.studies.shuffled_histograms import words as said
+from explorer.studies.shuffled_histograms.curves import Points
+from explorer.studies.shuffled_histograms.drawn import Drawn, dots, draw, draw_users
+from explorer.studies.shuffled_histograms.page import PAGE
+from explorer.studies.shuffled_histograms.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.shuffled_histograms.presets import PRESETS
+from explorer.studies.sweeping import SweptPoints, readout_of, swept_points
+
+_NOISY = ("n", "eps", "delta", "trusted")
+"""Sweeps along which every point has a noise of its own to calibrate."""
+_COARSE_POINTS = 3
+_POINTS = 33
+_SLOW_POINTS = 17
+_USERS_POINTS = 17
+_SLOW_USERS_POINTS = 7
+_SLOW_EPS = 0.3
+"""Below it a calibration takes up to a tenth of a second: fewer points then."""
+
+
+class ShuffledHistograms:
+    """P_hist and P_zsum beside the local and the central model."""
+
+    id: ClassVar[str] = "histograms"
+    name: ClassVar[str] = "Shuffled histograms"
+    question: ClassVar[str] = "How exact is a histogram of shuffled reports?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (
+        said.THEOREM_32, said.THEOREM_31, said.EXACT, said.LAW, said.MESSAGES, said.TABLE_1,
+        said.TABLE_2, said.CLAIMS, UNARY, LAPLACE, STABLE,
+    )  # fmt: skip
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield few calibrations first, then all, then simulated dots, then the slow tables.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked.
+        """
+        started = time.perf_counter()
+        swept, kind = swept_points(self, request), Query(request["release"])
+        what, coarse = request.quantity, request.fidelity is Fidelity.COARSE
+        if what == "users":
+            best = None
+            points = _SLOW_USERS_POINTS if request["eps"] < 2 * _SLOW_EPS else _USERS_POINTS
+            for drawn, share in draw_users(swept, kind, context, points):
+                best = self._result(request, drawn, kind, context, started)
+                last = coarse and share < 1
+                yield replace(
+                    best,
+                    fidelity=Fidelity.COARSE if share < 1 else Fidelity.FULL,
+                    progress=share,
+                    complete=last,
+                )
+                if last:
+                    return
+            assert best is not None
+            yield from self._with_tables(best, context)
+            return
+        noisy = swept.sweep.key in _NOISY
+        drawn = draw(what, swept, swept.thinned(_COARSE_POINTS), kind, context)
+        first = self._result(request, drawn, kind, context, started)
+        yield replace(first, fidelity=Fidelity.COARSE, complete=coarse)
+        if coarse:
+            return
+        fewer = swept
+        if noisy or what == "loss":
+            slow = noisy and swept.sweep.key != "eps" and request["eps"] < _SLOW_EPS
+            fewer = swept.thinned(_SLOW_POINTS if slow else _POINTS)
+        drawn = draw(what, swept, fewer, kind, context)
+        full = self._result(request, drawn, kind, context, started)
+        yield full
+        if what in ("error", "query", "rmse") and request["simulate"]:
+            curves_only = full.series
+            for series, share in dots(request, what, fewer, kind, context):
+                full = replace(full, series=(*curves_only, series), progress=0.9 * share)
+                yield full
+        yield from self._with_tables(full, context)
+
+    def _with_tables(self, full: Result, context: Context) -> Iterator[Result]:
+        """Yield the answer with the tables that take a moment: Table 2, reductions, views."""
+        request = full.request
+        eps, delta = float(request["eps"]), float(request["delta"])
+        levels, length = int(request["levels"]), int(request["length"])
+        children, crowd = int(request["children"]), int(request["crowd"])
+        numbers = context.memo(
+            ("histograms", "table 2", eps, delta, levels, length),
+            lambda: context.heavy(tables.table_2_rows, eps, delta, levels, length),
+        )
+        context.check()
+        runs = context.memo(
+            ("histograms", "reductions", eps, delta, levels, children, length, request.seed),
+            lambda: context.heavy(
+                tables.reduction_rows, eps, delta, levels, children, length, request.seed
+            ),
+        )
+        views: Table = context.memo(
+            ("histograms", "views", crowd), lambda: context.heavy(tables.views, crowd)
+        )
+        more = (tables.table_2(numbers, eps), tables.reductions(runs), views)
+        yield replace(full, tables=full.tables + more, complete=True, progress=1.0)
+
+    def _result(
+        self, request: Request, drawn: Drawn, kind: Query, context: Context, started: float
+    ) -> Result:
+        swept = swept_points(self, request)
+        here = SweptPoints(swept.sweep, np.empty(0), {k: v[-1:] for k, v in swept.columns.items()})
+        one = Points.of(here, kind)
+        noise = curves.calibrated(one, context)
+        readouts = tuple(
+            readout_of(key, said.named(key, kind)[0], bound)
+            for key, (_, bound) in drawn.bounds.items()
+        )
+        return Result(
+            request,
+            Fidelity.FULL,
+            series=drawn.series(),
+            readouts=readouts + _plain(one, noise),
+            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+            **_at_sliders(request, one, noise, kind, context),
+        )
+
+
+def _plain(one: Points, noise: curves.Noise) -> tuple[Readout, ...]:
+    """Return the protocol's own numbers at the sliders' values."""
+    q = float(noise.q[-1]) if noise.valid[-1] else None
+    label = "p, probability of a noise bit"
+    if q is None:
+        return (Readout("p", label, None, note=noise.reason),)
+    return (
+        Readout("p", label, 1 - q),
+        Readout("edge", "n(1−p): smaller counts are often cut to 0", float(one.n[-1]) * q),
+    )
+
+
+def _at_sliders(
+    request: Request, one: Points, noise: curves.Noise, kind: Query, context: Context
+) -> dict[str, Any]:
+    """Return conditions, guarantee and Table 1 at the sliders' values."""
+    eps, delta, n = float(one.eps[0]), float(one.delta[0]), float(one.n[0])
+    held, feasible = float(one.held[0]), bool(noise.valid[0])
+    q = float(noise.q[0]) if feasible else np.nan
+    wide = request.quantity == "error" and kind is Query.HISTOGRAM
+    share = float(one.beta[0] / (one.h[0] if wide else 1))
+    paper = curves.printed(one)
+    out: dict[str, Any] = {
+        "conditions": said.conditions(
+            kind, eps, delta, n, held, held * q if feasible else np.inf, share
+        )
+    }
+    if kind is Query.HISTOGRAM:
+        errors = {
+            "calibrated": curves.error("calibrated", one, noise, one.h),
+            "tails": curves.tails(one, noise, one.h, context),
+            "paper": curves.error("paper", one, paper, one.h),
+        } | curves.comparators(one, "error")
+        sent = {
+            "messages": curves.sent("messages", one, noise),
+            "paper_messages": curves.sent("paper_messages", one, paper),
+        } | curves.other_messages(one)
+        out["tables"] = (tables.table_1(errors, sent),)
+    if not feasible:
+        out["notes"] = (
+            "at the sliders' values no noise reaches (ε, δ): raise n, ε or δ, or trust more users",
+        )
+        return out
+    adding = float(one.adding[0]) if request.quantity == "loss" else None
+    if adding is not None and adding != held:
+        delta = float(curves.exact_delta(kind, eps, adding, q))
+    users = held if adding is None else adding
+    removal = float(count_delta(eps, users, 1 - q, Adjacency.REMOVE))
+    local = curves.comparators(one, "query")["local"].value[0]
+    own = curves.tails(one, noise, np.ones(1), context).value[0]
+    out["guarantee"] = said.guarantee(
+        kind,
+        eps,
+        delta,
+        held,
+        adding,
+        removal,
+        said.differences(
+            kind,
+            n * q,
+            n * float(paper.q[0]) if paper.valid[0] else None,
+            1 - q,
+            float(one.d[0]),
+            float(local / own),
+        ),
+    )
+    return out
