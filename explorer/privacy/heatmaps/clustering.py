@@ -7,6 +7,7 @@ the truth to compare with, for the curator alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +36,9 @@ class Clustering:
 
 def distances(points: FloatArray, centres: FloatArray) -> FloatArray:
     """Return ℓ1 distances, shape (points, centres)."""
-    return np.asarray(np.abs(points[:, None, :] - centres[None, :, :]).sum(axis=2))
+    out = np.abs(points[:, 0, None] - centres[:, 0])
+    out += np.abs(points[:, 1, None] - centres[:, 1])
+    return np.asarray(out)
 
 
 def k_median_cost(points: ArrayLike, weights: ArrayLike, centres: ArrayLike) -> float:
@@ -131,7 +134,7 @@ def seeds(points: FloatArray, weights: FloatArray, k: int, rng: np.random.Genera
     nearest = np.full(len(points), np.inf)
     for i in range(k):
         chosen[i] = points[_drawn(mass, rng)]
-        nearest = np.minimum(nearest, np.abs(points - chosen[i]).sum(axis=1))
+        nearest = np.minimum(nearest, distances(points, chosen[i : i + 1])[:, 0])
         mass = weights * nearest
         if not mass.any():
             # Every point is a centre already: the rest coincide with the heaviest.
@@ -180,46 +183,59 @@ def _swapped(
     """Replace single centres by single points while that is cheaper."""
     tried = 0
     waiting = list(rng.permutation(len(points))) if swaps is None else None
+    near = _neighbours(points, centres)
     while waiting if waiting is not None else tried < (swaps or 0):
-        apart = distances(points, centres)
         if waiting is not None:
             candidate = int(waiting.pop())
         else:
             tried += 1
-            mass = weights * apart.min(axis=1)
+            mass = weights * near.first
             if not mass.any():
                 return centres
             candidate = _drawn(mass, rng)
-        place = _best_swap(points, weights, apart, candidate)
+        place = _best_swap(points, weights, near, len(centres), candidate)
         if place is None:
             continue
         trial = centres.copy()
         trial[place] = points[candidate]
         centres = _improved(points, weights, trial)
+        near = _neighbours(points, centres)
         if waiting is not None:
             waiting = list(rng.permutation(len(points)))
     return centres
 
 
+class _Neighbours(NamedTuple):
+    """Every point's nearest centre, how far it is, and how far the second nearest is."""
+
+    nearest: IntArray
+    first: FloatArray
+    second: FloatArray
+
+
+def _neighbours(points: FloatArray, centres: FloatArray) -> _Neighbours:
+    apart = distances(points, centres)
+    rows = np.arange(len(apart))
+    nearest = np.argmin(apart, axis=1)
+    first = apart[rows, nearest]
+    apart[rows, nearest] = np.inf
+    return _Neighbours(nearest, first, apart.min(axis=1))
+
+
 def _best_swap(
-    points: FloatArray, weights: FloatArray, apart: FloatArray, candidate: int
+    points: FloatArray, weights: FloatArray, near: _Neighbours, k: int, candidate: int
 ) -> int | None:
     """Return the centre whose replacement by a point saves most, None if none saves anything.
 
     With a point's nearest and second nearest centre known, all k replacements cost one pass.
     """
-    k = apart.shape[1]
-    nearest = np.argmin(apart, axis=1)
-    first = apart[np.arange(len(apart)), nearest]
-    second = np.partition(apart, 1, axis=1)[:, 1] if k > 1 else np.full(len(apart), np.inf)
-    new = np.abs(points - points[candidate]).sum(axis=1)
-    kept = np.minimum(first, new)
-    extra = np.bincount(nearest, weights * (np.minimum(second, new) - kept), minlength=k)
-    costs = float((weights * kept).sum()) + extra
+    new = np.abs(points[:, 0] - points[candidate, 0]) + np.abs(points[:, 1] - points[candidate, 1])
+    kept = np.minimum(near.first, new)
+    lost = weights * (np.minimum(near.second, new) - kept)
+    costs = float(weights @ kept) + np.bincount(near.nearest, lost, minlength=k)
     place = int(np.argmin(costs))
     # Savings within rounding of the sums would go round in circles.
-    before = float((weights * first).sum())
-    return place if costs[place] < before * (1 - 1e-9) else None
+    return place if costs[place] < float(weights @ near.first) * (1 - 1e-9) else None
 
 
 def _drawn(mass: FloatArray, rng: np.random.Generator) -> int:
@@ -230,7 +246,7 @@ def _drawn(mass: FloatArray, rng: np.random.Generator) -> int:
 
 
 def _cost(points: FloatArray, weights: FloatArray, centres: FloatArray) -> float:
-    return float((weights * distances(points, centres).min(axis=1)).sum())
+    return float(weights @ distances(points, centres).min(axis=1))
 
 
 def _weighted(points: ArrayLike, weights: ArrayLike) -> tuple[FloatArray, FloatArray]:

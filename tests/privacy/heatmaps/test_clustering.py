@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.privacy.heatmaps.clustering import (
     _best_swap,
+    _neighbours,
     distances,
     k_median,
     k_median_cost,
@@ -92,7 +93,7 @@ def test_a_swap_is_the_best_of_all(rows, k, seed):
         trial = centres.copy()
         trial[place] = points[candidate]
         costs.append(k_median_cost(points, weights, trial))
-    found = _best_swap(points, weights, distances(points, centres), candidate)
+    found = _best_swap(points, weights, _neighbours(points, centres), k, candidate)
     if found is None:
         assert min(costs) >= before * (1 - 1e-8)
     else:
