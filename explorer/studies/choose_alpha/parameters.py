@@ -80,9 +80,9 @@ PARAMETERS = (
         Kind.REAL, 1 / 30, 1e-5, 1.0, Scale.LOG, latex=r"\tau", quantities=("eps", "fraction"),
     ),
     Parameter(
-        "q", "q", "average distance moved, as a share of the largest",
+        "q", "q", "distance moved, share of the largest",
         "Distance divided by the diameter of the space: an axis.",
-        Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG, axis_only=True, replaces=("moved", "moved_q"),
+        Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG, axis_only=True,
     ),
     *space_parameters(),
 )  # fmt: skip

@@ -15,8 +15,8 @@ from explorer.studies.sweeping import SweptPoints, curve_of
 
 LEVELS = (0.1, 0.5, 1.0, 2.0)
 """Levels of ε always drawn in the plane of changes."""
-SHARES = ((1 / 30, "1/30 of the data"), (1 / 7, "1/7 of the data"), (1.0, "all of the data"))
-"""Fractions always drawn when ε is: a day of a month, a day of a week, everything."""
+SHARES = ((0.01, "1/100 of the data"), (1 / 7, "1/7 of the data"), (1.0, "all of the data"))
+"""Fractions always drawn when ε is, beside the one looked at: little, a day of a week, all."""
 
 
 @dataclass(frozen=True)

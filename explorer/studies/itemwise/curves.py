@@ -82,7 +82,11 @@ def closed_alpha(p: Points) -> dict[str, Bound]:
     asked = np.where(np.isfinite(claim), np.minimum(claim, _LIMIT), 1.0)
     holds = um.closed_form(asked, p.delta, p.m, p.n).valid & (claim <= _LIMIT)
     found["printed"] = _bound(
-        claim, Role.BASELINE, said.PRINTED, holds, f"{said.PRINTED_FAILS}; or {said.PRINTED_JUMPS}"
+        claim,
+        Role.BASELINE,
+        said.PRINTED,
+        holds,
+        f"{said.PRINTED_FAILS}; or {said.PRINTED_JUMPS}; or {said.BEYOND}",
     )
     return found
 

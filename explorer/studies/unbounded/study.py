@@ -36,7 +36,6 @@ _CURVES: dict[str, Callable[[curves.Points, curves.Reductions], dict[str, Bound]
 _NOTES = {
     "group": said.STEPS,
     "informal": said.INFORMAL_NOTE,
-    "binomial": said.NO_LESS,
     "fact": said.AT_MOST_ONE,
     "table": said.AT_MOST_ONE,
 }
@@ -86,7 +85,7 @@ class Unbounded:
             request,
             request.fidelity,
             series=tuple(
-                curve_of(key, said.LABELS[key], swept, b, note=_NOTES.get(key, ""))
+                curve_of(key, said.LABELS[key], swept, b, note=_note(key, request.quantity))
                 for key, b in bounds.items()
             ),
             tables=(_hop_table(here["eps"], total, here["r"], space),),
@@ -104,6 +103,12 @@ class Unbounded:
             complete=True,
             timings_ms={"curves": (time.perf_counter() - started) * 1e3},
         )  # fmt: skip
+
+
+def _note(key: str, quantity: str) -> str:
+    if key == "binomial":
+        return said.NO_MORE if quantity == "alpha" else said.NO_LESS
+    return _NOTES.get(key, "")
 
 
 def _readouts(

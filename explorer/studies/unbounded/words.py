@@ -44,6 +44,7 @@ NOT_WITHIN_R = "stated for distances of at least r"
 INFORMAL_NOTE = "not to be used: by Theorem 5.3 this α gives ε = 3.9·αr at its premise, and 2δ"
 STEPS = "a staircase with steps at every multiple of r; lines between the points computed slant"
 NO_LESS = "no bound on the distance of draws coupled like this can be below it"
+NO_MORE = "no bound on the distance of draws coupled like this can allow a larger α"
 AT_MOST_ONE = "capped at 1, where nothing is promised"
 
 
