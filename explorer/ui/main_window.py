@@ -29,6 +29,7 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.model import Result
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
+from explorer.ui.compare_workspace import CompareWorkspace
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
             "map": MapWorkspace(session, host, self.answers["map"], self.data, self),
             "bounds": BoundsWorkspace(session, host, self.answers["bounds"], theme, self),
         }
+        self.compare = CompareWorkspace(session, host, theme, self.files.folder, self)
         self._build_middle()
         self._build_docks()
         self._build_status()
@@ -103,6 +105,7 @@ class MainWindow(QMainWindow):
         self.tabs.tabBar().setDrawBase(False)
         for key, workspace in self.workspaces.items():
             self.tabs.addTab(workspace, TITLES[key])
+        self.tabs.addTab(self.compare, "Compare")
         middle = QWidget()
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -197,6 +200,11 @@ class MainWindow(QMainWindow):
         self.activity.watch("solve", "solving", solving.busy_changed, solving.cancel)
         pinned = self.workspaces["bounds"].pinning.answers
         self.activity.watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
+        compared = self.compare.answers
+        self.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
+        for part in (self.compare, self.workspaces["bounds"]):
+            part.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
+        self.compare.failed.connect(lambda error: self.tell(explain(error, "export")))
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         self.output.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
@@ -279,7 +287,8 @@ class MainWindow(QMainWindow):
 
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
-        key = next(k for k, w in self.workspaces.items() if w is self.tabs.widget(index))
+        shown = self.tabs.widget(index)
+        key = next((k for k, w in self.workspaces.items() if w is shown), self._front_key())
         if key == self._front_key():
             return
         last = self.workspaces[key].current_result
@@ -362,7 +371,7 @@ class MainWindow(QMainWindow):
         for part in (self.questions, self.presets, self.parameters, self.data_panel):
             part.close_panel()
         self.menus.close()
-        for workspace in self.workspaces.values():
+        for workspace in (*self.workspaces.values(), self.compare):
             workspace.close_workspace()
         self.session.changed.disconnect(self._state_changed)
         self.host.close()

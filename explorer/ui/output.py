@@ -49,6 +49,9 @@ class Output(QObject):
     def ask(self) -> None:
         """Open the export dialog."""
         window = self._window
+        if window.tabs.currentWidget() is window.compare:
+            window.compare.export_file()
+            return
         result = window.shown_result
         if result is None:
             return
@@ -62,6 +65,9 @@ class Output(QObject):
     def copy(self, fmt: str) -> None:
         """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
         window = self._window
+        if window.tabs.currentWidget() is window.compare:
+            window.compare.copy("csv")
+            return
         result = window.shown_result
         if result is None:
             return

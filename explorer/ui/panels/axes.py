@@ -55,6 +55,7 @@ class YAxisBar(QWidget):
         self._session = session
         self.quantity = ChoiceBox("Quantity on the y axis")
         self.quantity.setMaximumWidth(420)
+        self.quantity.setMinimumContentsLength(5)
         self.log = log_button("Logarithmic y axis")
         self.reset = QToolButton(text="Reset view")
         self.reset.setToolTip("Show the whole sweep again (double-click the plot, or 0)")

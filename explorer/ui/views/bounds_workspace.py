@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from explorer.engine.comparison import entries_of, with_entries
 from explorer.engine.host import Host
 from explorer.engine.looks import Look, Pin, pins_from_list, pins_to_list
 from explorer.engine.session import Session, SessionState
@@ -21,6 +22,7 @@ from explorer.ui.panels.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.panels.presets import PresetNote
 from explorer.ui.panels.solve_bar import SolveBar
 from explorer.ui.theme import Theme
+from explorer.ui.views.below_plot import BelowPlot
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.legend import Legend
 from explorer.ui.views.pin_list import PinList
@@ -36,10 +38,13 @@ class BoundsWorkspace(QWidget):
 
     Signals
     -------
+    said(str)
+        What was done, for the status bar.
     view_changed()
         Something about the view, not about the question, was changed.
     """
 
+    said = Signal(str)
     view_changed = Signal()
 
     def __init__(
@@ -92,10 +97,11 @@ class BoundsWorkspace(QWidget):
         curves.addStretch(1)
         self._tables.addLayout(curves, 1)
         self._tables.addWidget(self.readouts, 0, Qt.AlignmentFlag.AlignTop)
-        below = QScrollArea(widgetResizable=True)
-        below.setFrameShape(QScrollArea.Shape.NoFrame)
-        below.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        below.setWidget(tables)
+        legend = QScrollArea(widgetResizable=True)
+        legend.setFrameShape(QScrollArea.Shape.NoFrame)
+        legend.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        legend.setWidget(tables)
+        self.below = BelowPlot(legend)
         above = QWidget()
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
@@ -110,10 +116,10 @@ class BoundsWorkspace(QWidget):
         column.addWidget(self.notes)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.addWidget(above)
-        self.splitter.addWidget(below)
+        self.splitter.addWidget(self.below)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([470, 205])
+        self.splitter.setSizes([450, 225])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
@@ -137,13 +143,18 @@ class BoundsWorkspace(QWidget):
         self._unpin = QAction("&Unpin all", self)
         self._unpin.triggered.connect(lambda: self.pinning.unpin_all())
         self.y_bar.add_button("Solve…", self._solve, "Find the parameter that reaches a target")
+        self._compare = QAction("Add to &comparison", self)
+        self._compare.setShortcut("Ctrl+D")
+        self._compare.triggered.connect(lambda: self.add_to_comparison())
         self.y_bar.add_button("Pin", self._pin, "Keep these curves, dashed, for reference")
+        tip = "Add the numbers at the sliders' values to the Compare tab"
+        self.y_bar.add_button("Compare", self._compare, tip)
 
     # What the window asks of a workspace
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log, self._solve, self._pin, self._unpin]
+        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare]
 
     def close_workspace(self) -> None:
         """Stop listening."""
@@ -185,6 +196,25 @@ class BoundsWorkspace(QWidget):
     def shown_result(self, result: Result) -> Result:
         """Return an answer as it is drawn: with what is pinned beside it."""
         return self.pinning.beside(result, self.plot.hidden)
+
+    def add_to_comparison(self) -> None:
+        """Put the numbers at the sliders' values into the comparison."""
+        result, hidden = self.current_result, self.plot.hidden
+        if result is None:
+            return
+        before = self._session.state.comparison
+        try:
+            entries = with_entries(before, entries_of(result, hidden))
+        except ValueError as error:
+            self.said.emit(f"{error}.")
+            return
+        self._session.set_comparison(entries, "add to comparison")
+        more = len(entries) - len(before)
+        numbers = f"{more} number{'' if more == 1 else 's'}"
+        self.said.emit(
+            f"{numbers} added to the comparison (Compare tab)." if more
+            else "The comparison has these numbers already."
+        )  # fmt: skip
 
     # From the session
 
@@ -278,6 +308,9 @@ class BoundsWorkspace(QWidget):
         self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
+        self.below.show_result(
+            self.plot.result, parameter(study, sweep.key).symbol if sweep else "x"
+        )
         notes = "\n".join(result.notes)
         if notes != self.notes.text():
             self.notes.setText(notes)

@@ -39,6 +39,11 @@ class ValueField(QLineEdit):
         self.setProperty("wrong", False)
         self.editingFinished.connect(self._finish)
 
+    @property
+    def number(self) -> float | None:
+        """The number shown, or taken last; None before there was one."""
+        return self._number
+
     def set_help(self, text: str) -> None:
         """Set the tooltip shown while nothing is wrong."""
         self._help = text

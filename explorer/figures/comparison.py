@@ -1,0 +1,265 @@
+"""Numbers of several studies side by side, as rows of text: Markdown, LaTeX, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from explorer.figures.words import format_number, parameter_text
+from explorer.privacy.bounds import Role
+from explorer.studies.model import (
+    Condition,
+    Readout,
+    Request,
+    Result,
+    parameter,
+    quantity,
+    relevant,
+)
+from explorer.studies.registry import get_study
+
+CURATOR_ONLY = "curator only"
+_COLUMNS = (
+    ("study", "Study"),
+    ("quantity", "Quantity"),
+    ("statement", "Statement"),
+    ("role", "Role"),
+    ("value", "Value"),
+    ("low", "Low"),
+    ("high", "High"),
+    ("unit", "Unit"),
+    ("at", "At"),
+    ("conditions", "Conditions"),
+    ("reference", "Reference"),
+    ("stamp", "Stamp"),
+)
+_OPTIONAL = {"low", "high", "unit", "conditions", "reference", "stamp"}
+"""Columns that are left out where no row has anything in them."""
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """One number with everything that must be known to read it.
+
+    Attributes
+    ----------
+    study, quantity, statement : str
+        Whose number it is, what it measures (with its symbol), and which theorem or mechanism
+        says so.
+    role : Role or None
+    value, low, high : float or None
+        The number and its error bar; None where there is none.
+    unit : str
+    at : str
+        The parameters that matter, with their values.
+    conditions : tuple of Condition
+    reference : str
+    stamp : str
+        What must stand beside it wherever it is copied to.
+    recipe : str
+        JSON from which it can be made again.
+    missing : str
+        Why there is no value.
+    """
+
+    study: str
+    quantity: str
+    statement: str
+    role: Role | None
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    at: str
+    conditions: tuple[Condition, ...]
+    reference: str
+    stamp: str
+    recipe: str = ""
+    missing: str = ""
+
+    @property
+    def failing(self) -> tuple[Condition, ...]:
+        """The conditions that do not hold."""
+        return tuple(c for c in self.conditions if c.holds is False)
+
+    @property
+    def conditions_text(self) -> str:
+        """``✓`` if all conditions that can be checked hold, else those that don't."""
+        if self.failing:
+            return "✗ " + "; ".join(c.text for c in self.failing)
+        return "✓" if any(c.holds for c in self.conditions) else ""
+
+
+def compared_row(
+    request: Request, key: str, result: Result | None, recipe: str = "", missing: str = ""
+) -> ComparedRow:
+    """Return the row of a readout of an answer; without an answer, a row that says why."""
+    study = get_study(request.study)
+    shown = quantity(study, request.quantity)
+    y = " ".join(filter(None, (shown.symbol, shown.name)))
+    at = settings_text(request)
+    found = next((r for r in result.readouts if r.key == key), None) if result else None
+    if result is None or found is None:
+        why = missing or ("this answer does not have it" if result else "not computed")
+        return ComparedRow(
+            study.name, y, key, None, None, None, None, "", at, (), "", "", recipe, why
+        )
+    series = next((s for s in result.series if s.key == key), None)
+    # A readout that is a curve's value is the quantity on the y axis; any other says what it is.
+    measured, unit = (y, found.unit or shown.unit) if series else (found.label, found.unit)
+    if series:
+        reference = str(series.reference)
+    else:
+        cited = result.guarantee.references if result.guarantee else ()
+        reference = str(cited[0]) if cited else ""
+    curator = found.curator_only or result.curator_only
+    return ComparedRow(
+        study.name,
+        measured,
+        found.label,
+        found.role,
+        _finite(found.value),
+        _finite(found.low),
+        _finite(found.high),
+        unit,
+        at,
+        result.conditions,
+        reference,
+        "; ".join(filter(None, (result.stamp, CURATOR_ONLY if curator else ""))),
+        recipe,
+        "" if found.value is not None else _why(found),
+    )
+
+
+def settings_text(request: Request) -> str:
+    """Return all parameters that matter with their values, the one on the x axis among them."""
+    study, values = get_study(request.study), dict(request.values)
+    swept = request.sweep.key if request.sweep is not None else ""
+    made = parameter(study, swept).axis_only if swept else False
+    return ", ".join(
+        parameter_text(p, values[p.key])
+        for p in study.parameters
+        if not p.axis_only and (relevant(p, values, request.quantity) or (made and p.key == swept))
+    )
+
+
+def value_text(row: ComparedRow) -> str:
+    """Return a row's number with the glyph of its role: ``≤ 1.04``."""
+    glyph = f"{row.role.glyph} " if row.role is not None else ""
+    if row.value is not None:
+        return glyph + format_number(row.value)
+    if row.low is not None and row.high is not None:
+        return f"{format_number(row.low)} … {format_number(row.high)}"
+    return "–"
+
+
+def markdown(rows: Sequence[ComparedRow]) -> str:
+    """Return rows as a table in Markdown."""
+    columns = _used(rows)
+    lines = [[title for _, title in columns], ["---"] * len(columns)]
+    lines += [[_markdown_cell(_text(row, key)) for key, _ in columns] for row in rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def latex(rows: Sequence[ComparedRow]) -> str:
+    """Return rows as a LaTeX ``tabular`` that needs no package."""
+    columns = _used(rows)
+    spec = "".join("r" if key in ("value", "low", "high") else "l" for key, _ in columns)
+    lines = [" & ".join(title for _, title in columns) + r" \\", r"\hline"]
+    lines += [
+        " & ".join(_latex_cell(_text(row, key)) for key, _ in columns) + r" \\" for row in rows
+    ]
+    return "\n".join([rf"\begin{{tabular}}{{{spec}}}", *lines, r"\end{tabular}"]) + "\n"
+
+
+def comma_separated(rows: Sequence[ComparedRow]) -> str:
+    """Return rows as CSV: numbers in full, one recipe a row."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([key for key, _ in _COLUMNS] + ["recipe"])
+    for row in rows:
+        cells = {key: _text(row, key) for key, _ in _COLUMNS}
+        for key in ("value", "low", "high"):
+            number = getattr(row, key)
+            cells[key] = "" if number is None else repr(float(number))
+        writer.writerow([*cells.values(), row.recipe])
+    return out.getvalue()
+
+
+FORMATS = {"md": markdown, "tex": latex, "csv": comma_separated}
+"""By file extension."""
+
+
+def _used(rows: Sequence[ComparedRow]) -> list[tuple[str, str]]:
+    return [
+        (key, title)
+        for key, title in _COLUMNS
+        if key not in _OPTIONAL or any(_text(row, key) for row in rows)
+    ]
+
+
+def _text(row: ComparedRow, key: str) -> str:
+    if key == "role":
+        return row.role.value if row.role is not None else ""
+    if key == "value":
+        said = value_text(row)
+        return f"{said} ({row.missing})" if row.missing else said
+    if key in ("low", "high"):
+        number = getattr(row, key)
+        return "" if number is None else format_number(number)
+    if key == "conditions":
+        return row.conditions_text
+    return str(getattr(row, key))
+
+
+def _why(readout: Readout) -> str:
+    return readout.note or ("" if readout.low is not None else "does not hold here")
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _markdown_cell(text: str) -> str:
+    return re.sub(r"([\\|*_`<>])", r"\\\1", " ".join(text.split()))
+
+
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₘₐₓᵢₛ", "0123456789maxis")
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_SIGNS = {
+    "ε": r"\varepsilon", "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta",
+    "Δ": r"\Delta", "ζ": r"\zeta", "η": r"\eta", "θ": r"\theta", "κ": r"\kappa",
+    "λ": r"\lambda", "μ": r"\mu", "ν": r"\nu", "π": r"\pi", "ρ": r"\rho", "σ": r"\sigma",
+    "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "ℓ": r"\ell",
+    "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "×": r"\times", "·": r"\cdot", "±": r"\pm",
+    "−": "-", "∞": r"\infty", "√": r"\surd", "∈": r"\in", "→": r"\to", "≠": r"\ne",
+    "✓": r"\surd", "✗": r"\times",
+}  # fmt: skip
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "…": r"\dots{}", "–": "--", "—": "---", **{sign: "\\" + sign for sign in "&%$#_{}"},
+}  # fmt: skip
+
+
+def _latex_cell(text: str) -> str:
+    """Escape what LaTeX reads as commands and write signs that its fonts lack as mathematics."""
+    pieces: list[tuple[bool, str]] = []
+    for part in re.findall(r"[₀-₉ₘₐₓᵢₛ]+|[⁰¹²³⁴-⁹⁻⁺]+|.", " ".join(text.split())):
+        if part[0] in "₀₁₂₃₄₅₆₇₈₉ₘₐₓᵢₛ":
+            pieces.append((True, f"_{{{part.translate(_SUBSCRIPTS)}}}"))
+        elif part[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺":
+            pieces.append((True, f"^{{{part.translate(_SUPERSCRIPTS)}}}"))
+        elif part in _SIGNS:
+            pieces.append((True, _SIGNS[part]))
+        else:
+            pieces.append((False, _SPECIAL.get(part, part)))
+    out = []
+    for mathematics, run in groupby(pieces, key=lambda piece: piece[0]):
+        joined = (" " if mathematics else "").join(piece for _, piece in run)
+        out.append(f"${joined}$" if mathematics else joined)
+    return "".join(out)

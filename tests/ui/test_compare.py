@@ -1,0 +1,245 @@
+"""The Compare tab: rows of several studies, set in common, ordered, copied, undone, restored."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from explorer.engine.recipe import recipe_from_dict
+from explorer.ui.compare_workspace import COLUMNS
+from explorer.ui.views.compare_chart import axis_of, groups
+from tests.ui.test_access import check
+
+VALUE = COLUMNS.index("Value")
+
+
+def ctrl_d(qtbot, window) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+
+
+@pytest.fixture
+def window(tiny_study, open_window, settled, qtbot):
+    """Randomized response at ε = 1 and 2, then the shuffle accountant, in the Compare tab."""
+    window = open_window(study="tiny")
+    settled(window)
+    ctrl_d(qtbot, window)
+    window.session.set_value("eps", 2.0)
+    settled(window)
+    ctrl_d(qtbot, window)
+    window.tabs.setCurrentWidget(window.compare)
+    qtbot.waitUntil(lambda: len(window.compare.rows) == 2 and not window.compare.answers.busy)
+    return window
+
+
+def texts(window, column: int) -> list[str]:
+    table = window.compare.table
+    return [table.item(row, column).text() for row in range(table.rowCount())]
+
+
+def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
+    assert texts(window, 0) == ["Randomized response"] * 2
+    assert texts(window, VALUE) == ["= 0.7311", "= 0.8808"]
+    at = COLUMNS.index("At")
+    assert [t.split(",")[0] for t in texts(window, at)] == ["ε = 1", "ε = 2"]
+    assert texts(window, COLUMNS.index("Holds")) == ["✓", "✓"]
+    assert window.session.undo_text == "add to comparison"
+    # The second tab of a study stays; the study in front did not change.
+    assert window.session.state.study == "tiny"
+    assert window.tabs.currentWidget() is window.compare
+
+
+def test_the_same_numbers_are_added_once_and_it_is_said(window, qtbot) -> None:
+    window.tabs.setCurrentWidget(window.workspaces["bounds"])
+    ctrl_d(qtbot, window)
+    assert len(window.session.state.comparison) == 2
+    assert "already" in window.statusBar().currentMessage()
+
+
+def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) -> None:
+    window.session.set_study("shuffle-rdp")
+    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    settled(window)
+    window.workspaces["bounds"].legend.row("cap").check.click()
+    ctrl_d(qtbot, window)
+    keys = [e.key for e in window.session.state.comparison]
+    assert "theorem1" in keys
+    assert "cap" not in keys
+    window.tabs.setCurrentWidget(window.compare)
+    qtbot.waitUntil(lambda: not window.compare.answers.busy)
+    (row,) = [r for r in window.compare.rows if r.statement.startswith("Theorem 1")]
+    shown = window.workspaces["bounds"].current_result.readout("theorem1")
+    assert row.value == shown.value
+    assert row.quantity == "ε privacy after T rounds"
+    assert "δ = 10⁻⁸" in row.at
+    assert row.reference
+    # Numbers of different things have axes of their own.
+    drawn = groups(window.compare.rows)
+    assert len(drawn) == 2
+    assert {r.study for _, rows in drawn[:1] for r in rows} == {"Randomized response"}
+    assert window.compare.chart.height() > 100
+
+
+def test_a_parameter_is_set_in_all_rows_as_one_step(window, qtbot) -> None:
+    bar = window.compare.common
+    assert bar.parameter.currentText() == "ε  privacy · 2 of 2 rows"
+    bar.value.setFocus()
+    bar.value.selectAll()
+    qtbot.keyClicks(bar.value, "0.5")
+    qtbot.keyClick(bar.value, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(window.session.state.comparison) == 1)  # they are the same now
+    qtbot.waitUntil(lambda: texts(window, VALUE) == [f"= {1 / (1 + math.exp(-0.5)):.4f}"])
+    window.session.undo()
+    qtbot.waitUntil(lambda: texts(window, VALUE) == ["= 0.7311", "= 0.8808"])
+    bar.value.setText("50")
+    bar.value.setModified(True)
+    bar.value.editingFinished.emit()
+    bar.button.click()
+    assert window.compare.note.isVisible()
+    assert "outside [0.01, 10]" in window.compare.note.text()
+    assert len(window.session.state.comparison) == 2
+
+
+def test_rows_are_sorted_moved_and_removed_and_all_is_undone(window, qtbot) -> None:
+    table, session = window.compare.table, window.session
+    before = session.state.comparison
+    table.horizontalHeader().sectionClicked.emit(VALUE)
+    assert session.state.comparison == before
+    table.horizontalHeader().sectionClicked.emit(VALUE)
+    assert session.state.comparison == before[::-1]
+    session.undo()
+    table.selectRow(1)
+    qtbot.keyClick(table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert session.state.comparison == before[::-1]
+    assert window.compare._chosen() == [0]
+    window.compare.bar.down.click()
+    assert session.state.comparison == before
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    assert session.state.comparison == before[:1]
+    assert not window.compare.bar.remove.isEnabled()
+    window.compare.bar.empty.click()
+    assert window.compare.empty.isVisible()
+    assert not table.isVisible()
+    session.undo()
+    session.undo()
+    assert session.state.comparison == before
+    assert texts(window, VALUE) == ["= 0.7311", "= 0.8808"]
+
+
+def test_copies_and_files_hold_the_numbers(window, qtbot, tmp_path, monkeypatch) -> None:
+    compare = window.compare
+    compare.bar.copied.emit("md")
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0].startswith("| Study | Quantity | Statement | Role | Value |")
+    assert "= 0.8808" in lines[3]
+    compare.bar.copied.emit("tex")
+    latex = QGuiApplication.clipboard().text()
+    assert latex.startswith(r"\begin{tabular}")
+    assert r"$\varepsilon$ = 1" in latex
+    window.menus.actions["copy-numbers"].trigger()
+    rows = list(csv.DictReader(io.StringIO(QGuiApplication.clipboard().text())))
+    assert [float(r["value"]) for r in rows] == [r.value for r in compare.rows]
+    again = recipe_from_dict(json.loads(rows[1]["recipe"])).request
+    assert again["eps"] == 2.0
+    path = tmp_path / "mine"
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *_: (str(path), "LaTeX table (*.tex)")
+    )
+    window.menus.actions["export"].trigger()
+    assert (tmp_path / "mine.tex").read_text() == latex
+    compare.write(tmp_path / "nowhere" / "a.csv")
+    assert window.banner.isVisible()
+
+
+def test_curator_only_numbers_keep_their_stamp(window, settled, qtbot, monkeypatch) -> None:
+    from dataclasses import replace
+
+    from tests.ui.tiny_study import TinyStudy
+
+    whole = TinyStudy._result
+
+    def stamped(*words: object) -> object:
+        result = whole(*words)
+        secret = tuple(replace(r, curator_only=True, low=0.1, high=0.9) for r in result.readouts)
+        return replace(result, readouts=secret)
+
+    monkeypatch.setattr(TinyStudy, "_result", stamped)
+    window.session.set_value("eps", 3.0)
+    settled(window)
+    ctrl_d(qtbot, window)
+    window.tabs.setCurrentWidget(window.compare)
+    qtbot.waitUntil(lambda: not window.compare.answers.busy)
+    stamp = COLUMNS.index("Stamp")
+    assert texts(window, stamp) == ["", "", "curator only"]
+    assert not window.compare.table.isColumnHidden(stamp)
+    assert texts(window, COLUMNS.index("Error bar"))[2] == "0.1 … 0.9"
+    for fmt in ("md", "tex", "csv"):
+        window.compare.copy(fmt)
+        assert "curator only" in QGuiApplication.clipboard().text()
+
+
+def test_rows_that_cannot_be_computed_say_why_and_update_all_tries_again(
+    window, qtbot, monkeypatch
+) -> None:
+    def fail(*_: object) -> object:
+        raise ValueError("eps: the moon is in the way")
+        yield
+
+    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+    window.compare.common.wanted.emit("eps", 0.25)
+    qtbot.waitUntil(lambda: "moon" in window.compare.rows[0].missing)
+    assert "moon" in window.compare.table.item(0, VALUE).toolTip()
+    monkeypatch.undo()
+    window.compare.common.update_all.click()
+    qtbot.waitUntil(lambda: texts(window, VALUE) == ["= 0.5622"])
+
+
+def test_a_long_update_is_cancelled(window, qtbot) -> None:
+    from dataclasses import replace
+
+    slow = tuple(
+        replace(e, request=e.request.with_value("slow", True).with_value("eps", 0.3 + i))
+        for i, e in enumerate(window.session.state.comparison * 2)
+    )
+    window.session.set_comparison(slow, "slow")
+    assert window.compare.answers.busy
+    window.activity.cancel()
+    assert not window.compare.answers.busy
+    assert "cancelled" in window.compare.rows[-1].missing
+    window.compare.common.update_all.click()
+    qtbot.waitUntil(lambda: all(row.value is not None for row in window.compare.rows))
+
+
+def test_the_comparison_comes_back(window, open_window, settled, qtbot) -> None:
+    kept = window.session.state.comparison
+    window.close()
+    again = open_window()
+    settled(again)
+    assert again.session.state.comparison == kept
+    again.tabs.setCurrentWidget(again.compare)
+    qtbot.waitUntil(lambda: texts(again, VALUE) == ["= 0.7311", "= 0.8808"])
+
+
+@pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
+def test_everything_has_a_name_and_room(window, qtbot, size) -> None:
+    window.resize(*size)
+    qtbot.wait(10)
+    assert window.width() == size[0]
+    assert check(window) == []
+    for bar in (window.compare.common, window.compare.bar):
+        for child in bar.findChildren(QWidget):
+            if child.isVisible() and child.parent() is bar:
+                assert bar.rect().contains(child.geometry()), child
+
+
+def test_axes_hold_all_numbers(window) -> None:
+    (_, rows), *_ = groups(window.compare.rows)
+    low, high, log = axis_of(rows)
+    assert (low, log) == (0.0, False)
+    assert high == max(row.value for row in rows)
