@@ -93,7 +93,7 @@ def bounds_command(
             from explorer.cli.solving import print_solution
 
             return print_solution(host, request, solve, series, target, as_json=as_json)
-        result = best_answer(host, request, quiet=True)
+        result = best_answer(host, request, quiet=False)
         view = ViewState.for_result(result, theme=theme)
         if output is None:
             click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)
