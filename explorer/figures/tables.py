@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 from explorer.figures import words
 from explorer.figures.export import recipe_text
 from explorer.figures.files import write_whole
+from explorer.figures.table_copy import copied, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.privacy.bounds import FloatArray, Reference
-from explorer.studies.model import Readout, Result, Series, Surface
+from explorer.studies.model import Mark, Readout, Result, Series, Surface, Table
 
 TABLE_FORMATS = ("csv", "json")
 SCHEMA = "privacy-explorer-result/1"
@@ -28,8 +29,9 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
     """Return a result as CSV: ``#`` lines with recipe and meaning, then the numbers.
 
     Curves: ``x``, then one column a visible series under its stable id (an estimate's band as
-    ``id:low`` and ``id:high``), empty where the curve does not hold. Maps: ``row`` (0 south),
-    ``column`` (0 west), ``lat`` and ``lon`` of the cell's centre, one column a shown surface.
+    ``id:low`` and ``id:high``), empty where the curve does not hold. A study's tables are among the
+    ``#`` lines. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
+    centre, one column a shown surface.
 
     Raises
     ------
@@ -99,6 +101,7 @@ def result_document(
         "fidelity": result.fidelity.name.lower(),
         "complete": result.complete,
         "series": [_series_document(s) for s in words.visible_series(result, view)],
+        "tables": [_table_document(t) for t in result.tables],
         "surfaces": [_surface_document(s) for s in shown],
         "readouts": [
             _readout_document(r) for r in result.readouts if curator or not r.curator_only
@@ -117,6 +120,7 @@ def result_document(
             "trust": promise.trust,
             "sentence": promise.sentence,
             "references": [_reference_document(r) for r in promise.references],
+            "differences": list(promise.differences),
         }
     return document
 
@@ -139,6 +143,8 @@ def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> 
         lines.append(f"{surface.key}: {surface.label}{only}; share of the total in every cell")
     lines.append(words.readout_line(result, any(surface.curator_only for surface in shown)))
     lines += words.guarantee_lines(result)
+    for table in result.tables:
+        lines += _table_comments(table)
     return [line for line in [*lines, *result.notes] if line]
 
 
@@ -147,31 +153,70 @@ def _whole_stamp(result: Result, shown: list[Surface]) -> str:
     return "; ".join(dict.fromkeys(part for part in parts if part))
 
 
-def _number(value: float) -> str:
-    """Return the shortest text that reads back as the same number; empty if there is none."""
-    value = float(value)
-    if not math.isfinite(value):
-        return ""
-    if value == round(value) and abs(value) < 1e15:
-        return str(round(value))
-    return repr(value)
+def wide_table(series: Sequence[Series]) -> tuple[list[str], FloatArray]:
+    """Return curves side by side: the columns' ids and the numbers, x first.
+
+    One row for every x that a function of x has, in growing order; a series that passes an x more
+    than once (a path, repeated runs) has rows of its own below, in its own order.
+
+    Returns
+    -------
+    columns : list of str
+        ``x``, then every series' id, its ends of band or error bar as ``id:low``, ``id:high``.
+    table : ndarray of float, shape (rows, columns)
+        NaN where a curve does not hold or has no point.
+    """
+    names = ["x"]
+    single: list[tuple[FloatArray, list[FloatArray], int]] = []
+    repeated: list[tuple[FloatArray, list[FloatArray], int]] = []
+    for s in series:
+        parts = [np.where(s.present, s.y, np.nan)]
+        endings = [""]
+        if s.low is not None and s.high is not None:
+            parts += [s.low, s.high]
+            endings += [":low", ":high"]
+        once = s.mark is not Mark.PATH and np.unique(s.x).size == s.x.size
+        once = once and not np.isnan(s.x).any()
+        (single if once else repeated).append((s.x, parts, len(names)))
+        names += [s.key + ending for ending in endings]
+    grid = np.unique(np.concatenate([x for x, _, _ in single])) if single else np.zeros(0)
+    blocks = [np.full((grid.size, len(names)), np.nan)]
+    blocks[0][:, 0] = grid
+    for x, parts, place in single:
+        blocks[0][np.searchsorted(grid, x), place : place + len(parts)] = np.column_stack(parts)
+    for x, parts, place in repeated:
+        block = np.full((x.size, len(names)), np.nan)
+        block[:, 0] = x
+        block[:, place : place + len(parts)] = np.column_stack(parts)
+        blocks.append(block)
+    return names, np.concatenate(blocks)
 
 
 def _write_series(out: io.StringIO, series: list[Series]) -> None:
-    """Write curves side by side over all x that any of them has."""
-    columns: list[tuple[str, FloatArray, FloatArray]] = []
-    for s in series:
-        columns.append((s.key, s.x, s.y))
-        if s.low is not None and s.high is not None:
-            columns += [(f"{s.key}:low", s.x, s.low), (f"{s.key}:high", s.x, s.high)]
-    grid = np.unique(np.concatenate([x for _, x, _ in columns])) if columns else np.zeros(0)
-    table = np.full((grid.size, len(columns)), np.nan)
-    for place, (_, x, y) in enumerate(columns):
-        table[np.searchsorted(grid, x), place] = y
+    names, table = wide_table(series)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["x", *(key for key, _, _ in columns)])
-    for x_value, row in zip(grid.tolist(), table.tolist(), strict=True):
-        writer.writerow([_number(x_value), *map(_number, row)])
+    writer.writerow(names)
+    writer.writerows(map(plain_number, row) for row in table.tolist())
+
+
+def _table_comments(table: Table) -> list[str]:
+    """Return a study's table as comment lines: title, then CSV, then what holds for it."""
+    lines = [f"table {table.key}: {table.title}"]
+    lines += copied(table.columns, table.rows, "csv").splitlines()
+    return [*lines, *([table.note] if table.note else [])]
+
+
+def _table_document(table: Table) -> dict[str, Any]:
+    return {
+        "key": table.key,
+        "title": table.title,
+        "columns": list(table.columns),
+        "rows": [
+            [v if not isinstance(v, float) or math.isfinite(v) else None for v in row]
+            for row in table.rows
+        ],
+        "note": table.note,
+    }
 
 
 def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
@@ -182,8 +227,10 @@ def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
         )
     rows, columns = first.values.shape
     south, west, north, east = first.region.box
-    lat = [_number(round(south + (north - south) * (i + 0.5) / rows, 9)) for i in range(rows)]
-    lon = [_number(round(west + (east - west) * (j + 0.5) / columns, 9)) for j in range(columns)]
+    lat = [plain_number(round(south + (north - south) * (i + 0.5) / rows, 9)) for i in range(rows)]
+    lon = [
+        plain_number(round(west + (east - west) * (j + 0.5) / columns, 9)) for j in range(columns)
+    ]
     # Single precision numbers in their own shortest form, not with a double's false digits.
     texts = [np.asarray(s.values, np.float32).astype(str).tolist() for s in shown]
     out.write(",".join(["row", "column", "lat", "lon", *(s.key for s in shown)]) + "\n")
@@ -209,6 +256,7 @@ def _series_document(series: Series) -> dict[str, Any]:
         "key": series.key,
         "label": series.label,
         "role": series.role.value,
+        "mark": series.mark.value,
         "reference": _reference_document(series.reference),
         "x": _finite(series.x),
         "y": _finite(series.y),

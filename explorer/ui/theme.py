@@ -262,7 +262,8 @@ def _sheet(c: Chrome) -> str:
                                  padding: 2px 6px; }}
     QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{
         border-color: {c.border}; }}
-    QPushButton#section, QPushButton#section:checked {{ background: transparent; border: 1px solid transparent;
+    QPushButton#section, QPushButton#section:checked {{ background: transparent;
+        border: 1px solid transparent;
         border-bottom: 1px solid {c.border}; border-radius: 0; padding: 3px 2px;
         color: {c.muted}; font-weight: 600; text-align: left; }}
     QPushButton#section:hover {{ color: {c.text}; }}

@@ -1,0 +1,146 @@
+"""A table as text to paste: tab-separated, CSV, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+
+from explorer.figures.words import format_number
+
+Cell = str | float | None
+COPY_FORMATS = ("tsv", "csv", "markdown", "latex")
+
+_GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
+_GREEK_NAMES = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+)
+_MATH = {sign: rf"\{name}" for sign, name in zip(_GREEK, _GREEK_NAMES.split(), strict=True)} | {
+    "≤": r"\le", "≥": r"\ge", "±": r"\pm", "×": r"\times", "∞": r"\infty", "≈": r"\approx",
+    "·": r"\cdot", "→": r"\to", "ℓ": r"\ell", "√": r"\sqrt{}", "≠": r"\ne", "−": "-",
+    "∈": r"\in", "✓": r"\checkmark", "✗": r"\times",
+}  # fmt: skip
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}",
+    "–": "--", "“": "``", "”": "''",
+}  # fmt: skip
+
+
+def copied(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    fmt: str,
+    title: str = "",
+    note: str = "",
+) -> str:
+    """Return a table as text.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : sequence of sequences of str, float or None
+        None is an empty cell.
+    fmt : str
+        One of `COPY_FORMATS`. Tab-separated values and CSV have numbers to full precision,
+        Markdown and LaTeX as one reads them.
+    title, note : str
+        Above and below, where the format has room for words.
+
+    Raises
+    ------
+    ValueError
+        Naming the formats there are.
+    """
+    if fmt == "tsv":
+        lines = [columns, *([_plain(cell) for cell in row] for row in rows)]
+        return "".join("\t".join(map(_one_line, line)) + "\n" for line in lines)
+    if fmt == "csv":
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_plain(cell) for cell in row] for row in rows)
+        return out.getvalue()
+    if fmt == "markdown":
+        return _markdown(columns, rows, title, note)
+    if fmt == "latex":
+        return _latex(columns, rows, title, note)
+    raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(COPY_FORMATS)}")
+
+
+def readable(cell: Cell, digits: int = 6) -> str:
+    """Return a cell as one reads it: words as they are, numbers with their powers of ten."""
+    if cell is None:
+        return ""
+    return cell if isinstance(cell, str) else format_number(cell, digits)
+
+
+def plain_number(value: float) -> str:
+    """Return the shortest text that reads back as the same number; empty if there is none."""
+    value = float(value)
+    if not math.isfinite(value):
+        return ""
+    if value == round(value) and abs(value) < 1e15:
+        return str(round(value))
+    return repr(value)
+
+
+def _plain(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    return plain_number(cell) if math.isfinite(cell) else readable(cell)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _numeric(rows: Sequence[Sequence[Cell]], place: int) -> bool:
+    return all(not isinstance(row[place], str) for row in rows)
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str, note: str) -> str:
+    def line(cells: Sequence[str]) -> str:
+        escaped = (_one_line(cell).replace("\\", "\\\\").replace("|", "\\|") for cell in cells)
+        return "| " + " | ".join(escaped) + " |\n"
+
+    text = f"**{_one_line(title)}**\n\n" if title else ""
+    text += line(columns)
+    rules = ["---:" if _numeric(rows, i) else ":---" for i in range(len(columns))]
+    text += "|" + "|".join(rules) + "|\n"
+    text += "".join(line([readable(cell) for cell in row]) for row in rows)
+    return text + (f"\n{_one_line(note)}\n" if note else "")
+
+
+def _latex(columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str, note: str) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(tex(_one_line(cell)) for cell in cells) + r" \\" + "\n"
+
+    shape = "".join("r" if _numeric(rows, i) else "l" for i in range(len(columns)))
+    text = f"% {_one_line(title)}\n" if title else ""
+    text += rf"\begin{{tabular}}{{{shape}}}" + "\n\\hline\n" + line(columns) + "\\hline\n"
+    text += "".join(line([readable(cell) for cell in row]) for row in rows)
+    text += "\\hline\n\\end{tabular}\n"
+    return text + (f"% {_one_line(note)}\n" if note else "")
+
+
+def tex(text: str) -> str:
+    """Return text as LaTeX: special signs escaped, Greek letters and the like as mathematics."""
+    parts = []
+    for piece in re.findall(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+|[₀₁₂₃₄₅₆₇₈₉]+|.", text, re.DOTALL):
+        if piece[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺":
+            parts.append(f"$^{{{piece.translate(_RAISED)}}}$")
+        elif piece[0] in "₀₁₂₃₄₅₆₇₈₉":
+            parts.append(f"$_{{{piece.translate(_LOWERED)}}}$")
+        elif piece in _MATH:
+            parts.append(f"${_MATH[piece]}$")
+        else:
+            parts.append(_ESCAPES.get(piece, piece))
+    return "".join(parts)

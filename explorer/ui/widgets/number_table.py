@@ -1,0 +1,159 @@
+"""A table that can be selected and copied in the formats people paste."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
+
+from explorer.figures.table_copy import Cell, copied, readable
+
+Index = QModelIndex | QPersistentModelIndex
+COPY_WORDS = {
+    "tsv": "&Copy",
+    "markdown": "Copy as &Markdown",
+    "latex": "Copy as &LaTeX",
+    "csv": "Copy as CS&V",
+}
+_WIDEST = 320
+
+
+class TableModel(QAbstractTableModel):
+    """Columns and rows of words and numbers, read as they are shown."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.columns: Sequence[str] = ()
+        self.tips: Sequence[str] = ()
+        self.rows: Sequence[Sequence[Cell]] = ()
+
+    def set_table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()
+    ) -> bool:
+        """Show this table; returns whether its shape is another one than before."""
+        same = list(columns) == list(self.columns) and len(rows) == len(self.rows)
+        if not same:
+            self.beginResetModel()
+        self.columns, self.rows, self.tips = columns, rows, tips
+        if not same:
+            self.endResetModel()
+        elif rows and columns:
+            last = self.index(len(rows) - 1, len(columns) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+        return not same
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return how many rows there are."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return how many columns there are."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a cell's text, side or tooltip."""
+        cell = self.rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _shown(cell)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = (
+                Qt.AlignmentFlag.AlignLeft if isinstance(cell, str) else Qt.AlignmentFlag.AlignRight
+            )
+            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return readable(cell, 15)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return a column's name."""
+        if orientation is not Qt.Orientation.Horizontal or section >= len(self.columns):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.columns[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.tips[section] if section < len(self.tips) else self.columns[section]
+        return None
+
+
+def _shown(cell: Cell) -> str:
+    return "–" if cell is None else readable(cell)
+
+
+class NumberTable(QTableView):
+    """Shows a table; Ctrl+C copies, the context menu copies as Markdown, LaTeX or CSV.
+
+    What is selected is copied, or everything where nothing or a single cell is.
+
+    Parameters
+    ----------
+    name : str
+        For screen readers.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.table = TableModel(self)
+        self.title = self.note = ""
+        self.setModel(self.table)
+        self.setAccessibleName(name)
+        self.setTabKeyNavigation(False)  # Tab leaves the table; arrows move in it
+        self.setAlternatingRowColors(True)
+        self.setWordWrap(False)
+        self.setCornerButtonEnabled(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 6)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setHighlightSections(False)
+        self.menu = QMenu(self)
+        for fmt, words in COPY_WORDS.items():
+            action = self.menu.addAction(words)
+            action.triggered.connect(lambda _=False, fmt=fmt: self.copy(fmt))
+
+    def set_table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()
+    ) -> None:
+        """Show this table; columns keep the widths they have while their names stay."""
+        before = list(self.table.columns)
+        self.table.set_table(columns, rows, tips)
+        if before != list(columns):
+            self.resizeColumnsToContents()
+            for place in range(len(columns)):
+                if self.columnWidth(place) > _WIDEST:
+                    self.setColumnWidth(place, _WIDEST)
+
+    def copied(self, fmt: str) -> str:
+        """Return what is selected, or everything, as text of a format."""
+        chosen = self.selectionModel().selectedIndexes()
+        if len(chosen) < 2:
+            return copied(self.table.columns, self.table.rows, fmt, self.title, self.note)
+        rows = sorted({i.row() for i in chosen})
+        places = sorted({i.column() for i in chosen})
+        return copied(
+            [self.table.columns[c] for c in places],
+            [[self.table.rows[r][c] for c in places] for r in rows],
+            fmt,
+        )
+
+    def copy(self, fmt: str = "tsv") -> None:
+        """Put the selection, or everything, on the clipboard."""
+        QGuiApplication.clipboard().setText(self.copied(fmt))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy; everything else is the table's own."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the ways to copy."""
+        self.menu.popup(event.globalPos())

@@ -1,0 +1,105 @@
+"""Every number as a table, and the tables of a study, below the plot."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.test_access import check, mnemonics
+from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
+
+
+@pytest.fixture
+def below(window):  # noqa: F811
+    return window.workspaces["bounds"].below
+
+
+def test_all_numbers_stand_in_a_table_that_follows_the_slider(window, below, settled) -> None:  # noqa: F811
+    assert [below.tabText(i) for i in range(below.count())] == [
+        "Legend", "Numbers", "Budget of every level", "Counts",
+    ]  # fmt: skip
+    assert below.numbers.table.rowCount() == 0  # nothing is filled that nobody looks at
+    below.setCurrentIndex(1)
+    model = below.numbers.table
+    result = window.current_result
+    columns = [model.headerData(i, Qt.Orientation.Horizontal) for i in range(model.columnCount())]
+    assert columns[:3] == ["ε", "≤ upper bound", "= exact error"]
+    assert "≈ simulation, low" in columns
+    assert model.rowCount() == len(np.unique(np.concatenate([s.x for s in result.series])))
+    shown = np.array([np.nan if row[2] is None else row[2] for row in model.rows])
+    exact = result.series[1]
+    np.testing.assert_array_equal(
+        shown[[x in exact.x for x in (r[0] for r in model.rows)]], exact.y
+    )
+    assert model.index(model.rowCount() - 1, 1).data() == "–"
+    window.session.set_quantity("many")
+    settled(window)
+    assert model.columnCount() == 13
+    window.session.set_quantity("tradeoff")
+    settled(window)
+    assert model.rowCount() == 300  # the path's points are rows of their own
+
+
+def test_the_studys_tables_are_tabs_with_what_holds_for_them(window, below, settled) -> None:  # noqa: F811
+    below.setCurrentIndex(2)
+    view = below.page("levels")
+    assert view.table.index(0, 1).data() == "0.5"
+    assert view.table.index(1, 1).data() == "–"
+    assert below.currentWidget().note.text() == "Exact; ε per level."
+    below.setCurrentIndex(3)
+    assert below.page("counts").table.index(0, 0).data() == "1,000,000"
+    window.session.set_study("shuffle-rdp")
+    settled(window)
+    assert below.count() == 2
+    assert below.currentIndex() < 2
+
+
+def test_ctrl_c_and_the_menu_copy_what_is_selected_or_all(window, below, qtbot) -> None:  # noqa: F811
+    below.setCurrentIndex(2)
+    view, clipboard = below.page("levels"), QGuiApplication.clipboard()
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert clipboard.text() == "level\tε\twhy\ntop\t0.5\tall of it\nbottom\t\ta | b & c\n"
+    words = [action.text().replace("&", "") for action in view.menu.actions()]
+    assert words == ["Copy", "Copy as Markdown", "Copy as LaTeX", "Copy as CSV"]
+    assert mnemonics([action.text() for action in view.menu.actions()]) == []
+    view.menu.actions()[1].trigger()
+    assert clipboard.text().startswith("**Budget of every level**")
+    assert r"| bottom |  | a \| b & c |" in clipboard.text()
+    view.menu.actions()[2].trigger()
+    assert r"bottom &  & a | b \& c \\" in clipboard.text()
+    view.selectionModel().select(view.table.index(0, 0), QItemSelectionModel.SelectionFlag.Select)
+    view.selectionModel().select(view.table.index(1, 0), QItemSelectionModel.SelectionFlag.Select)
+    view.menu.actions()[3].trigger()
+    assert list(csv.reader(io.StringIO(clipboard.text()))) == [["level"], ["top"], ["bottom"]]
+    assert below.copy_button.menu() is view.menu
+    below.setCurrentIndex(0)
+    assert not below.copy_button.isEnabled()
+
+
+def test_the_menu_opens_by_mouse_and_by_key(window, below, qtbot) -> None:  # noqa: F811
+    below.setCurrentIndex(1)
+    event = QContextMenuEvent(
+        QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), below.numbers.mapToGlobal(QPoint(5, 5))
+    )
+    QApplication.sendEvent(below.numbers, event)
+    assert below.numbers.menu.isVisible()
+    below.numbers.menu.close()
+    below.numbers.setFocus()
+    qtbot.keyClick(below.numbers, Qt.Key.Key_Tab)
+    assert not below.numbers.hasFocus()  # Tab leaves the table
+
+
+def test_the_tables_have_names(window, below) -> None:  # noqa: F811
+    assert check(window) == []
+    for place in (2, 3):
+        below.setCurrentIndex(place)
+        view = below.table_in_front()
+        assert view.accessibleName() == below.tabText(place)
+    assert below.page("levels").accessibleDescription() == "Exact; ε per level."
