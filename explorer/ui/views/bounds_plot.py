@@ -136,7 +136,8 @@ class BoundsPlot(pg.GraphicsView):
     def show_result(self, result: Result) -> None:
         """Show an answer: existing curves take its numbers, others come and go."""
         keys = [s.key for s in result.series]
-        if self.result is None or keys != [s.key for s in self.result.series]:
+        # An estimate may become a bound under the same key: its dashes change with the role.
+        if self.result is None or _looks(result) != _looks(self.result):
             for key in set(self._curves) - set(keys):
                 self._curves.pop(key).remove()
             for key in keys:
@@ -365,3 +366,8 @@ class BoundsPlot(pg.GraphicsView):
 def _hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
     """Return the range that covers all of these; 0 to 1 without any."""
     return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
+
+
+def _looks(result: Result) -> list[tuple[str, str]]:
+    """Return what the styles of a result's curves are made of."""
+    return [(s.key, s.role) for s in result.series]
