@@ -185,7 +185,7 @@ def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int
     """Return an upper bound on the expected error of dense aggregation, and at most 2.
 
     4/n times the noise's norm on level ℓ* (the projection at most doubles it, Lemma 2.1 doubles it
-    again) plus 2^{−ℓ*} for what a flat cell hides.
+    again) plus 2^{−ℓ*} for what a flat cell hides where ℓ* < ℓ.
 
     Parameters
     ----------
@@ -196,12 +196,12 @@ def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int
     n : float
         Users there are, ≥ 1.
     level : int
-        Largest ℓ* allowed.
+        ℓ of the map, the largest ℓ* there can be.
     """
     if not n >= 1:
         raise ValueError(f"n: {n} is below 1")
     deep = depth_cap(epsilon, assumed_users, 0, level)
-    value = 4 / n * _dense_norm(deep, epsilon) + 2.0**-deep
+    value = 4 / n * _dense_norm(deep, epsilon) + (2.0**-deep if deep < level else 0.0)
     note = "snapping to level ℓ* costs 2^-ℓ* (errata 16)"
     return Bound(np.minimum(value, DIAMETER), Role.UPPER, Reference(PAPER, "Theorem D.1", note))
 

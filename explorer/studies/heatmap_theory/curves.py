@@ -9,7 +9,6 @@ import numpy as np
 
 from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps import Schedule, Variant, depth_cap, schedule, start_level, theory
-from explorer.privacy.heatmaps.dense import DEEPEST as DEEPEST_DENSE
 from explorer.privacy.heatmaps.shuffle import Communication, communication, modulus_at_least
 from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
 from explorer.studies.heatmap_theory import words as said
@@ -54,7 +53,7 @@ def error_bounds(request: Request, points: SweptPoints, context: Context) -> dic
         values = pyramid_errors(key, epsilon, n, k, assumed, level, inside)
         found[key] = _where(inside, values, Role.UPPER, said.THEOREM_31)
     dense = [
-        theory.dense_error_bound(float(e), float(a), float(c), min(level, DEEPEST_DENSE))
+        theory.dense_error_bound(float(e), float(a), float(c), level)
         for e, a, c in zip(epsilon, assumed, n, strict=True)
     ]
     found["dense"] = Bound(
