@@ -118,7 +118,7 @@ def local(points: SweptPoints, what: str) -> Bound:
 def outside(points: SweptPoints) -> Bound:
     """Return ε₀ where the closed form's condition fails."""
     holds: BoolArray = clones_condition(points["eps0"], points["n"], points["delta"])
-    return _bound("outside", points["eps0"], ~holds, said.CLOSED_HOLDS)
+    return _bound("outside", points["eps0"], ~holds, "condition (8) holds")
 
 
 def region(points: SweptPoints) -> dict[str, Bound]:

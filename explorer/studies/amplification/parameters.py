@@ -42,7 +42,7 @@ QUANTITIES = (
         scale=Scale.LOG, latex=r"\delta",
     ),
     Quantity(
-        "region", "largest ε₀", "local privacy up to which a closed form says anything",
+        "region", "ε₀", "largest with a closed form",
         ("n", "delta"), scale=Scale.LINEAR, latex=r"\varepsilon_0",
     ),
 )  # fmt: skip

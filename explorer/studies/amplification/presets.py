@@ -60,7 +60,7 @@ PRESETS = (
         Sweep("n", 100, 1e9, 100, Scale.LOG),
         "“When n = 10⁶, ε₀ = 3, and we choose k = 1000 clients at each iteration, then the "
         "conditions in (8) and (9) do not hold” (Section 4).",
-        "At n = 1000 the limits are 1.184 and 1.997: neither holds at ε₀ = 3, and (9) fails, "
+        "At n = 1000 the limits are 1.185 and 1.997: neither holds at ε₀ = 3, and (9) fails, "
         "barely, at ε₀ = 2 as well.",
     ),
     Preset(

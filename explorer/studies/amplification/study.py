@@ -187,14 +187,13 @@ def _curve(key: str, points: SweptPoints, bound: Bound, **drawn: Any) -> Series:
 
 
 def _outside(points: SweptPoints, exact: Bound) -> Series:
-    """Return the shade between the exact clones and ε₀ where the closed form says nothing."""
+    """Return the shade between the exact clones and ε₀, only where the closed form says nothing."""
     bound = curves.outside(points)
+    there = np.append(np.flatnonzero(bound.valid[:-1]), points.x.size)
+    shaded = SweptPoints(points.sweep, points.x[there[:-1]], {})
+    value, low = bound.value[there], exact.value[there]
+    # The sliders' own point rides along; it is no part of the shade.
+    known = Bound(np.append(value[:-1], 0.0), bound.role, bound.reference)
     return curve_of(
-        "outside",
-        said.CURVES["outside"][0],
-        points,
-        bound,
-        mark=Mark.AREA,
-        low=np.where(bound.valid, exact.value, np.nan),
-        high=bound.value,
+        "outside", said.CURVES["outside"][0], shaded, known, mark=Mark.AREA, low=low, high=value
     )

@@ -54,7 +54,6 @@ CLOSED_FAILS = (
     "the closed form needs ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8); outside it nothing but ε ≤ ε₀ "
     "is known from it"
 )
-CLOSED_HOLDS = "condition (8) holds there: see the closed form"
 NO_EPS0 = "so small a crowd that the condition holds for no ε₀ at all"
 
 

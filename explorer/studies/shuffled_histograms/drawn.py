@@ -49,9 +49,12 @@ def draw(what: str, swept: SweptPoints, fewer: SweptPoints, kind: Query, context
     if what in ("error", "query"):
         bins = [p.h if what == "error" else np.ones(p.n.shape) for p in (some, every)]
         found["calibrated"] = fewer, curves.error("calibrated", some, noise, bins[0])
-        found["tails"] = fewer, curves.tails(some, noise, bins[0], context)
         found["paper"] = swept, curves.error("paper", every, paper, bins[1])
         others = curves.comparators(every, what)
+        for key in ("local", "central"):
+            found[key] = swept, others.pop(key)
+        # Here, so that the simulated dots, which come last, have the colour of this curve.
+        found["tails"] = fewer, curves.tails(some, noise, bins[0], context)
     elif what == "rmse":
         for key, bound in curves.root_mean_square("rmse", some, noise).items():
             found[key] = fewer, bound

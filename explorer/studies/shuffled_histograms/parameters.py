@@ -73,11 +73,11 @@ PARAMETERS = (
     ),
     Parameter(
         "shape", "", "simulated data", "How the users spread over the values that occur.",
-        Kind.CHOICE, "zipf",
+        Kind.CHOICE, "edge",
         choices=(
-            ("zipf", "heavy-tailed (count ∝ 1/rank)"),
+            ("edge", "hardest: counts at n(1−p)"),
+            ("zipf", "heavy-tailed: count ∝ 1/rank"),
             ("even", "even"),
-            ("edge", "as many values as possible at the truncation edge n(1−p)"),
         ),
         group="simulation", quantities=("error",),
         relevant_when=(*_HISTOGRAM, ("simulate", ("True",))),

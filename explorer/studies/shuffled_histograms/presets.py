@@ -71,7 +71,7 @@ PRESETS = (
         Sweep("adding", 0.3, 1, 100),
         "“A user in a shuffled protocol may not have the same degree of privacy when other users "
         "deviate” (Section 2).",
-        "With 10 % missing δ is 2.83e-6 instead of 1e-6, with 50 % 2.23e-4 (2.28e-4 for one count).",
+        "With 10 % missing δ is 2.83e-6 instead of 1e-6, with 50 % 2.23e-4 (one count: 2.28e-4).",
     ),
     Preset(
         "messages",

@@ -155,12 +155,12 @@ class ShuffledHistograms:
 def _plain(one: Points, noise: curves.Noise) -> tuple[Readout, ...]:
     """Return the protocol's own numbers at the sliders' values."""
     q = float(noise.q[-1]) if noise.valid[-1] else None
-    label = "p, probability of a noise bit"
+    label = "p of a noise bit"
     if q is None:
         return (Readout("p", label, None, note=noise.reason),)
     return (
         Readout("p", label, 1 - q),
-        Readout("edge", "n(1−p): smaller counts are often cut to 0", float(one.n[-1]) * q),
+        Readout("edge", "truncation edge n(1−p)", float(one.n[-1]) * q),
     )
 
 
