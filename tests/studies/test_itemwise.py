@@ -38,7 +38,7 @@ def curves(result):
 @pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_every_axis_over_its_whole_range(what, key, model):
-    walking.walk_axis(STUDY, what, key, points=6, model=model)
+    walking.walk_axis(STUDY, what, key, points=5, model=model)
 
 
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters])
@@ -46,7 +46,7 @@ def test_every_parameter_to_both_ends(key):
     values = dict(SMALL)
     if key.startswith("space_") or key == "clones":
         values["space"] = {"clones": "grid", "space_cells": "grid"}.get(key, "clustered")
-    walking.walk_parameter(STUDY, key, points=3, steps=4, **values)
+    walking.walk_parameter(STUDY, key, points=3, steps=3, **values)
 
 
 @pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential"])

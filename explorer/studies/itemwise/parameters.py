@@ -103,7 +103,7 @@ QUANTITIES = (
         scale=Scale.LOG, latex=r"\delta'",
     ),
     Quantity(
-        "noise", "d̄", "mean distance of an answer from its item",
+        "noise", "d̄", "mean distance of an answer",
         ("alpha", "m", "n", "delta"), scale=Scale.LOG, latex=r"\overline{d}",
     ),
 )  # fmt: skip
