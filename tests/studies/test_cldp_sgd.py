@@ -319,3 +319,24 @@ def test_training_runs_in_the_worker_process(tmp_path):
     script.write_text(_ALONE)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_whole_axis_is_looked_at_but_not_trained(study):
+    host = Context()
+    whole = replace(default_sweep(study, "epochs"), points=200, scale="lin")
+    final = list(study.answer(a_request(study, sweep=whole), host))[-1]
+    assert_sound(final)
+    private = curves(final)["private"]
+    assert private.present.sum() == 3
+    assert "trained for E = 3 epochs" in private.why_absent
+    assert all(run[0].epochs == 3 for key, run in host.kept.items() if isinstance(key[1], Job))
+
+
+def test_the_guarantee_takes_the_smallest_bound_that_is_proved(study):
+    final = last(study, Context(), "eps", epochs=2)
+    theorem, clones = (final.readout(key).value for key in ("theorem", "clones"))
+    assert clones < theorem
+    assert f"({clones:.4g}, 1e-5)-DP" in final.guarantee.replace_one
+    final = last(study, Context(), "eps", epochs=50)
+    assert final.readout("theorem").value < final.readout("clones").value
+    assert "Theorem 3" in final.guarantee.replace_one

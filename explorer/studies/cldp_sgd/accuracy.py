@@ -11,7 +11,7 @@ from explorer.privacy import learning
 from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
 from explorer.studies.cldp_sgd import words as said
 from explorer.studies.cldp_sgd.curves import Spending, norm_of
-from explorer.studies.cldp_sgd.parameters import MNIST, R_2
+from explorer.studies.cldp_sgd.parameters import MNIST, MOST_EPOCHS, R_2
 from explorer.studies.cldp_sgd.runs import Job, Run, train
 from explorer.studies.model import Context, Readout, Request, Series, Table
 from explorer.studies.sweeping import SweptPoints
@@ -34,7 +34,7 @@ class Wanted:
     epochs : int
         The sliders' number of epochs.
     most : int
-        How far the x axis needs them.
+        How far the x axis asks for them.
     missing : str
         Why nothing can be trained.
     """
@@ -63,7 +63,9 @@ def wanted(request: Request, points: SweptPoints, context: Context) -> Wanted:
         If MNIST's folder is not open.
     """
     epochs = int(request["epochs"])
-    most = max(epochs, int(points.x[-1])) if points.sweep.key == "epochs" else epochs
+    # Nobody asked for the whole range, which is where an axis begins: it is only looked at.
+    asked_for = points.sweep.key == "epochs" and points.sweep.high < MOST_EPOCHS
+    most = max(epochs, int(points.x[-1])) if asked_for else epochs
     if request["k"] > request["n"]:
         return Wanted((), None, epochs, most, said.MORE_THAN_ALL)
     folder = ""
@@ -124,9 +126,9 @@ class Scores:
 
     Attributes
     ----------
-    mean, spread, plain : ndarray, shape (most + 1,)
+    mean, spread, plain : ndarray, shape (MOST_EPOCHS + 1,)
         Indexed by epochs; `spread` is the standard deviation between runs, NaN for fewer than 2.
-    runs : ndarray of int, shape (most + 1,)
+    runs : ndarray of int, shape (MOST_EPOCHS + 1,)
     """
 
     mean: FloatArray
@@ -137,10 +139,10 @@ class Scores:
 
 def scores(asked: Wanted, context: Context) -> Scores:
     """Return what is known so far."""
-    size = asked.most + 1
+    size = MOST_EPOCHS + 1
     rows = np.full((max(len(asked.private), 1), size), np.nan)
     for row, job in zip(rows, asked.private, strict=False):
-        found = run_of(job, context).accuracy[:size]
+        found = run_of(job, context).accuracy[: asked.most + 1]
         row[: len(found)] = found
     runs = np.isfinite(rows).sum(axis=0)
     mean, spread = np.full(size, np.nan), np.full(size, np.nan)
@@ -148,7 +150,7 @@ def scores(asked: Wanted, context: Context) -> Scores:
     spread[runs > 1] = np.nanstd(rows[:, runs > 1], axis=0, ddof=1)
     plain = np.full(size, np.nan)
     if asked.plain is not None:
-        found = run_of(asked.plain, context).accuracy[:size]
+        found = run_of(asked.plain, context).accuracy[: asked.most + 1]
         plain[: len(found)] = found
     return Scores(mean, spread, plain, runs)
 
@@ -241,6 +243,7 @@ def epochs_series(
     """Return accuracy against epochs, and the baseline."""
     epochs = points.x.astype(int)
     plain = known.plain[epochs]
+    resting = said.not_longer(asked.most) if points.x[-1] > asked.most else resting
     why = (asked.missing or resting) if np.isnan(plain).any() else ""
     return (
         _estimate("private", points.x, epochs, asked, known, resting),

@@ -21,11 +21,12 @@ PARAMETERS = (
         Kind.REAL, 2.0, 0.05, 10.0, Scale.LOG, more_private="low", latex=r"\varepsilon_0",
     ),
     Parameter(
-        "epochs", "epochs", "epochs",
-        "How often on average a client takes part: T = epochs·n/k rounds, rounded up. Fewer is "
-        "more private.",
+        "epochs", "E", "epochs",
+        "How often on average a client takes part: T = En/k rounds, rounded up. Fewer is "
+        "more private. Models are trained until here, or to the end of an x axis that is narrower "
+        "than the whole range.",
         Kind.INTEGER, 20, 1, MOST_EPOCHS, Scale.LOG, unit="epochs", more_private="low",
-        latex=r"\mathrm{epochs}",
+        latex="E",
     ),
     Parameter(
         "n", "n", "clients",
@@ -150,7 +151,7 @@ QUANTITIES = (
         scale=Scale.LOG, latex=r"E\,F(\theta_T)-F(\theta^*)",
     ),
     Quantity(
-        ACCURACY, "accuracy", "accuracy on test pictures", ("spent", "epochs"),
-        latex=r"\mathrm{accuracy}",
+        ACCURACY, "acc", "accuracy on test pictures", ("spent", "epochs"),
+        latex=r"\mathrm{acc}",
     ),
 )  # fmt: skip

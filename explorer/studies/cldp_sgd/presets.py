@@ -68,8 +68,9 @@ PRESETS = (
         "As (a), with ℓ2 clipping and R₂. Takes minutes.",
         (*_TRAIN_B, ("runs", 2)), ACCURACY, _SPENT,
         "On MNIST: 81.15% (±0.7) at ε = 3, 89.7% (±0.5) at ε = 5.8.",
-        "Theorem 3 gives ε = 2.9875 after 50 epochs and 5.7946 after 200, the numerical upper "
-        "bound 0.431 and 0.919.",
+        "87.8% (±0.4 between 2 runs) after 200 epochs, where Theorem 3 gives ε = 5.79, and 85.6% "
+        "after 50, at 2.99. Counted by the numerical upper bound the same models cost 0.92 and "
+        "0.43. SGD without privacy reaches 97%.",
     ),
     Preset(
         "figure-5a-mnist",

@@ -122,12 +122,14 @@ class CldpSgd:
         bounds, orders = quick_bounds(spending)
         series, numbers = spending_series(bounds, some)
         theorem, numerical = bounds["theorem"], np.nan
+        upper = {"theorem": float(theorem.value[-1])}
         if full:
             few = points.thinned(_COMPOSED_POINTS)
             slow = slow_bounds(Spending(few.columns, lam_max, context))
             more_series, more_numbers = spending_series(slow, few)
             series, numbers = series + more_series, numbers + more_numbers
             numerical = float(slow["numerical"].value[-1])
+            upper["clones"] = float(slow["clones"].value[-1])
         clients, sampled = request["n"], request["k"]
         if sampled > clients:
             return {
@@ -149,7 +151,7 @@ class CldpSgd:
                 at_edge=bool(theorem.truncated[-1]),
             ),
             "guarantee": said.guarantee(
-                epsilon=float(theorem.value[-1]), delta=request["delta"], rounds=rounds,
+                upper=upper, delta=request["delta"], rounds=rounds,
                 local=request["eps0"], order=order, numerical=numerical,
             ),
         }  # fmt: skip
@@ -234,7 +236,11 @@ class CldpSgd:
                 ),
             ),
             guarantee=said.guarantee(
-                epsilon=ledger.at(ledger.theorem, asked.epochs), delta=request["delta"],
+                upper={
+                    "theorem": ledger.at(ledger.theorem, asked.epochs),
+                    "clones": ledger.at(ledger.clones, asked.epochs),
+                },
+                delta=request["delta"],
                 rounds=ledger.at_epochs(ledger.spending.rounds, asked.epochs),
                 local=request["eps0"], order=order,
                 numerical=ledger.at(ledger.numerical, asked.epochs),

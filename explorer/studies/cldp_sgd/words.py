@@ -72,6 +72,13 @@ ABOUT = {
         "less"
     ),
 }
+
+
+def not_longer(epochs: int) -> str:
+    """Return why the curve ends after so many epochs."""
+    return f"trained for E = {epochs} epochs: raise E, or narrow the axis, to train longer"
+
+
 DIFFERENCES = (
     "“Theorem 1” adds Rényi bounds that hold for every k; the “numerical upper bound” composes the "
     "privacy loss itself. Both bound the same training: the gap is the price of the formula.",
@@ -159,9 +166,26 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
 
 
 def guarantee(
-    *, epsilon: float, delta: float, rounds: float, local: float, order: float, numerical: float
+    *,
+    upper: dict[str, float],
+    delta: float,
+    rounds: float,
+    local: float,
+    order: float,
+    numerical: float,
 ) -> Guarantee:
-    """Return the guarantee at the sliders' values."""
+    """Return the guarantee at the sliders' values, by the smallest upper bound that is proved.
+
+    Parameters
+    ----------
+    upper : dict
+        ε of ``theorem`` and, where known, ``clones``.
+    numerical : float
+        ε of the numerical upper bound; NaN where not known.
+    """
+    source = min((key for key in upper if math.isfinite(upper[key])), key=lambda key: upper[key])
+    epsilon = upper[source]
+    named = f"Theorem 3, order λ* = {order:.0f}" if source == "theorem" else LABELS[source]
     sharper = (
         f"; numerically exact composition gives {numerical:.4g}" if math.isfinite(numerical) else ""
     )
@@ -169,7 +193,7 @@ def guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
             f"({epsilon:.4g}, {small(delta)})-DP after {rounds:,.0f} rounds when one record is "
-            f"replaced by any other (Theorem 3, order λ* = {order:.0f}{sharper})"
+            f"replaced by any other ({named}{sharper})"
         ),
         add_remove=(
             "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
