@@ -120,7 +120,7 @@ QUANTITIES = (
         unit="frequency", scale=Scale.LOG, latex=r"\alpha",
     ),
     Quantity(
-        "rmse", "rmse", "root mean square error of a bin with s users", ("s", "n", "eps", "delta"),
+        "rmse", "rmse", "rms error of a bin with s users", ("s", "n", "eps", "delta"),
         unit="frequency", scale=Scale.LOG,
     ),
     Quantity(
@@ -136,7 +136,7 @@ QUANTITIES = (
         unit="messages", scale=Scale.LOG,
     ),
     Quantity(
-        "loss", "δ", "privacy that is left if users add no noise", ("adding", "n"),
+        "loss", "δ", "if users add no noise", ("adding", "n"),
         scale=Scale.LOG, latex=r"\delta",
     ),
 )  # fmt: skip

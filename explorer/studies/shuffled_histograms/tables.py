@@ -40,11 +40,12 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound]) -> Table:
         rows.append((label, error, standing, each, str(reference)))
     return Table(
         "table1",
-        "Table 1: simultaneous error of a histogram",
+        "Table 1: error",
         ("protocol", "error (frequency)", "role", "messages a user", "source"),
         tuple(rows),
-        "Rows called “order only” have no constants in the paper (set to 1): compare how they "
-        "move, not how large they are. Empty: the row's conditions fail here, or there is no "
+        "Simultaneous error of a histogram at the sliders' values. Rows called “order only” have "
+        "no constants in the paper (set to 1): compare how they move, not how large they are. "
+        "Empty: the row's conditions fail here, or there is no "
         "shuffler. The paper prints P_hist as (ε, δ)-DP at its own parameters in the table; it is "
         "(2ε, 2δ), so it is run at (ε/2, δ/2) here.",
     )
@@ -68,10 +69,11 @@ def table_2(rows: list[tuple[Cell, ...]], eps: float) -> Table:
     """Return Table 2 from its rows."""
     return Table(
         "table2",
-        "Table 2: samples that pointer chasing and pointer jumping take",
+        "Table 2: samples",
         ("problem", "model", "users n", "role", "source"),
         tuple(rows),
-        "The local lower bounds grow with ℓ or like h³; P_hist's numbers do not depend on ℓ or on "
+        "How many users pointer chasing and multi-party pointer jumping take. The local lower "
+        "bounds grow with ℓ or like h³; P_hist's numbers do not depend on ℓ or on "
         "the size of the domain. “Order only”: no constant in the paper, set to 1. Empty: its "
         f"conditions (ε ≤ 1, δ small enough for 1/(200h)) fail at ε = {eps:.3g}.",
     )
@@ -132,7 +134,7 @@ def reductions(rows: list[tuple[Cell, ...]]) -> Table:
     """Return the reductions' table from its rows."""
     return Table(
         "reductions",
-        "The reductions, run",
+        "Reductions",
         ("problem", "users n", "threshold t", "n by the paper's constants", "solved", ""),
         tuple(rows),
         "n is the least number of users for which the protocol's own argument holds with noise "
@@ -180,16 +182,16 @@ def views(crowd: int) -> Table:
         rows.append((name, *pure, delta, same, shows))
     return Table(
         "views",
-        f"Theorem 4.1 and Claims 4.2–4.4: who sees what, enumerated for {crowd} users",
+        f"Who sees what ({crowd} users)",
         (
             "randomiser", "ε of the messages in order", "ε of one user's messages, mixed",
             "ε of all messages, shuffled", "δ at ε = 1, shuffled", "analyzer can shuffle itself",
             "shows",
         ),
         tuple(rows),
-        "Exact fractions over all inputs and all messages; ∞ where an output is possible on one "
-        "input only. “Analyzer can shuffle itself”: Theorem 4.1's local protocol has exactly the "
-        "shuffled protocol's law (only asked of single messages).",
+        "Theorem 4.1 and Claims 4.2–4.4. Exact fractions over all inputs and all messages; ∞ where "
+        "an output is possible on one input only. “Analyzer can shuffle itself”: Theorem 4.1's "
+        "local protocol has exactly the shuffled protocol's law (only asked of single messages).",
     )  # fmt: skip
 
 
