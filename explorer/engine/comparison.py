@@ -119,10 +119,10 @@ def set_for_all(
 
 def moved(entries: Sequence[Entry], rows: Sequence[int], by: int) -> tuple[Entry, ...]:
     """Return the rows with some of them one place up (−1) or down (1), as far as there is room."""
-    order = list(entries)
+    order, chosen = list(entries), {entries[row] for row in rows}
     for row in sorted(rows, reverse=by > 0):
         to = row + by
-        if 0 <= to < len(order) and entries[to] not in [entries[r] for r in rows]:
+        if 0 <= to < len(order) and order[to] not in chosen:
             order[row], order[to] = order[to], order[row]
     return tuple(order)
 

@@ -55,8 +55,8 @@ class ComparedRow:
     value, low, high : float or None
         The number and its error bar; None where there is none.
     unit : str
-    at : str
-        The parameters that matter, with their values.
+    settings : tuple of str
+        The parameters that matter, each with its value.
     conditions : tuple of Condition
     reference : str
     stamp : str
@@ -75,12 +75,17 @@ class ComparedRow:
     low: float | None
     high: float | None
     unit: str
-    at: str
+    settings: tuple[str, ...]
     conditions: tuple[Condition, ...]
     reference: str
     stamp: str
     recipe: str = ""
     missing: str = ""
+
+    @property
+    def at(self) -> str:
+        """All settings."""
+        return ", ".join(self.settings)
 
     @property
     def failing(self) -> tuple[Condition, ...]:
@@ -89,10 +94,15 @@ class ComparedRow:
 
     @property
     def conditions_text(self) -> str:
-        """``✓`` if all conditions that can be checked hold, else those that don't."""
+        """How many of the answer's conditions hold, and which don't: ``✓ 2 · ✗ k ≤ n``.
+
+        They are conditions of the whole answer; the text says whose they are where that matters.
+        """
+        holding = sum(c.holds is True for c in self.conditions)
+        said = [f"✓ {holding}"] if holding else []
         if self.failing:
-            return "✗ " + "; ".join(c.text for c in self.failing)
-        return "✓" if any(c.holds for c in self.conditions) else ""
+            said.append("✗ " + "; ".join(c.text for c in self.failing))
+        return " · ".join(said)
 
 
 def compared_row(
@@ -102,7 +112,7 @@ def compared_row(
     study = get_study(request.study)
     shown = quantity(study, request.quantity)
     y = " ".join(filter(None, (shown.symbol, shown.name)))
-    at = settings_text(request)
+    at = settings(request)
     found = next((r for r in result.readouts if r.key == key), None) if result else None
     if result is None or found is None:
         why = missing or ("this answer does not have it" if result else "not computed")
@@ -136,12 +146,23 @@ def compared_row(
     )
 
 
-def settings_text(request: Request) -> str:
+def varying_first(rows: Sequence[ComparedRow]) -> list[str]:
+    """Return each row's settings, those first that differ between rows of the same study."""
+    said = []
+    for row in rows:
+        others = [set(r.settings) for r in rows if r.study == row.study]
+        common = set.intersection(*others)
+        ordered = sorted(row.settings, key=lambda part: part in common)
+        said.append(", ".join(ordered))
+    return said
+
+
+def settings(request: Request) -> tuple[str, ...]:
     """Return all parameters that matter with their values, the one on the x axis among them."""
     study, values = get_study(request.study), dict(request.values)
     swept = request.sweep.key if request.sweep is not None else ""
     made = parameter(study, swept).axis_only if swept else False
-    return ", ".join(
+    return tuple(
         parameter_text(p, values[p.key])
         for p in study.parameters
         if not p.axis_only and (relevant(p, values, request.quantity) or (made and p.key == swept))

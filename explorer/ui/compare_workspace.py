@@ -28,7 +28,13 @@ from explorer.engine.comparison import Entry, common_parameters, moved, set_for_
 from explorer.engine.host import Host
 from explorer.engine.recipe import Recipe
 from explorer.engine.session import Session, SessionState
-from explorer.figures.comparison import FORMATS, ComparedRow, compared_row, value_text
+from explorer.figures.comparison import (
+    FORMATS,
+    ComparedRow,
+    compared_row,
+    value_text,
+    varying_first,
+)
 from explorer.studies.model import Request
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.side_answers import SideAnswers
@@ -37,9 +43,9 @@ from explorer.ui.theme import Theme
 from explorer.ui.views.compare_chart import CompareChart
 from explorer.ui.widgets.numbers import pretty_number
 
-COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Holds", "Reference",
-           "Stamp")  # fmt: skip
-WIDTHS = (110, 120, 150, 92, 100, 160, 46, 130, 90)
+COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
+           "Reference", "Stamp")  # fmt: skip
+WIDTHS = (104, 110, 150, 84, 100, 130, 82, 130, 90)
 EMPTY = (
     "Nothing is compared yet. In a question's Bounds, “Compare” (Ctrl+D) adds its numbers at the "
     "sliders' values; numbers of other questions can stand beside them."
@@ -110,7 +116,7 @@ class CompareWorkspace(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
         self.table.setWordWrap(False)
-        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.table.verticalHeader().setDefaultSectionSize(24)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -197,8 +203,8 @@ class CompareWorkspace(QWidget):
             for entry, request in zip(entries, asked, strict=True)
         ]  # fmt: skip
         self.table.setRowCount(len(self.rows))
-        for place, row in enumerate(self.rows):
-            for column, (text, tip) in enumerate(_cells(row)):
+        for place, (row, at) in enumerate(zip(self.rows, varying_first(self.rows), strict=True)):
+            for column, (text, tip) in enumerate(_cells(row, at)):
                 self._write(place, column, text, tip)
         self.chart.show_rows(self.rows)
         self.common.offer(common_parameters(entries), len(entries))
@@ -315,7 +321,7 @@ class CompareWorkspace(QWidget):
             self.said.emit(f"The comparison is in {path.name}.")
 
 
-def _cells(row: ComparedRow) -> list[tuple[str, str]]:
+def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
     """Return text and tooltip of each column."""
     unit = f" {row.unit}" if row.unit and row.value is not None else ""
     role = f"{row.role.glyph} {row.role.value}" if row.role is not None else ""
@@ -325,14 +331,15 @@ def _cells(row: ComparedRow) -> list[tuple[str, str]]:
     value = value_text(row) + unit if row.missing != "computing…" else "computing…"
     holds = [f"{_sign(c.holds)} {c.text}" + (f" ({c.margin})" if c.margin else "")
              for c in row.conditions]  # fmt: skip
-    said = "✗" if row.failing else "✓" if row.conditions_text else ""
+    counts = (("✓", sum(c.holds is True for c in row.conditions)), ("✗", len(row.failing)))
+    said = "  ".join(f"{sign} {count}" for sign, count in counts if count)
     return [
         (row.study, row.study),
         (row.quantity, row.quantity),
         (row.statement, row.statement),
         (value, "\n".join(filter(None, (role, row.missing)))),
         (bar, bar),
-        (row.at, row.at.replace(", ", "\n")),
+        (at, "\n".join(row.settings)),
         (said, "<br>".join(html.escape(line) for line in holds)),
         (row.reference, row.reference),
         (row.stamp, row.stamp),
@@ -348,4 +355,4 @@ def _sort_key(row: ComparedRow, column: int) -> tuple[float, str]:
         return (row.value if row.value is not None else 0.0, "")
     if column == COLUMNS.index("Error bar"):
         return ((row.high - row.low) if row.low is not None and row.high is not None else 0.0, "")
-    return (0.0, _cells(row)[column][0].casefold())
+    return (0.0, _cells(row, row.at)[column][0].casefold())

@@ -48,7 +48,7 @@ def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
     assert texts(window, VALUE) == ["= 0.7311", "= 0.8808"]
     at = COLUMNS.index("At")
     assert [t.split(",")[0] for t in texts(window, at)] == ["ε = 1", "ε = 2"]
-    assert texts(window, COLUMNS.index("Holds")) == ["✓", "✓"]
+    assert texts(window, COLUMNS.index("Conditions")) == ["✓ 1", "✓ 1"]
     assert window.session.undo_text == "add to comparison"
     # The second tab of a study stays; the study in front did not change.
     assert window.session.state.study == "tiny"
@@ -82,7 +82,7 @@ def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) 
     # Numbers of different things have axes of their own.
     drawn = groups(window.compare.rows)
     assert len(drawn) == 2
-    assert {r.study for _, rows in drawn[:1] for r in rows} == {"Randomized response"}
+    assert {r.study for _, rows in drawn[:1] for _, r in rows} == {"Randomized response"}
     assert window.compare.chart.height() > 100
 
 
@@ -240,6 +240,7 @@ def test_everything_has_a_name_and_room(window, qtbot, size) -> None:
 
 def test_axes_hold_all_numbers(window) -> None:
     (_, rows), *_ = groups(window.compare.rows)
+    rows = [row for _, row in rows]
     low, high, log = axis_of(rows)
     assert (low, log) == (0.0, False)
     assert high == max(row.value for row in rows)

@@ -20,7 +20,7 @@ The licences of the map data lie beside them in <i>LICENSES.md</i>.</p>
 """
 KEYS = (
     ("Everywhere", (
-        ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, region, seed"),
+        ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, pins, comparison, region, seed"),
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
         ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
         ("Ctrl+1, Ctrl+2, …", "choose a study"),
@@ -39,6 +39,11 @@ KEYS = (
         ("drag, wheel, arrows, + −", "pan and zoom; the right button scales one axis"),
         ("double-click, 0", "show the whole again"),
         ("drag the vertical line", "is the slider of the parameter on the x axis"),
+        ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
+        ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison"),
+    )),
+    ("Comparison", (
+        ("Alt+↑, Alt+↓, Delete", "move the selected rows, remove them"),
     )),
     ("Map", (
         ("drag, wheel, arrows, + −", "pan and zoom all panes together"),

@@ -15,7 +15,8 @@ from explorer.figures.style import Theme
 _ROW, _HEAD, _SCALE, _GAP = 20, 24, 22, 12
 _LOG_FROM = 30.0
 """A logarithmic axis from this ratio of the largest to the smallest number on."""
-Group = tuple[str, list[ComparedRow]]
+Group = tuple[str, list[tuple[int, ComparedRow]]]
+"""What is measured, and the rows that measure it with their numbers in the table, from 1."""
 
 
 def groups(rows: Sequence[ComparedRow]) -> list[Group]:
@@ -23,11 +24,11 @@ def groups(rows: Sequence[ComparedRow]) -> list[Group]:
 
     Numbers of different things never stand on one axis.
     """
-    found: dict[str, list[ComparedRow]] = {}
-    for row in rows:
+    found: dict[str, list[tuple[int, ComparedRow]]] = {}
+    for number, row in enumerate(rows, start=1):
         if row.value is not None or (row.low is not None and row.high is not None):
             unit = f" [{row.unit}]" if row.unit else ""
-            found.setdefault(row.quantity + unit, []).append(row)
+            found.setdefault(row.quantity + unit, []).append((number, row))
     return list(found.items())
 
 
@@ -78,10 +79,10 @@ class CompareChart(QWidget):
             top = self._paint_group(painter, title, rows, top)
 
     def _paint_group(
-        self, painter: QPainter, title: str, rows: list[ComparedRow], top: float
+        self, painter: QPainter, title: str, rows: list[tuple[int, ComparedRow]], top: float
     ) -> float:
         theme = self._theme
-        low, high, log = axis_of(rows)
+        low, high, log = axis_of([row for _, row in rows])
         left, right = 0.42 * self.width(), self.width() - 76.0
         letters = painter.fontMetrics()
 
@@ -104,11 +105,11 @@ class CompareChart(QWidget):
         painter.setPen(QPen(QColor(theme.grid), 1))
         for end in (left, right):
             painter.drawLine(QPointF(end, top), QPointF(end, bottom))
-        for number, row in enumerate(rows):
-            middle = top + _ROW * (number + 0.5)
+        for place_below, (number, row) in enumerate(rows):
+            middle = top + _ROW * (place_below + 0.5)
             band = QRectF(0, middle - _ROW / 2, left - 10, _ROW)
-            write(band, f"{row.statement} · {row.study}", theme.text, at_left)
-            colour = QColor(theme.curves[number % len(theme.curves)])
+            write(band, f"{number}  {row.statement} · {row.study}", theme.text, at_left)
+            colour = QColor(theme.curves[place_below % len(theme.curves)])
             painter.setPen(QPen(QColor(theme.grid), 1))
             painter.drawLine(QPointF(left, middle), QPointF(right, middle))
             if row.low is not None and row.high is not None:

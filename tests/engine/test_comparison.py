@@ -1,0 +1,135 @@
+"""Rows of a comparison and looks: kept, moved, set in common, read back."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.engine.comparison import (
+    MOST_ENTRIES,
+    Entry,
+    common_parameters,
+    entries_from_list,
+    entries_of,
+    entries_to_list,
+    moved,
+    set_for_all,
+    with_entries,
+)
+from explorer.engine.looks import Look, Pin, looks_from_list, looks_to_list, pins_from_list
+from explorer.engine.looks import pins_to_list as pins_list
+from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Fidelity, Readout, Result, Scale, Sweep, default_request
+from explorer.studies.registry import get_study
+
+SHUFFLE = default_request(get_study("shuffle-rdp"))
+ONE_ROUND = default_request(get_study("amplification"))
+
+
+def test_only_numbers_with_a_role_are_compared_and_hidden_curves_are_not() -> None:
+    result = Result(
+        SHUFFLE,
+        Fidelity.FULL,
+        readouts=(
+            Readout("a", "a", 1.0, Role.UPPER),
+            Readout("order", "order", 8.0),
+            Readout("b", "b", 2.0, Role.LOWER),
+        ),
+    )
+    assert [e.key for e in entries_of(result)] == ["a", "b"]
+    assert [e.key for e in entries_of(result, {"b"})] == ["a"]
+    twice = with_entries(entries_of(result), entries_of(result))
+    assert len(twice) == 2
+    many = [Entry(SHUFFLE, str(i)) for i in range(MOST_ENTRIES + 1)]
+    with pytest.raises(ValueError, match="at most 200 rows"):
+        with_entries((), many)
+
+
+def test_shared_parameters_are_set_where_they_fit() -> None:
+    entries = (Entry(SHUFFLE, "a"), Entry(ONE_ROUND, "b"), Entry(ONE_ROUND, "c"))
+    common = {c.parameter.key: c.rows for c in common_parameters(entries)}
+    assert common["eps0"] == common["n"] == common["delta"] == 3
+    assert common["T"] == 1
+    assert "gamma" not in common
+    assert "clones" not in common
+    changed, refused = set_for_all(entries, "eps0", 0.5)
+    assert not refused
+    assert [e.request["eps0"] for e in changed] == [0.5] * 3
+    same, refused = set_for_all(entries, "n", 3.7)
+    assert same == entries
+    assert len(refused) == 2  # one sentence a study
+    assert all("not a whole number" in why for why in refused)
+    alike, _ = set_for_all((Entry(SHUFFLE.with_value("T", 5), "a"), Entry(SHUFFLE, "a")), "T", 9)
+    assert len(alike) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "by", "order"),
+    [
+        ([1], -1, "bacd"), ([0], -1, "abcd"), ([1, 2], -1, "bcad"), ([2, 3], -1, "acdb"),
+        ([0, 1], 1, "cabd"), ([3], 1, "abcd"), ([0, 2], 1, "badc"), ([0, 1], -1, "abcd"),
+        ([2, 3], 1, "abcd"), ([], 1, "abcd"),
+    ],
+)  # fmt: skip
+def test_rows_move_together(rows, by, order) -> None:
+    entries = tuple(Entry(SHUFFLE, key) for key in "abcd")
+    assert "".join(e.key for e in moved(entries, rows, by)) == order
+
+
+def test_everything_of_a_session_is_read_back() -> None:
+    state = SessionState(
+        "shuffle-rdp",
+        looks={("shuffle-rdp", "eps"): Look(False, frozenset({"cap"}))},
+        pins=(Pin(SHUFFLE.with_value("T", 3), frozenset({"cap"})),),
+        comparison=(Entry(ONE_ROUND, "exact"), Entry(SHUFFLE, "theorem1")),
+    )
+    back = state_from_dict(state_to_dict(state))
+    assert dict(back.looks) == dict(state.looks)
+    assert back.pins == state.pins
+    assert back.comparison == state.comparison
+    assert entries_from_list(entries_to_list(state.comparison)) == state.comparison
+    assert pins_from_list(pins_list(state.pins)) == state.pins
+    assert looks_from_list(looks_to_list(state.looks)) == dict(state.looks)
+
+
+def test_what_cannot_be_read_is_left_out() -> None:
+    for spoilt in (None, "x", 5, [None], [{"recipe": 3, "readout": "a"}], [{"readout": "a"}]):
+        assert entries_from_list(spoilt) == ()
+    old = state_from_dict({"study": "shuffle-rdp", "requests": []})
+    assert (dict(old.looks), old.pins, old.comparison) == ({}, (), ())
+
+
+def test_a_pin_follows_the_range_of_its_axis_and_no_other_axis() -> None:
+    pin = Pin(SHUFFLE)
+    narrow = Sweep(SHUFFLE.sweep.key, 10, 20, 5, Scale.LINEAR)
+    from dataclasses import replace
+
+    asked = pin.on_axis_of(replace(SHUFFLE, sweep=narrow).with_value("eps0", 0.1))
+    assert asked.sweep == narrow
+    assert asked["eps0"] == SHUFFLE["eps0"]
+    assert pin.on_axis_of(replace(SHUFFLE, sweep=Sweep("eps0", 1, 2, 5))) is None
+    assert pin.on_axis_of(ONE_ROUND) is None
+    assert pin.on_axis_of(replace(SHUFFLE, sweep=None)) is None
+
+
+def test_looks_pins_and_comparison_are_steps_to_undo() -> None:
+    session = Session(SessionState("shuffle-rdp"))
+    subject = ("shuffle-rdp", "eps")
+    first = session.state.look_of(*subject)
+    session.set_look(subject, first)
+    assert not session.undo_text
+    session.set_look(subject, Look(not first.y_log), "change y scale")
+    session.pin()
+    session.pin()
+    session.set_comparison((Entry(SHUFFLE, "theorem1"),), "add to comparison")
+    assert len(session.state.pins) == 1
+    said = []
+    while session.undo_text:
+        said.append(session.undo_text)
+        session.undo()
+    assert said == ["add to comparison", "pin curves", "change y scale"]
+    assert session.state == SessionState("shuffle-rdp")
+    session.redo()
+    assert session.state.look_of(*subject).y_log is not first.y_log
+    session.forget_steps()
+    assert (session.undo_text, session.redo_text) == ("", "")
