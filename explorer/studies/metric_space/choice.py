@@ -23,8 +23,9 @@ from explorer.studies.metric_space import pictures
 from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points
 from explorer.studies.model import Context, Request, SpacePicture
 
-_HEAVY_BYTES = 100_000
-"""Files beyond this are read in the worker process."""
+_HEAVY_BYTES = 8_000
+"""Files beyond this are read in the worker process: the triangle inequality of some hundred items
+already takes long enough to be felt."""
 _NO_FILE = {
     named.MATRIX: "no file of distances is chosen: open a CSV file under “file of distances”",
     named.POINTS: "no file of points is chosen: open a CSV file under “file of points”",
