@@ -100,8 +100,9 @@ def guarantee(
         sentence=change_sentence(epsilon, tau, distance, space),
         references=(SETTING, USER_LEVEL),
         differences=(
-            "α is no ε: it has the unit 1/distance, so α = 25 protects a change of w = 0.008 at "
-            "ε = 0.2, and only a change across the whole space at ε = 25.",
+            f"α is no ε: it has the unit 1/distance, so α = {alpha:.4g} protects a change of "
+            f"w = 0.01 at ε = {alpha / 100:.3g}, and only one across the whole space at "
+            f"ε = {alpha:.4g}.",
             "The straight lines of one ε in the plane of changes are exact for data that move by q "
             "on average; the earth mover's distance of the two data sets may be smaller than qτ "
             "(other items may fill the gap), and ε with it.",
