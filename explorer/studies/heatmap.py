@@ -25,6 +25,7 @@ from explorer.studies.heatmap_mechanisms import (
     run_mechanism,
     true_map,
 )
+from explorer.studies.heatmap_page import PAGE, PRESETS
 from explorer.studies.heatmap_parameters import PARAMETERS
 from explorer.studies.model import (
     Context,
@@ -36,6 +37,7 @@ from explorer.studies.model import (
     Result,
     Surface,
 )
+from explorer.studies.pages import Page, Preset
 
 LARGEST_EXACT = 256
 """Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the
@@ -55,6 +57,8 @@ class HeatmapStudy:
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     quantities: ClassVar[tuple[Quantity, ...]] = ()
     needs_data: ClassVar[bool] = True
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.

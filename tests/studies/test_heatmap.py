@@ -29,6 +29,8 @@ from explorer.studies.model import (
     parameter,
     relevant,
 )
+from explorer.studies.pages import preset_request
+from tests.studies import walking
 
 REGION = Region(40.5, -74.3, 41.0, -73.6)
 
@@ -450,6 +452,19 @@ def test_every_default_and_end_is_allowed() -> None:
         if p.kind in (Kind.REAL, Kind.INTEGER):
             assert p.parse(p.low) == p.low
             assert p.parse(p.high) == p.high
+
+
+def test_its_page_and_presets_hold_together() -> None:
+    study = HeatmapStudy()
+    walking.check_page(study)
+    for chosen in study.presets:
+        request = replace(
+            preset_request(study, chosen).with_value("resolution", "64"),
+            selection=Selection("f" * 64, REGION),
+            fidelity=Fidelity.COARSE,
+        )
+        assert answers(request)[-1].complete
+        assert dict(chosen.values).items() <= dict(preset_request(study, chosen).values).items()
 
 
 def test_answering_imports_neither_compilers_nor_solvers() -> None:

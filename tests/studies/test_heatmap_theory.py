@@ -91,7 +91,7 @@ def test_known_values():
 
 
 def test_dense_is_better_from_some_sparsity_on():
-    shown = curves(walking.preset(STUDY, "sparsity"))
+    shown = curves(walking.preset(STUDY, "sparsity", points=80))
     for key, first in (("theory", 11_237), ("experiments", 4_687)):
         better = shown[key].y > shown["dense"].y
         assert shown[key].x[np.argmax(better)] == first
@@ -131,7 +131,7 @@ def replace_sweep(what, low, high):
 
 
 def test_schedules_as_bars():
-    result = walking.preset(STUDY, "schedules")
+    result = walking.preset(STUDY, "schedules", points=100)
     shown = curves(result)
     for series in shown.values():
         assert series.mark is Mark.BARS

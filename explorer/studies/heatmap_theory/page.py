@@ -114,7 +114,7 @@ PRESETS = (
         "on (the experiments' schedule) or 11,000 (Theorem 3.1's), at n = 1e6 and ε = 1.",
     ),
     Preset(
-        "figure-10",
+        "algorithms",
         "The algorithms against their bounds",
         "The three variants and least squares run on maps of k random cells. Look for the distance "
         "between dots and bounds.",
