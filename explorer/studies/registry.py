@@ -95,6 +95,11 @@ _CARDS: dict[str, Card] = {
             "What does a report give away about one coordinate of a record?",
             "bounds", COORDINATES, "explorer.studies.coordinate_learnt:CoordinateLearnt",
         ),
+        Card(
+            "private-regression", "Private regression",
+            "How well can a label be predicted from records nobody has seen?",
+            "bounds", COORDINATES, "explorer.studies.private_regression:PrivateRegression",
+        ),
     )
 }  # fmt: skip
 _instances: dict[str, Study] = {}

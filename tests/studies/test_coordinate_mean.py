@@ -220,7 +220,7 @@ def test_simulations_lie_over_the_theory(x2):
         dots, theory = shown[f"{key}_simulated"], shown[key]
         assert dots.mark is Mark.DOTS
         expected = theory.y[np.searchsorted(theory.x, dots.x)]
-        width = (dots.high - dots.y) / 1.96
+        width = (dots.high - dots.y) / 1.976  # Student's t with 149 degrees of freedom
         assert np.all(np.abs(dots.y - expected) <= 5 * width), key
 
 

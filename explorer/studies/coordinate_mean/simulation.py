@@ -75,14 +75,21 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
     return found
 
 
+def mean_and_margin(values: FloatArray) -> tuple[float, float]:
+    """Return the mean of at least two trials and half its 95 % interval, by Student's t."""
+    from scipy.special import stdtrit
+
+    error = float(values.std(ddof=1)) / float(np.sqrt(values.size))
+    return float(values.mean()), float(stdtrit(values.size - 1, 0.975)) * error
+
+
 def summary(found: FloatArray, dots: str) -> tuple[float, float, float]:
     """Return what is marked of the trials' errors, and the ends of its bar.
 
-    The median and the quartiles, or the mean and an interval of 1.96 standard errors.
+    The median and the quartiles, or the mean and its 95 % interval.
     """
     if dots == MEDIAN:
         low, middle, high = np.quantile(found, [0.25, 0.5, 0.75])
         return float(middle), float(low), float(high)
-    mean = float(found.mean())
-    margin = 1.96 * float(found.std(ddof=1)) / float(np.sqrt(found.size))
+    mean, margin = mean_and_margin(found)
     return mean, max(mean - margin, 0.0), mean + margin

@@ -1,0 +1,183 @@
+"""Records for the regression: made from a seed, or read from a table and scaled by public bounds.
+
+Everything here runs in the worker process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from explorer.privacy.bounds import FloatArray
+from explorer.studies.records import Numbers, numeric, read_records, what_was_read
+
+BLOCK = 20_000
+_SAMPLE_SEED = 20_241_023
+_COMMON = 0.3
+"""Weight of what all features of a synthetic record share."""
+_NOISE = 0.25
+_BOUNDS = re.compile(r"^(?P<name>.*?)\s*\[(?P<low>[^:\]]+):(?P<high>[^:\]]+)\]$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where records come from; hashable and picklable.
+
+    Attributes
+    ----------
+    path : Path or None
+        None for synthetic records.
+    value : str
+        Name and fingerprint of the file.
+    target : int
+        Column of the label, the first being 1; 0 is the last.
+    x_low, x_width, y_low, y_width : float
+        Public bounds of features and label where a column has none of its own.
+    """
+
+    path: Path | None = None
+    value: str = ""
+    target: int = 0
+    x_low: float = -1.0
+    x_width: float = 2.0
+    y_low: float = -1.0
+    y_width: float = 2.0
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a table has.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Features in order, the label last.
+    low, high : ndarray
+        Public bounds by column.
+    clipped : ndarray
+        How many values are beyond them.
+    records : int
+    said : str
+        What was read and what not.
+    moved : bool
+        Whether the label asked for is not there and the last column is taken.
+    """
+
+    names: tuple[str, ...]
+    low: FloatArray
+    high: FloatArray
+    clipped: FloatArray
+    records: int
+    said: str
+    moved: bool
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table scaled to [−1, 1], features first and the label last."""
+
+    columns: Columns
+    values: FloatArray
+
+
+def bounds_of(heading: str, low: float, width: float, where: str) -> tuple[str, float, float]:
+    """Return a column's name and its public bounds, those of its heading if it has any.
+
+    Raises
+    ------
+    ValueError
+        If the heading's bounds are no numbers in order; the message names file, line and field.
+    """
+    found = _BOUNDS.match(heading)
+    if found is None:
+        return heading, low, low + width
+    try:
+        own = float(found["low"]), float(found["high"])
+    except ValueError:
+        own = (np.nan, np.nan)
+    if not (np.isfinite(own).all() and own[0] < own[1]):
+        raise ValueError(
+            f"{where}, {heading!r}: the bounds in brackets must be two numbers, the smaller "
+            "first, as in age [0:120]"
+        )
+    return found["name"] or heading, *own
+
+
+@lru_cache(maxsize=2)
+def load(source: Source) -> Loaded:
+    """Return a file's records, scaled.
+
+    Raises
+    ------
+    ValueError
+        If the file is no table of numbers; the message names file, line and field and a remedy.
+    """
+    assert source.path is not None
+    name = source.value.partition("#")[0]
+    table: Numbers = numeric(read_records(source.path, name))
+    count = len(table.names)
+    moved = source.target > count
+    label = (source.target if 1 <= source.target <= count else count) - 1
+    order = [*(i for i in range(count) if i != label), label]
+    names, low, high = [], np.empty(count), np.empty(count)
+    for place, i in enumerate(order):
+        last = place == count - 1
+        start, width = (source.y_low, source.y_width) if last else (source.x_low, source.x_width)
+        found, low[place], high[place] = bounds_of(table.names[i], start, width, f"{name}, line 1")
+        names.append(found)
+    values = table.values[:, order]
+    clipped = ((values < low) | (values > high)).sum(axis=0).astype(float)
+    with np.errstate(over="ignore"):
+        scaled = np.clip((values - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0)
+    columns = Columns(
+        tuple(names), low, high, clipped, values.shape[0],
+        what_was_read(table, values.shape[0]), moved,
+    )  # fmt: skip
+    return Loaded(columns, scaled)
+
+
+def describe(source: Source) -> Columns:
+    """Return what a file has, without its records."""
+    return load(source).columns
+
+
+def coefficients(features: int) -> FloatArray:
+    """Return the coefficients that make the synthetic label: alternating, of norm 0.8."""
+    raw = np.array([(-1.0) ** j / (1.0 + 0.5 * j) for j in range(features)])
+    result: FloatArray = 0.8 * raw / np.linalg.norm(raw)
+    return result
+
+
+def sample_block(features: int, block: int, count: int) -> FloatArray:
+    """Return synthetic records of one block: features in [−1, 1] and the label, last.
+
+    A feature is a mixture of something of its own and something all features share; the label is
+    linear in them with noise, clipped. Only uniform numbers are drawn, so that a seed gives the
+    same records everywhere.
+    """
+    rng = np.random.default_rng((_SAMPLE_SEED, features, block))
+    draws = 2.0 * rng.random((BLOCK, features + 2)) - 1.0
+    z = (1.0 - _COMMON) * draws[:, :features] + _COMMON * draws[:, features : features + 1]
+    label = z @ coefficients(features) + _NOISE * draws[:, -1]
+    return np.column_stack([z, np.clip(label, -1.0, 1.0)])[:count]
+
+
+def blocks(source: Source, features: int, n: int, seed: int) -> Iterator[FloatArray]:
+    """Yield n records in blocks, the first `features` features and the label.
+
+    Users of a file are drawn without replacement by the seed; synthetic ones are the first n.
+    """
+    if source.path is None:
+        for block, start in enumerate(range(0, n, BLOCK)):
+            yield sample_block(features, block, min(BLOCK, n - start))
+        return
+    values = load(source).values
+    columns = [*range(min(features, values.shape[1] - 1)), values.shape[1] - 1]
+    order = np.random.default_rng((abs(seed), 1)).permutation(values.shape[0])[:n]
+    for start in range(0, order.size, BLOCK):
+        yield values[np.ix_(order[start : start + BLOCK], columns)]

@@ -1,0 +1,324 @@
+"""How well a label can be predicted from records that nobody but their owners has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from explorer.privacy.bounds import FloatArray, Reference, Role
+from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.coordinate_mean.simulation import mean_and_margin
+from explorer.studies.model import (
+    Context,
+    Fidelity,
+    Mark,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+    Table,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.private_regression import words as said
+from explorer.studies.private_regression.data import Columns, Source, describe
+from explorer.studies.private_regression.page import PAGE, PRESETS
+from explorer.studies.private_regression.parameters import (
+    FILE,
+    MOST_FEATURES,
+    MOST_USERS,
+    PARAMETERS,
+    QUANTITIES,
+)
+from explorer.studies.private_regression.simulation import (
+    OPTIONS,
+    Task,
+    Trials,
+    run_trials,
+    trials_a_call,
+)
+from explorer.studies.private_regression.theory import demands_of, plans_for, theorem_3
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_PLACES = 7
+
+
+class PrivateRegression:
+    """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
+
+    id: ClassVar[str] = "private-regression"
+    name: ClassVar[str] = "Private regression"
+    question: ClassVar[str] = "How well can a label be predicted from records nobody has seen?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield Theorem 3 at once, then simulated errors, the sliders' own point first.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or the file is no table of numbers:
+            the message names file, line and field.
+        LookupError
+            If the file is not open.
+        """
+        context.check()
+        points = swept_points(self, request)
+        run = _Run(request, context, points)
+        yield run.result({}, Fidelity.COARSE, complete=request.fidelity is Fidelity.COARSE)
+        if request.fidelity is Fidelity.COARSE:
+            return
+        found: dict[int, Trials] = {}
+        jobs = run.jobs()
+        if not jobs:
+            yield run.result({}, Fidelity.FULL, complete=True)
+        for done, place in enumerate(jobs, 1):
+            found[place] = run.trials(place)
+            result = run.result(found, Fidelity.FULL, complete=done == len(jobs))
+            yield replace(result, progress=done / len(jobs))
+
+
+@dataclass(frozen=True)
+class _Dot:
+    """Mean error of an option over the trials of a point, and its interval."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+class _Run:
+    """One request on its way."""
+
+    def __init__(self, request: Request, context: Context, points: SweptPoints) -> None:
+        self.request, self.context, self.points = request, context, points
+        value = request["file"]
+        self.wants_file = request["source"] == FILE
+        self.source = Source()
+        self.columns: Columns | None = None
+        if self.wants_file and value:
+            self.source = Source(
+                context.file(value), value, request["target"],
+                *(request[key] for key in ("x_low", "x_width", "y_low", "y_width")),
+            )  # fmt: skip
+            self.columns = context.memo(
+                ("private-regression", "columns", self.source),
+                lambda: context.heavy(describe, self.source),
+            )
+        real = self.columns is not None
+        self.available = len(self.columns.names) - 1 if self.columns else MOST_FEATURES
+        self.records = self.columns.records if self.columns else MOST_USERS
+        self.stamp = said.REAL_DATA if real else said.SYNTHETIC
+        self.holds = (points["n"] <= self.records) & (points["features"] <= self.available)
+        # The sliders ask for all there is if they ask for more.
+        self.holds[-1] = True
+        self.demands = demands_of(request, points, self.available)
+        self.plans = plans_for(request["budget"], self.demands, context)
+
+    @property
+    def demand(self) -> Demand:
+        """What the sliders demand."""
+        return self.demands[-1]
+
+    @property
+    def plan(self) -> Plan:
+        """What the sliders' budgets are."""
+        return self.plans[-1]
+
+    def jobs(self) -> list[int]:
+        """Return the points to be tried out, the sliders' (the last one) first."""
+        inside = [i for i in np.flatnonzero(self.holds[:-1]) if (self.plans[i].c > 0.0).all()]
+        kept = np.unique(
+            np.rint(np.linspace(0, len(inside) - 1, min(len(inside), _PLACES))).astype(int)
+        )
+        last = [self.points.x.size] if (self.plan.c > 0.0).all() else []
+        return last + [int(inside[place]) for place in kept]
+
+    def trials(self, place: int) -> Trials:
+        """Return the trials at a point, drawn in pieces that can be stopped in between."""
+        plan = self.plans[place]
+        task = Task(
+            self.source,
+            plan.c.size - 1,
+            int(min(self.points["n"][place], self.records)),
+            tuple(float(c) for c in plan.c),
+            plan.rule,
+            float(self.points["radius"][place]),
+            self.request.seed,
+        )
+        wanted = int(self.request["trials"])
+
+        def draw() -> Trials:
+            at_once, pieces = trials_a_call(task), []
+            for start in range(0, wanted, at_once):
+                self.context.check()
+                count = min(at_once, wanted - start)
+                pieces.append(self.context.heavy(run_trials, task, start, count))
+            return Trials(
+                pieces[0].truth,
+                np.concatenate([piece.excess for piece in pieces]),
+                sum(piece.indefinite for piece in pieces),
+                pieces[0].theta,
+            )
+
+        self.context.check()
+        found: Trials = self.context.memo(("private-regression", "trials", task, wanted), draw)
+        return found
+
+    def result(self, found: dict[int, Trials], fidelity: Fidelity, complete: bool) -> Result:
+        """Return what is known once some points have been tried out."""
+        here = found.get(self.points.x.size)
+        bounds = theorem_3(self.plans, self.points, self.holds, self._why())
+        series, readouts = [], []
+        if self.request.quantity == "excess":
+            for key, bound in bounds.items():
+                label = said.NAMES[key][0]
+                series.append(curve_of(key, label, self.points, bound, note=said.ORDER_ONLY))
+                readouts.append(readout_of(key, label, bound, note=said.ORDER_ONLY))
+        series += self._simulated(found)
+        readouts += self._numbers(here)
+        capped = bool(bounds["theorem3"].value[-1] >= self._cap() * (1.0 - 1e-12))
+        real = self.columns is not None
+        return Result(
+            self.request,
+            fidelity,
+            series=tuple(series),
+            tables=self._tables(here),
+            readouts=tuple(replace(r, curator_only=real) for r in readouts),
+            conditions=said.conditions(
+                self.demand, self.plan, here, int(self.request["trials"]), capped, self.columns,
+                self.wants_file,
+            ),
+            guarantee=said.guarantee(self.demand, self.plan),
+            notes=self._notes(),
+            stamp=self.stamp,
+            curator_only=real,
+            complete=complete,
+        )  # fmt: skip
+
+    def _cap(self) -> float:
+        radius = float(self.points["radius"][-1])
+        return (radius**2 + radius) * self.plan.c.size
+
+    def _why(self) -> str:
+        return f"the file has {self.records:,} usable records and {self.available} features"
+
+    def _unit(self) -> float:
+        """Return what one unit of the scaled label is in the label's own."""
+        if self.columns is None:
+            return 1.0
+        return float(self.columns.high[-1] - self.columns.low[-1]) / 2.0
+
+    def _error(self, trials: Trials, excess: float) -> float:
+        """Return an excess risk, or the error of prediction that goes with it."""
+        if self.request.quantity == "excess":
+            return excess
+        return self._unit() * float(np.sqrt(trials.truth.squared_error(excess)))
+
+    def _dot(self, x: float, trials: Trials, j: int) -> _Dot:
+        mean, margin = mean_and_margin(trials.excess[:, j])
+        ends = (mean, max(mean - margin, 0.0), mean + margin)
+        return _Dot(x, *(self._error(trials, value) for value in ends))
+
+    def _simulated(self, found: dict[int, Trials]) -> list[Series]:
+        places = sorted(place for place in found if place < self.points.x.size)
+        x = self.points.x[places]
+        note = (
+            f"mean and 95 % interval of {self.request['trials']} trials, seed {self.request.seed}"
+        )
+        series = []
+        if not places and self.request.quantity == "rmse":
+            # The first answer has nothing to draw yet, but its axes.
+            return [self._baseline("nothing", self.points.x, [None] * self.points.x.size)]
+        if places:
+            some = [found[place] for place in places]
+            series.append(self._baseline("nothing", x, [-t.truth.least for t in some], some))
+            if self.request.quantity == "rmse":
+                series.append(self._baseline("nonprivate", x, [0.0] * len(some), some))
+        for j, key in enumerate(OPTIONS):
+            dots = [self._dot(float(self.points.x[p]), found[p], j) for p in places]
+            if dots:
+                label, source = said.OPTIONS[key]
+                series.append(
+                    Series(
+                        key,
+                        label,
+                        Role.ESTIMATE,
+                        np.array([dot.x for dot in dots]),
+                        np.array([dot.y for dot in dots]),
+                        source,
+                        low=np.array([dot.low for dot in dots]),
+                        high=np.array([dot.high for dot in dots]),
+                        note=note,
+                        mark=Mark.DOTS,
+                    )
+                )
+        return series
+
+    def _baseline(
+        self,
+        key: str,
+        x: FloatArray,
+        excess: Sequence[float | None],
+        trials: Sequence[Trials] = (),
+    ) -> Series:
+        label, role, source = said.NAMES[key]
+        y = [
+            np.nan if value is None else self._error(trials[i], max(value, 0.0))
+            for i, value in enumerate(excess)
+        ]
+        why = "nothing has been drawn here yet" if not trials else ""
+        return Series(key, label, role, x, np.array(y), source, why_absent=why)
+
+    def _numbers(self, here: Trials | None) -> list[Readout]:
+        if here is None:
+            return []
+        readouts = []
+        for j, key in enumerate(OPTIONS):
+            dot = self._dot(0.0, here, j)
+            note = f"95 % interval {dot.low:.3g} to {dot.high:.3g}"
+            readouts.append(Readout(key, said.OPTIONS[key][0], dot.y, Role.ESTIMATE, note=note))
+        for key, excess in (("nothing", -here.truth.least), ("nonprivate", 0.0)):
+            label, role, _ = said.NAMES[key]
+            readouts.append(Readout(key, label, self._error(here, max(excess, 0.0)), role))
+        return readouts
+
+    def _tables(self, here: Trials | None) -> tuple[Table, ...]:
+        count = self.plan.c.size - 1
+        tables = []
+        if here is not None:
+            if self.columns is None:
+                names = tuple(f"feature {i}" for i in range(1, count + 1))
+            else:
+                names = self.columns.names[:count]
+            tables.append(said.coefficient_table(here, names))
+        if self.columns is not None:
+            tables.append(said.column_table(self.columns, count))
+        return tuple(tables)
+
+    def _notes(self) -> tuple[str, ...]:
+        if self.columns is None:
+            return (said.SYNTHETIC_NOTE,)
+        notes = [self.columns.said]
+        if self.request["n"] > self.records:
+            notes.append(
+                f"{self.request['n']:,} users were asked for; all {self.records:,} are used."
+            )
+        if self.request["features"] > self.available:
+            notes.append(f"There are {self.available} features; all of them are used.")
+        notes.append(
+            "Errors and coefficients without privacy are computed from the records themselves: "
+            "they are no release."
+        )
+        return tuple(notes)

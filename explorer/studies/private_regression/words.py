@@ -1,0 +1,179 @@
+"""What the study of private regression says in words."""
+
+from __future__ import annotations
+
+from explorer.privacy.bounds import Reference, Role
+from explorer.privacy.coordinates.claims import PAPER
+from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.model import Condition, Guarantee, Table
+from explorer.studies.private_regression.data import Columns
+from explorer.studies.private_regression.simulation import Trials
+from explorer.studies.wording import odds
+
+ALGORITHM_3 = Reference(
+    PAPER, "Algorithm 3", "two reports at half the budget; f̂ symmetrised (errata B10, B11)"
+)
+CLIPPED = Reference(PAPER, "Algorithm 3", "A's negative eigenvalues set to 0, minimised by cvxpy")
+TRUST_REGION = Reference(
+    PAPER, "Algorithm 3", "the exact minimiser of the indefinite f̂ over the ball, as the proof asks"
+)
+UNPROJECTED = Reference(PAPER, "Algorithm 3 without Θ", "the normal equations A·θ = b alone")
+THEOREM_3 = Reference(PAPER, "Theorem 3", "constant unknown; r² of c, not of c/2 (errata B13)")
+THEOREM_3_HALF = Reference(PAPER, "Theorem 3 with (85)", "constant unknown; exact r² at c/2")
+LEAST_SQUARES = Reference("Gauss 1809", "least squares", "over the ball, without privacy")
+NOTHING = Reference(PAPER, "f(0)", "no report is used")
+CERTIFICATE = Reference(PAPER, "Theorem 2 and Proposition 4", "c and L of both reports together")
+REFERENCES = (ALGORITHM_3, THEOREM_3, THEOREM_3_HALF, CERTIFICATE)
+
+OPTIONS: dict[str, tuple[str, Reference]] = {
+    "psd-clip": ("clipped to convex (cvxpy)", CLIPPED),
+    "trust-region": ("exact over the ball (trust region)", TRUST_REGION),
+    "unprojected": ("unprojected: A⁻¹b, no ball", UNPROJECTED),
+}
+NAMES: dict[str, tuple[str, Role, Reference]] = {
+    "theorem3": ("Theorem 3, without its O(1)", Role.ESTIMATE, THEOREM_3),
+    "theorem3_half": (
+        "Theorem 3 with the reports' own r², without its O(1)", Role.ESTIMATE, THEOREM_3_HALF
+    ),
+    "nothing": ("θ = 0: saying nothing", Role.BASELINE, NOTHING),
+    "nonprivate": ("least squares without privacy", Role.BASELINE, LEAST_SQUARES),
+}  # fmt: skip
+# The same words as on maps.
+REAL_DATA = "curator only — not private: computed from real data without accounting"
+SYNTHETIC = "synthetic data"
+SYNTHETIC_NOTE = (
+    "Synthetic records, made from a seed: nobody's data are in them. Their features share a common "
+    "part and make the label, so they are coupled by more than a small q; what counts for the "
+    "guarantee is the coupling you assume."
+)
+ORDER_ONLY = "an order of magnitude: the constant is unknown"
+
+
+def guarantee(demand: Demand, plan: Plan) -> Guarantee:
+    """Return what a user is promised for both reports together."""
+    low = min(demand.level, demand.eps)
+    p = demand.d - 1
+    return Guarantee(
+        unit="one user's record: all features and the label",
+        replace_one=(
+            f"{plan.total:.4g}-LDP (at most ε = {demand.eps:.4g}) for both reports when a whole "
+            f"record is replaced, for everybody; a sensitive feature alone changed: c = "
+            f"{float(plan.c[0]):.4g}. Coordinate levels: {demand.k} of {p} features at "
+            f"{low:.4g}, the others and the label at {demand.eps:.4g}, against beliefs of coupling "
+            f"up to {demand.q:.3g}."
+        ),
+        add_remove=(
+            "not covered: each of n users sends two reports, and n is public; a user who does not "
+            "is seen not to"
+        ),
+        trust=(
+            "Nobody is trusted: every user randomises their own record. The server, and everyone "
+            "it tells, sees every report and all the budgets, hence q. This page, though, is "
+            "computed from the records themselves, to show the error."
+        ),
+        sentence=(
+            "An observer who thought it 50:50 which of two values a user's sensitive feature has "
+            f"can reach at most {odds(low)} after seeing both reports, if their beliefs couple it "
+            f"with all the rest, the label included, by at most q = {demand.q:.3g}; with any "
+            f"beliefs, and about the record as a whole, at most {odds(plan.total)}."
+        ),
+        references=(CERTIFICATE, ALGORITHM_3),
+        differences=(
+            "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "
+            "finds the minimum; the exact minimiser of f̂ itself is what the proof of Theorem 3 "
+            "asks for. Without the ball, small eigenvalues of A blow the noise up without bound.",
+            "Theorem 3 is stated for c though each report has c/2, which makes its r² at least 4 "
+            "times too small; both are drawn, without their unknown constants.",
+        ),
+    )
+
+
+def conditions(
+    demand: Demand, plan: Plan, here: Trials | None, trials: int, capped: bool,
+    columns: Columns | None, wants_file: bool,
+) -> tuple[Condition, ...]:  # fmt: skip
+    """Return what the statements need, and whether they have it."""
+    said = [
+        Condition(
+            "q is public and bounds the coupling of each sensitive feature with all the rest",
+            None,
+            f"q = {demand.q:.3g}; the label alone couples every feature that predicts it: if one "
+            "did so exactly, q would be 1",
+        ),
+        Condition(
+            "Both reports together keep the levels: c and L add up over them",
+            True,
+            "each has half the budget; halving the levels δᵢ would not do",
+        ),
+        Condition(
+            "Every coordinate is reported, c > 0",
+            bool((plan.c > 0.0).all()),
+            f"least budget {float(plan.c.min()):.4g}",
+        ),
+        Condition(
+            "Theorem 3 says more than its cap (R² + R)·d",
+            not capped,
+            "more users, or larger levels, are needed" if capped else "",
+        ),
+    ]
+    if here is not None:
+        said.append(
+            Condition(
+                "The estimated objective f̂ is convex",
+                here.indefinite == 0,
+                f"not in {here.indefinite} of {trials} trials",
+            )
+        )
+    if columns is not None:
+        beyond = int(columns.clipped.sum())
+        said.append(
+            Condition(
+                "The bounds are public, chosen without looking at the records",
+                None,
+                f"{beyond:,} values lie beyond them and are clipped",
+            )
+        )
+        if columns.moved:
+            said.append(
+                Condition(
+                    "The label's column exists", False,
+                    f"there are {len(columns.names)} columns; the last one is the label",
+                )
+            )  # fmt: skip
+    elif wants_file:
+        said.append(
+            Condition("A file is open", False, "synthetic records are used until there is one")
+        )
+    return tuple(said)
+
+
+def column_table(columns: Columns, features: int) -> Table:
+    """Return what is used of a file, and how it is scaled."""
+    count = len(columns.names)
+    uses = ["feature" if i < features else "not used" for i in range(count - 1)] + ["label"]
+    return Table(
+        "columns",
+        "Columns of the file",
+        ("column", "use", "public minimum", "public maximum", "values clipped"),
+        tuple(
+            (name, use, float(low), float(high), float(beyond))
+            for name, use, low, high, beyond in zip(
+                columns.names, uses, columns.low, columns.high, columns.clipped, strict=True
+            )
+        ),
+        "Scaled to [−1, 1] by these bounds, values beyond them clipped. Curator only.",
+    )
+
+
+def coefficient_table(trials: Trials, names: tuple[str, ...]) -> Table:
+    """Return the coefficients without privacy and those of one draw, for scaled columns."""
+    return Table(
+        "coefficients",
+        "Coefficients at the sliders' values",
+        ("feature", "without privacy", *(label for label, _ in OPTIONS.values())),
+        tuple(
+            (name, float(best), *(float(theta) for theta in found))
+            for name, best, found in zip(names, trials.truth.theta, trials.theta.T, strict=True)
+        ),
+        "For features and label scaled to [−1, 1]; the private ones are those of one draw.",
+    )

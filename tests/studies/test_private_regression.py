@@ -1,0 +1,316 @@
+"""Private regression as a study: options, baselines, Theorem 3, files, stamps, stopping."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.studies.private_regression import PrivateRegression
+from explorer.studies.private_regression.data import (
+    BLOCK,
+    Source,
+    blocks,
+    bounds_of,
+    coefficients,
+    sample_block,
+)
+from explorer.studies.private_regression.simulation import (
+    OPTIONS,
+    Task,
+    estimated,
+    run_trials,
+    truth_of,
+)
+from tests.studies import walking
+from tests.studies.context import Context
+
+STUDY = PrivateRegression()
+QUICK = {"trials": 2, "n": 1000}
+
+
+def ask(what="excess", key="n", low=1000, high=4000, points=3, context=None, **values):
+    request = replace(
+        default_request(STUDY, **{**QUICK, **values}),
+        quantity=what,
+        sweep=Sweep(key, low, high, points, Scale.LINEAR),
+    )
+    return walking.answers(STUDY, request, context)
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+@pytest.mark.parametrize(
+    ("what", "key"), [pair for pair in walking.axis_pairs(STUDY) if pair[1] != "n"]
+)
+def test_every_axis_over_its_whole_range(what, key):
+    walking.walk_axis(STUDY, what, key, points=3, **QUICK)
+
+
+def test_the_axis_of_users():
+    # One trial at the top of the range costs half a second; its two ends are enough.
+    context = Context()
+    for what in ("excess", "rmse"):
+        ask(what, "n", 100, 1_000_000, 2, context)
+
+
+@pytest.mark.parametrize("p", STUDY.parameters, ids=lambda p: p.key)
+def test_every_parameter_to_both_ends(p):
+    if p.numeric:
+        values = [p.clamp(v) for v in p.grid(p.low, p.high, 3)]
+    else:
+        values = [value for value, _ in p.choices] or [""]
+    context = Context()
+    for what, value in itertools.product(("excess", "rmse"), values):
+        # Both quantities show the same trials; many trials of many users only take longer.
+        ask(what, "eps", 0.01, 20.0, 2, context, **{p.key: value})
+
+
+def test_its_page_and_presets_hold_together():
+    walking.check_page(STUDY)
+    for preset in STUDY.presets:
+        request = walking.preset_request(STUDY, preset).with_value("trials", 2)
+        request = request.with_value("n", 1000)
+        low = request.sweep.low
+        high = 4000 if request.sweep.key == "n" else request.sweep.high
+        sweep = replace(request.sweep, points=2, low=low, high=high)
+        walking.answers(STUDY, replace(request, sweep=sweep))
+
+
+def test_theorem_3_comes_first_then_points_with_progress():
+    results = ask()
+    first, *others = results
+    assert first.fidelity is Fidelity.COARSE
+    assert [s.key for s in first.series] == ["theorem3", "theorem3_half"]
+    progress = [r.progress for r in others]
+    assert progress == sorted(progress)
+    assert progress[-1] == 1.0
+    # The sliders' own point is tried out before the others.
+    assert others[0].readout("psd-clip").value is not None
+    assert "psd-clip" not in curves(others[0])
+    shown = curves(results[-1])
+    for key in OPTIONS:
+        assert shown[key].mark is Mark.DOTS
+        assert shown[key].x.size == 3
+        assert np.all(shown[key].low <= shown[key].y)
+    for earlier, later in itertools.pairwise(results):
+        keys = [s.key for s in earlier.series]
+        assert [s.key for s in later.series][: len(keys)] == keys
+
+
+def test_theorem_3_is_the_mathematics():
+    result = ask(budget="paper")[-1]
+    levels = np.repeat([1.0, 4.0], [1, 3])
+    c = co.budget_vector(levels, 4.0, 0.05, 0.525)
+    bound = curves(result)["theorem3"]
+    np.testing.assert_allclose(bound.y, co.theorem3_bound(c, bound.x, 1.0))
+    assert bound.role is Role.ESTIMATE
+    assert "constant is unknown" in bound.note
+    halved = curves(result)["theorem3_half"]
+    assert np.all(halved.y >= bound.y)
+
+
+def test_synthetic_records_are_what_they_say():
+    block = sample_block(4, 0, BLOCK)
+    assert np.abs(block).max() <= 1.0
+    # Least squares of the unclipped part finds the coefficients: noise 0.25/√3 over √(σ²·BLOCK).
+    z, label = block[:, :-1], block[:, -1]
+    found = np.linalg.lstsq(z, label, rcond=None)[0]
+    np.testing.assert_allclose(found, coefficients(4), atol=0.03)
+    parts = list(blocks(Source(), 4, BLOCK + 10, 0))
+    assert [len(part) for part in parts] == [BLOCK, 10]
+    np.testing.assert_array_equal(parts[0], block)
+
+
+def test_the_estimated_objective_is_unbiased():
+    # 200 draws of A and b: each entry's mean within 4.5 standard errors of the truth; 5 entries,
+    # two-sided: a false alarm has probability below 4e-5 for normal means.
+    task = Task(Source(), 2, 200, (1.5, 3.0, 3.0), "optimal", 1.0, 0)
+    truth = truth_of(task.source, 2, 200, 1.0, 0)
+    rng = np.random.default_rng(8)
+    draws = [estimated(task, rng) for _ in range(200)]
+    flat = np.array([np.concatenate([A[np.triu_indices(2)], b]) for A, b in draws])
+    expected = np.concatenate([truth.A[np.triu_indices(2)], truth.b])
+    error = flat.std(axis=0, ddof=1) / math.sqrt(len(draws))
+    assert np.all(np.abs(flat.mean(axis=0) - expected) <= 4.5 * error)
+
+
+def test_trials_are_those_of_algorithm_3():
+    task = Task(Source(), 3, 500, (1.0, 4.0, 4.0, 4.0), "optimal", 1.0, 3)
+    found = run_trials(task, 0, 3)
+    truth = truth_of(task.source, 3, 500, 1.0, 3)
+    x = np.concatenate(list(blocks(task.source, 3, 500, 3)))
+    np.testing.assert_allclose(truth.A, x[:, :-1].T @ x[:, :-1] / 500)
+    rng = np.random.default_rng((3, 2, 500, 3, 0))
+    theirs = co.private_regression(x, task.c, 1.0, rng, method="trust-region")
+    np.testing.assert_allclose(found.theta[1], theirs.theta, rtol=1e-9)
+    assert np.linalg.norm(found.theta[0]) <= 1.0 + 1e-9
+    # The best of the ball is no worse than any of them.
+    assert np.all(found.excess[:, :2] >= 0.0)
+    # A trial is the same whatever others are drawn with it.
+    np.testing.assert_array_equal(found.excess[2:], run_trials(task, 2, 1).excess)
+
+
+def test_errors_of_prediction_go_with_the_excess():
+    task = Task(Source(), 2, 400, (2.0, 4.0, 4.0), "optimal", 1.0, 0)
+    truth = truth_of(task.source, 2, 400, 1.0, 0)
+    x = np.concatenate(list(blocks(task.source, 2, 400, 0)))
+    for theta in (np.zeros(2), np.array([0.3, -0.2]), truth.theta):
+        direct = float(np.mean((x[:, -1] - x[:, :-1] @ theta) ** 2))
+        assert truth.squared_error(truth.excess(theta)) == pytest.approx(direct, rel=1e-9)
+
+
+def test_more_privacy_costs_more():
+    rows = [
+        ask(n=20_000, trials=6, eps=eps, level=eps, q=0.0)[-1].readout("psd-clip").value
+        for eps in (1.0, 20.0)
+    ]
+    nothing = ask()[-1].readout("nothing").value
+    assert rows[1] < 0.2 * nothing < rows[0]
+
+
+def test_without_much_noise_all_options_meet_least_squares():
+    # Levels of 20 leave the noise of a bounded report, which 10⁵ users average out.
+    result = ask("rmse", n=100_000, eps=20.0, level=20.0, q=0.0, features=1)[-1]
+    best = result.readout("nonprivate").value
+    for key in OPTIONS:
+        assert result.readout(key).value == pytest.approx(best, rel=0.02)
+    assert best < 0.5 * result.readout("nothing").value
+
+
+def table_of_records(folder, n=1500, heading="height [0:2],weight,age,y"):
+    rng = np.random.default_rng(11)
+    height, weight, age = rng.uniform(1, 2.1, n), rng.uniform(-1, 1, n), rng.uniform(-1, 1, n)
+    y = 0.5 * (height - 1) - 0.3 * weight + 0.1 * age + 0.05 * rng.standard_normal(n)
+    rows = "\n".join(
+        ",".join(f"{v:.6f}" for v in row) for row in zip(height, weight, age, y, strict=True)
+    )
+    path = folder / "records.csv"
+    path.write_text(f"{heading}\n{rows}\n1.5,x,0,0\n")
+    return path
+
+
+def test_a_users_own_file(tmp_path):
+    context = Context()
+    value = context.add_file(table_of_records(tmp_path))
+    results = ask(low=500, high=2000, points=4, source="file", file=value, context=context)
+    for result in results:
+        assert result.curator_only
+        assert "computed from real data" in result.stamp
+        assert all(readout.curator_only for readout in result.readouts)
+    last = results[-1]
+    assert "1,500 records in 4 columns; 1 lines set aside (line 1502, weight: 'x'" in last.notes[0]
+    table = next(t for t in last.tables if t.key == "columns")
+    assert [row[:4] for row in table.rows] == [
+        ("height", "feature", 0.0, 2.0),
+        ("weight", "feature", -1.0, 1.0),
+        ("age", "feature", -1.0, 1.0),
+        ("y", "label", -1.0, 1.0),
+    ]
+    assert table.rows[0][4] > 0
+    # More users than records are not drawn, and that is said.
+    assert curves(last)["psd-clip"].x.max() <= 1500
+    assert "1,500 usable records" in curves(last)["theorem3"].why_absent
+    coefficients_found = next(t for t in last.tables if t.key == "coefficients")
+    assert [row[0] for row in coefficients_found.rows] == ["height", "weight", "age"]
+
+
+def test_another_column_as_label_and_its_unit(tmp_path):
+    context = Context()
+    value = context.add_file(table_of_records(tmp_path))
+    values = {"source": "file", "file": value, "target": 1, "context": context}
+    result = ask("rmse", n=500, low=100, high=500, features=2, **values)[-1]
+    table = next(t for t in result.tables if t.key == "columns")
+    assert [row[0] for row in table.rows] == ["weight", "age", "y", "height"]
+    assert [row[1] for row in table.rows] == ["feature", "feature", "not used", "label"]
+    # A label spread evenly over 1…2.1 metres, scaled about 1: saying nothing is off by
+    # √(mean (height − 1)²) = √(1.1²/3), clipped at 2.
+    assert result.readout("nothing").value == pytest.approx(1.1 / math.sqrt(3), rel=0.1)
+    missing = ask(n=500, low=100, high=500, **{**values, "target": 9})[-1]
+    assert any(c.holds is False and "label's column" in c.text for c in missing.conditions)
+
+
+def test_users_of_a_file_are_sampled_by_the_seed(tmp_path):
+    context = Context()
+    value = context.add_file(table_of_records(tmp_path))
+    source = Source(context.file(value), value)
+    first, again, other = (np.concatenate(list(blocks(source, 3, 100, seed))) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert len({tuple(row) for row in first}) == 100
+    assert np.concatenate(list(blocks(source, 3, 10_000, 1))).shape == (1500, 4)
+
+
+@pytest.mark.parametrize(
+    ("heading", "why"),
+    [
+        ("height [2:0],weight,age,y", r"records\.csv, line 1, 'height \[2:0\]': the bounds"),
+        ("height [a:b],weight,age,y", "two numbers"),
+    ],
+)
+def test_wrong_bounds_are_refused_by_name(tmp_path, heading, why):
+    context = Context()
+    value = context.add_file(table_of_records(tmp_path, 10, heading))
+    with pytest.raises(ValueError, match=why):
+        ask(source="file", file=value, context=context)
+
+
+def test_bounds_in_a_heading():
+    assert bounds_of("age [0:120]", -1.0, 2.0, "f") == ("age", 0.0, 120.0)
+    assert bounds_of("[-1:1]", -1.0, 2.0, "f") == ("[-1:1]", -1.0, 1.0)
+    assert bounds_of("plain", -3.0, 2.0, "f") == ("plain", -3.0, -1.0)
+
+
+def test_without_a_file_synthetic_records_stand_in():
+    result = ask(source="file")[-1]
+    assert result.stamp == "synthetic data"
+    assert not result.curator_only
+    assert any(c.holds is False and "file is open" in c.text for c in result.conditions)
+    with pytest.raises(LookupError):
+        ask(source="file", file="gone.csv#" + "0" * 64)
+
+
+def test_budgets_keep_the_levels():
+    for budget in ("paper", "best_zeta", "exact", "baseline"):
+        result = ask(budget=budget)[-1]
+        assert "74:26" in result.guarantee.sentence
+        assert "not covered" in result.guarantee.add_remove
+        assert result.guarantee.differences
+
+
+def test_it_stops_between_pieces():
+    for stop in (0, 4):
+        with pytest.raises(Cancelled):
+            ask(context=Context(stop), trials=100)
+    context = Context()
+    ask(context=context)
+    assert set(context.heavy_calls) == {"run_trials"}
+
+
+def test_solvers_stay_out_of_the_windows_process():
+    script = (
+        "import sys\n"
+        "from dataclasses import replace\n"
+        "from explorer.studies.model import default_request, Fidelity\n"
+        "from explorer.studies.private_regression import PrivateRegression\n"
+        "from tests.studies.context import Context\n"
+        "study = PrivateRegression()\n"
+        "request = replace(default_request(study), fidelity=Fidelity.COARSE)\n"
+        "list(study.answer(request, Context()))\n"
+        "slow = ('scipy.stats', 'scipy.optimize', 'cvxpy', 'numba', 'pandas', 'matplotlib')\n"
+        "print(sorted(m for m in slow if m in sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

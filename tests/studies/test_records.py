@@ -1,0 +1,81 @@
+"""Tables that users bring: what is read, what is set aside, what is refused and how."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.studies import records
+from explorer.studies.records import number, numeric, read_records, what_was_read
+
+
+def table(folder, text, name="t.csv"):
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_records(path, name)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_delimiters_ends_and_names(tmp_path, delimiter, end):
+    text = end.join(delimiter.join(row) for row in (("a", "b"), ("1", "2"), ("3", "4.5")))
+    found = numeric(table(tmp_path, "\ufeff" + text))
+    assert found.names == ("a", "b")
+    np.testing.assert_array_equal(found.values, [[1, 2], [3, 4.5]])
+    assert not found.set_aside
+
+
+def test_a_table_without_names_gets_some(tmp_path):
+    found = table(tmp_path, "1,2\n3,4\n")
+    assert found.names == ("column 1", "column 2")
+    assert len(found.rows) == 2
+
+
+def test_quoted_fields_and_blank_lines(tmp_path):
+    found = table(tmp_path, 'a,"b, c"\n\n1,2\n"3",4\n\n')
+    assert found.names == ("a", "b, c")
+    assert found.lines == [3, 4]
+
+
+def test_bad_rows_are_counted_with_line_and_field(tmp_path):
+    text = "a,b\n1,2\n1\n1,x\n1,\n1,nan\n1,inf\n1,1_0\n" + "5,6\n" * 9
+    found = numeric(table(tmp_path, text))
+    assert found.values.shape == (10, 2)
+    assert [item.line for item in found.set_aside] == [3, 4, 5, 6, 7, 8]
+    assert str(found.set_aside[0]) == "line 3: 1 fields, 2 expected"
+    assert str(found.set_aside[1]) == "line 4, b: 'x' is not a number"
+    assert str(found.set_aside[2]) == "line 5, b: the field is empty"
+    said = what_was_read(found, 10)
+    assert "10 records in 2 columns; 6 lines set aside" in said
+    assert "and 1 more" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "0 usable records"),
+        ("a,b\n", "0 usable records"),
+        ("a,b\n1,2\n", "1 usable records"),
+        ("a\n1\n2\n", "line 1: there is one column only"),
+        (b"a,b\n1,2\n\xff\xfe,3\n", r"line 3: not UTF-8"),
+        ("a,b\n" + "1,x\n" * 5, "line 2, b: 'x' is not a number; 5 of 5"),
+        ('a,b\n1,2\n3,"' + "4" * 140_000 + "\n", "line 3: field larger than"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_place_and_remedy(tmp_path, text, why):
+    with pytest.raises(ValueError, match=rf"t\.csv.*{why}"):
+        numeric(table(tmp_path, text))
+
+
+def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "MOST_RECORDS", 3)
+    found = table(tmp_path, "a,b\n" + "1,2\n" * 5)
+    assert found.cut
+    assert len(found.rows) == 3
+    assert "only the first 3 are read" in what_was_read(found, 3)
+
+
+@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "-inf", "1_000", "1,5"])
+def test_words_are_no_numbers(text):
+    assert np.isnan(number(text))
+    assert number(" 1e3 ") == 1000.0
