@@ -61,12 +61,18 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
     return f"{parameter.symbol or parameter.name} = {number}{unit}"
 
 
-def settings_line(result: Result) -> str:
-    """Return the values of all parameters that matter, apart from the one on the x axis."""
+def settings_line(result: Result, with_swept: bool = False) -> str:
+    """Return the values of all parameters that matter.
+
+    The one on the x axis is left out unless asked for: a picture shows it over its whole range,
+    while a guarantee in words holds for its one value.
+    """
     request, study = result.request, study_of(result)
     known = {p.key: p for p in study.parameters} if study else {}
     swept = request.sweep.key if request.sweep else ""
-    unused = {swept, *(known[swept].replaces if swept in known else ())}
+    unused: set[str] = set()
+    if swept and not (with_swept and swept in known and not known[swept].axis_only):
+        unused = {swept, *(known[swept].replaces if swept in known else ())}
     values = dict(request.values)
     parts = []
     for key, value in request.values:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPalette
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -189,6 +189,7 @@ class MainWindow(QMainWindow):
                 lambda result, ms, key=key: self._answered(key, result, ms)
             )
             controller.failed.connect(lambda error, key=key: self._failed(key, error))
+            controller.busy_changed.connect(lambda busy, key=key: busy or self._rested(key))
             self.activity.watch(
                 key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
             )
@@ -309,6 +310,7 @@ class MainWindow(QMainWindow):
 
     def _answered(self, key: str, result: Result, elapsed_ms: float) -> None:
         self.banner.settled("answer")
+        self.activity.share(key, None if result.complete else result.progress)
         if key != self._front_key():
             return
         words = "exact" if result.complete else "coarse"
@@ -318,6 +320,14 @@ class MainWindow(QMainWindow):
         self._show_beside(result)
         self.menus.update()
         self.answered.emit(result)
+
+    def _rested(self, key: str) -> None:
+        """Say so if the answer in front was stopped on the way."""
+        result = self.current_result
+        if result is None or result.complete or key != self._front_key():
+            return
+        if result.request == self.answers[key].request and not self.banner.isVisible():
+            self.answer_state.setText("stopped early")
 
     def _show_beside(self, result: Result) -> None:
         self.guarantee.show_result(result)
@@ -358,6 +368,14 @@ class MainWindow(QMainWindow):
         if paths:
             event.acceptProposedAction()
             self.files.open_any(paths[0])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop what runs with Escape, where nothing nearer wants that key."""
+        if event.key() == Qt.Key.Key_Escape and self.activity.running:
+            self.activity.cancel()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything that runs, then close."""

@@ -51,6 +51,13 @@ class Activity(QObject):
         job.said, job.fraction = said, fraction
         self.changed.emit()
 
+    def share(self, key: str, done: float | None) -> None:
+        """Tell which share of a job is done, 0 to 1; None if that is not known (any more)."""
+        job = self._jobs[key]
+        if done != job.fraction:
+            said = "" if done is None else f"{job.name} · {100 * min(max(done, 0.0), 1.0):.0f} %"
+            self.progress(key, said, done)
+
     @property
     def running(self) -> list[_Job]:
         """The jobs that run."""
@@ -74,6 +81,7 @@ class ActivityBar(QWidget):
         self.bar.setAccessibleName("Progress")
         self.button = QToolButton(text="Cancel")
         self.button.setProperty("quiet", True)
+        self.button.setToolTip("Stop what runs; what there is of an answer stays (Esc)")
         self.button.clicked.connect(activity.cancel)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -102,7 +110,7 @@ class ActivityBar(QWidget):
         self.words.setText(f"● {words}")
         fractions = [job.fraction for job in jobs if job.fraction is not None]
         if fractions:
-            self.bar.setValue(round(1000 * fractions[0]))
+            self.bar.setValue(round(1000 * min(max(fractions[0], 0.0), 1.0)))
         # A bar without an end would be painted 140 times a second, and there is none to show.
         self.bar.setVisible(bool(fractions))
         self.show()

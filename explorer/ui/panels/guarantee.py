@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.studies.model import Condition, Result
+from explorer.figures.words import settings_line
+from explorer.studies.model import Condition, Guarantee, Result
 from explorer.ui.theme import Theme
 from explorer.ui.widgets.still_text import StillText
 
@@ -16,6 +17,15 @@ def _show(label: QWidget, shown: bool) -> None:
     """Show or hide; asking for what is the case already is not free."""
     if label.isHidden() == shown:
         label.setVisible(shown)
+
+
+def _words(result: Result, promise: Guarantee, key: str) -> str:
+    """Return what stands below one of the panel's headings; empty if nothing does."""
+    if key == "settings":
+        return settings_line(result, with_swept=True)
+    if key == "differences":
+        return "\n".join(promise.differences)
+    return str(getattr(promise, key))
 
 
 class GuaranteePanel(QScrollArea):
@@ -42,6 +52,8 @@ class GuaranteePanel(QScrollArea):
             ("add_remove", "Neighbours: add or remove one"),
             ("replace_one", "Neighbours: replace one"),
             ("trust", "Trust"),
+            ("settings", "For these values"),
+            ("differences", "Why these differ"),
         ):
             heading, text = StillText("heading"), StillText()
             heading.setText(title)
@@ -81,7 +93,7 @@ class GuaranteePanel(QScrollArea):
         else:
             self.sentence.setText(promise.sentence)
             for key, (heading, text) in self._parts.items():
-                said = getattr(promise, key)
+                said = _words(result, promise, key)
                 for label in (heading, text):
                     _show(label, bool(said))
                 text.setText(said)
@@ -89,6 +101,11 @@ class GuaranteePanel(QScrollArea):
             _show(self.references, bool(promise.references))
             _show(self._references_title, bool(promise.references))
         self._show_conditions(result.conditions)
+
+    def part(self, key: str) -> str:
+        """Return what is said of one part (``trust``, ``settings``, …); empty while hidden."""
+        text = self._parts[key][1]
+        return "" if text.isHidden() else text.text()
 
     def condition_texts(self) -> list[str]:
         """Return the conditions as shown: glyph, text, margin."""

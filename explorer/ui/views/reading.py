@@ -6,6 +6,7 @@ import html
 
 import numpy as np
 
+from explorer.figures.marks import axis_coordinates
 from explorer.studies.model import Mark, Series
 from explorer.ui.views.curves import Curve
 from explorer.ui.widgets.numbers import pretty_number
@@ -62,8 +63,7 @@ def reading(curve: Curve, x: float, y: float, pixel: tuple[float, float], symbol
         return ABSENT
     if curve.low is None:
         return pretty_number(value)
-    near = int(np.nanargmin(np.abs(curve.x - x)))
-    low, high = (_between(curve, edge, x, near) for edge in (curve.low, curve.high))
+    low, high = _edge(curve, curve.low, x), _edge(curve, curve.high, x)
     if curve.mark is Mark.AREA:
         return f"{pretty_number(low, 3)} … {pretty_number(high, 3)}"
     return f"{pretty_number(value)} ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
@@ -104,13 +104,21 @@ def _nearest(curve: Curve, x: float) -> int | None:
     return int(np.nanargmin(away)) if np.isfinite(away).any() else None
 
 
-def _between(curve: Curve, ys: np.ndarray, x: float, near: int | None = None) -> float | None:
-    """Return what joins two neighbouring points at x; one that is not finite counts as it is."""
+def _edge(curve: Curve, edge: np.ndarray, x: float) -> float:
+    """Return the edge of a band or area at x, in data units; one without an end is as it is."""
+    y = _between(curve, axis_coordinates(edge, curve.y_log), x)
+    if y is not None and np.isfinite(y):
+        return _number(y, curve.y_log)
+    return float(edge[int(np.nanargmin(np.abs(curve.x - x)))])
+
+
+def _between(curve: Curve, ys: np.ndarray, x: float) -> float | None:
+    """Return what joins the two neighbouring points at x; None if either is not finite."""
     right = min(int(np.searchsorted(curve.x, x)), len(curve.x) - 1)
     left = right if curve.x[right] == x else max(right - 1, 0)
     a, b = ys[left], ys[right]
     if not (np.isfinite(a) and np.isfinite(b)):
-        return None if near is None else float(ys[near])
+        return None
     width = curve.x[right] - curve.x[left]
     return float(a + (b - a) * ((x - curve.x[left]) / width if width else 0.0))
 

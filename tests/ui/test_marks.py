@@ -1,0 +1,250 @@
+"""Every mark in the real window, read back from what is drawn; guarantee, shading, progress."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor
+
+from explorer.figures.style import HATCHES, MARKERS, series_styles
+from explorer.studies.model import Mark
+from explorer.ui.views.curves import SYMBOLS
+from explorer.ui.views.filled import PATTERNS
+from explorer.ui.views.value_axis import linear_ticks
+from tests.ui.test_bounds import hover
+from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
+
+
+@pytest.fixture
+def plot(window):  # noqa: F811
+    return window.workspaces["bounds"].plot
+
+
+@pytest.fixture
+def showing(window, settled):  # noqa: F811
+    """Put a quantity on the y axis and wait for its answer."""
+
+    def show(quantity: str, **values: object):
+        for key, value in values.items():
+            window.session.set_value(key, value)
+        window.session.set_quantity(quantity)
+        return settled(window)
+
+    return show
+
+
+def pixel_at(plot, x: float, y: float) -> QColor:
+    """The colour on the screen at a point of the view."""
+    at = plot.mapFromScene(plot.view.mapViewToScene(QPointF(x, y)))
+    return plot.grab().toImage().pixelColor(at)
+
+
+def rectangles(path) -> np.ndarray:
+    """Left, right, bottom and top of every bar of a path."""
+    polygons = path.toSubpathPolygons()
+    boxes = [p.boundingRect() for p in polygons]
+    return np.array([[b.left(), b.right(), b.top(), b.bottom()] for b in boxes])
+
+
+def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
+    showing("budget")
+    ours, theirs = (rectangles(plot._curves[k].fill.path) for k in ("ours", "theirs"))
+    np.testing.assert_allclose(ours[:, 1], np.arange(7))
+    np.testing.assert_allclose(ours[:, 0], np.arange(7) - 0.4)
+    np.testing.assert_allclose(theirs[:, 0], np.arange(5))
+    np.testing.assert_allclose(ours[:, 2], 0)
+    np.testing.assert_allclose(ours[:, 3], 0.7 ** np.arange(7))
+    (x0, x1), (_, y1) = plot.data_ranges()
+    assert x0 <= -0.4
+    assert x1 >= 6.4
+    assert y1 >= 1
+    labels = plot.bottom.tickValues(x0, x1, 600)[0][1]
+    assert labels == [float(i) for i in range(7)]
+    assert pixel_at(plot, 0.8, 0.35) != pixel_at(plot, 0.8, 0.9)
+    hover(plot, 2.3, 0.2)
+    assert "0.49 at i = 2" in plot.crosshair.table.text()
+    assert "theirs stops at level 4" in plot.lanes.reason_at(6.0, 3)
+    assert plot.lanes.reason_at(3.0, 3) == ""
+
+
+def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -> None:  # noqa: F811
+    showing("budget")
+    window.workspaces["bounds"].y_bar.log.click()
+    boxes = rectangles(plot._curves["ours"].fill.path)
+    _, (y0, _) = plot.view.viewRange()
+    assert (boxes[:, 2] < y0).all()
+    np.testing.assert_allclose(boxes[:, 3], np.arange(7) * np.log10(0.7))
+    assert y0 < boxes[:, 3].min()  # the lowest bar is seen, too
+
+
+def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa: F811
+    curve, series = plot._curves["dots"], window.current_result.series[3]
+    np.testing.assert_allclose(10 ** curve.dots.getData()[0], series.x)
+    np.testing.assert_allclose(10 ** curve.dots.getData()[1], series.y)
+    ends = 10 ** curve.whiskers.getData()[1].reshape(-1, 2)
+    np.testing.assert_allclose(ends, np.column_stack([series.low, series.high]))
+    hover(plot, float(np.log10(series.x[2])), 0.0)
+    text = plot.crosshair.table.text()
+    assert " ± " in text
+    assert f"at ε = {series.x[2]:.4g}" in text
+
+
+def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
+    result = showing("tradeoff")
+    area = result.series[1]
+    outline = plot._curves["area"].fill.path
+    middle = QPointF(0.5, float(np.interp(0.5, area.x, (area.low + area.high) / 2)))
+    assert outline.contains(middle)
+    assert not outline.contains(QPointF(0.9, 0.95))
+    hover(plot, 0.5, 0.3)
+    text = plot.crosshair.table.text()
+    low, high = np.interp(0.5, area.x, area.low), np.interp(0.5, area.x, area.high)
+    assert f"{low:.3g} … {high:.3g}" in text
+    looks = [plot._curves[k].fill._hatch.style() for k in ("area", "other")]
+    assert looks[0] != looks[1]  # told apart without colours
+
+
+def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
+    result = showing("tradeoff")
+    path, curve = result.series[0], plot._curves["path"]
+    np.testing.assert_array_equal(curve.line.getData()[0], path.x)
+    np.testing.assert_array_equal(curve.line.getData()[1], path.y)
+    assert plot.data_ranges()[0][1] >= 1.2  # beyond the sweep
+    hover(plot, float(path.x[100]), float(path.y[100]))
+    assert f"({path.x[100]:.4g}, {path.y[100]:.4g})" in plot.crosshair.table.text()
+    assert plot.value_at("path", 0.5) is None
+
+
+def test_a_band_is_in_view_and_read(plot, window) -> None:  # noqa: F811
+    assert plot._curves["banded"].fill.path.elementCount() > 50
+    hover(plot, -0.5, 0.0)
+    text = plot.crosshair.table.text()
+    x = float(re.search(r"ε = ([\d.]+)", text)[1])
+    low, high = (float(n) for n in re.search(r"\(([\d.]+) … ([\d.]+)\)", text).groups())
+    assert (low, high) == pytest.approx((1.2 / x, 1.6 / x), rel=0.01)
+
+
+def test_legend_shows_marks_and_says_nothing_where_nothing_can_be_read(showing, window) -> None:  # noqa: F811
+    legend = window.workspaces["bounds"].legend
+    assert legend.row("dots").swatch.mark is Mark.DOTS
+    assert legend.row("dots").swatch.banded
+    assert legend.row("region").swatch.mark is Mark.AREA
+    assert legend.row("dots").value.text() == ""
+    assert legend.row("region").value.text() == "0.5"
+    window.session.set_value("eps", 8.0)
+    assert legend.row("upper").value.text() in ("2", "not valid")
+    showing("budget")
+    assert legend.row("ours").swatch.mark is Mark.BARS
+    for key in ("ours", "theirs"):
+        image = legend.row(key).swatch.grab().toImage()
+        seen = {image.pixelColor(x, y).name() for x in range(34) for y in range(14)}
+        assert len(seen) > 4
+
+
+def test_hiding_hides_every_item_of_a_mark(window, plot, showing) -> None:  # noqa: F811
+    legend = window.workspaces["bounds"].legend
+    legend.row("dots").check.click()
+    dots = plot._curves["dots"]
+    assert not any(i.isVisible() for i in (dots.dots, dots.whiskers, dots.caps))
+    legend.row("region").check.click()
+    assert not plot._curves["region"].fill.isVisible()
+    legend.row("dots").check.click()
+    assert dots.dots.isVisible()
+
+
+def test_items_stay_while_a_slider_moves_whatever_the_mark(window, plot, showing, qtbot, settled):  # noqa: F811
+    for quantity in ("error", "budget", "tradeoff"):
+        showing(quantity)
+        before = {id(item) for item in plot.view.addedItems}
+        window.session.set_value("width", 33.0)
+        window.session.set_value("eps", 2.5)
+        settled(window)
+        assert {id(item) for item in plot.view.addedItems} == before
+        window.session.set_value("eps", 1.0)
+        settled(window)
+    keys = {s.key for s in window.current_result.series}
+    assert set(plot._curves) == keys
+
+
+def test_where_nothing_claimed_holds_is_hatched_with_the_reason(window, plot, showing) -> None:  # noqa: F811
+    edge = float(np.log10(window.current_result.series[0].x[-1]))
+    reason = plot.invalid.reason_at(edge - 0.05)
+    assert "it holds for small ε only" in reason
+    assert "there is no closed form above" in reason
+    assert plot.invalid.reason_at(-0.5) == ""
+    hover(plot, edge - 0.05, 0.5)
+    assert "Nothing claimed holds here" in plot.crosshair.table.text()
+    hover(plot, -0.5, 0.5)
+    assert "Nothing claimed" not in plot.crosshair.table.text()
+    image = plot.grab().toImage()
+    _, (_, y1) = plot.view.viewRange()
+    colours = []
+    for x in (edge - 0.1, -0.35):
+        at = plot.mapFromScene(plot.view.mapViewToScene(QPointF(x, y1 - 0.1)))
+        patch = {
+            image.pixelColor(at.x() + i, at.y() + j).name() for i in range(9) for j in range(9)
+        }
+        colours.append(len(patch))
+    assert colours[0] > colours[1]
+    showing("many")
+    assert plot.invalid.reason_at(0.9) == ""
+
+
+def test_every_sign_of_the_table_has_one_in_the_window() -> None:
+    assert set(MARKERS) == set(SYMBOLS)
+    assert set(HATCHES) == set(PATTERNS)
+    assert len(set(SYMBOLS.values())) == len(MARKERS)
+    assert len(set(PATTERNS.values())) == len(HATCHES)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.4, 6.4), (0, 3), (0.2, 0.8), (0, 1000), (-3, 27)])
+@pytest.mark.parametrize("room", [1, 3, 10])
+def test_ticks_of_what_is_counted_are_whole(low, high, room) -> None:
+    major, minor = linear_ticks(low, high, room, whole=True)
+    assert all(tick == round(tick) for tick in major + minor)
+    assert len(major) <= room + 2
+
+
+def test_more_curves_than_colours_have_dashes_of_their_own(showing, plot) -> None:
+    result = showing("many")
+    styles = series_styles(result.series, "light")
+    pens = {
+        (c.line.opts["pen"].color().name(), tuple(c.line.opts["pen"].dashPattern()))
+        for c in plot._curves.values()
+    }
+    assert len(pens) == len(styles) == 12
+
+
+def test_the_guarantee_says_for_which_values_and_why_two_differ(window, settled) -> None:  # noqa: F811
+    panel = window.guarantee
+    assert panel.part("differences") == "The bound counts twice."
+    assert panel.part("settings").startswith("ε = 1 · ")
+    assert "w = 10 km" in panel.part("settings")
+    assert "space: interval" in panel.part("settings")
+    window.session.set_value("eps", 2.0)
+    settled(window)
+    assert panel.part("settings").startswith("ε = 2 · ")
+    window.session.set_study("shuffle-rdp")
+    assert "Every" not in panel.part("settings")
+
+
+def test_progress_is_shown_and_escape_stops_the_work(window, settled, qtbot) -> None:  # noqa: F811
+    from explorer.ui.controllers.activity import ActivityBar
+
+    bar = window.findChild(ActivityBar)
+    window.session.set_value("steps", 50)
+    window.session.set_value("mode", "slow")
+    qtbot.waitUntil(lambda: bar.isVisible() and bar.bar.isVisible() and bar.bar.value() > 100)
+    assert "%" in bar.words.text()
+    window.setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.busy)
+    assert not window.current_result.complete
+    assert window.answer_state.text() == "stopped early"
+    assert not bar.isVisible()
+    window.session.set_value("steps", 2)
+    settled(window)
+    assert window.answer_state.text().startswith("exact")
