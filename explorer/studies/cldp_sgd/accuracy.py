@@ -304,7 +304,7 @@ def readouts(asked: Wanted, ledger: Ledger, known: Scores, bits: int) -> tuple[R
     for key, label, value, role, why in (
         ("accuracy", "accuracy", known.mean[e], Role.ESTIMATE, asked.missing or said.NOT_YET),
         ("plain", "without privacy", known.plain[e], Role.BASELINE, asked.missing or said.NOT_YET),
-        ("theorem", "ε by Theorem 1", ledger.at(ledger.theorem, e), Role.UPPER, asked.missing),
+        ("eps_theorem", "ε by Theorem 1", ledger.at(ledger.theorem, e), Role.UPPER, asked.missing),
     ):  # fmt: skip
         known_here = bool(np.isfinite(value))
         note = "" if known_here else (why or said.MORE_THAN_ALL)
@@ -314,7 +314,7 @@ def readouts(asked: Wanted, ledger: Ledger, known: Scores, bits: int) -> tuple[R
     numerical = ledger.at(ledger.numerical, e)
     if np.isfinite(numerical):
         label = "ε, numerical upper bound"
-        found.append(Readout("numerical", label, numerical, Role.UPPER))
+        found.append(Readout("eps_numerical", label, numerical, Role.UPPER))
     if bits:
         found.append(Readout("bits", "bits of a report", float(bits), unit="bits"))
     return tuple(found)

@@ -79,8 +79,8 @@ PAGE = Page(
         "The paper prints epochs on the axis of Figure 5 and never says how many rounds one has; "
         "n/k rounds (6 in (a), 30 in (b)) reproduce its 5.8 after 200 epochs as 5.7946.",
         "The paper prints different constants in Lemma 8 (4 for p = 1 and ∞) and in Remark 1; its "
-        "proof derives Remark 1's. At p = ∞, d = 13,170, ε₀ = 1.5, k = 10,000 they differ by a "
-        "factor of 3.3. We use Remark 1.",
+        "proof derives Remark 1's. At p = ∞, d = 13,170, ε₀ = 1.5, k = 10,000, L = 1 they "
+        "give G² = 185,151 and 56,165. We use Remark 1.",
         "The paper prints the convergence as O(DG log T/√T), which is 0 at T = 1; we use the "
         "explicit (36).",
         "Algorithm 1 runs T rounds from θ₀ but returns θ_T, one step early; we return the model "

@@ -11,7 +11,6 @@ DIGITS, MNIST = "digits", "mnist"
 SOFTMAX, PERCEPTRON = "softmax", "perceptron"
 MOST_EPOCHS = 200
 
-_PRIVACY = (EPS, ACCURACY)
 _TRAINED = (ACCURACY,)
 
 PARAMETERS = (
@@ -44,7 +43,6 @@ PARAMETERS = (
         "delta", "δ", "failure probability",
         "With what probability the guarantee may fail. Smaller is more private.",
         Kind.REAL, 1e-5, 1e-30, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-        quantities=_PRIVACY,
     ),
     Parameter(
         "randomiser", "", "randomiser",
@@ -97,7 +95,7 @@ PARAMETERS = (
         "lam_max", "λ_max", "largest order searched",
         "Theorem 3 takes the best order from 2 to here. Any choice is sound; a small one can be "
         "loose.",
-        Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}", quantities=_PRIVACY,
+        Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}",
         group="mechanism",
     ),
     Parameter(
@@ -146,9 +144,9 @@ QUANTITIES = (
         scale=Scale.LOG, latex=r"\varepsilon",
     ),
     Quantity(
-        RISK, "F(θ_T) − F(θ*)", "excess risk after the training",
+        RISK, "F − F*", "excess risk after the training",
         ("epochs", "eps0", "k", "n", "d", "clip", "diameter"),
-        scale=Scale.LOG, latex=r"E\,F(\theta_T)-F(\theta^*)",
+        scale=Scale.LOG, latex=r"F-F^*",
     ),
     Quantity(
         ACCURACY, "acc", "accuracy on test pictures", ("spent", "epochs"),

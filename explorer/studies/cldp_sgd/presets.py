@@ -109,6 +109,6 @@ PRESETS = (
         RISK, _EPOCHS,
         "O(DG log T/√T)",
         "124.4 after 200 epochs, where Lipschitz continuity alone gives 114.8 (√d·L·D for the ℓ∞ "
-        "norm). With the constants of Lemma 8 it would be 3.3 times as much; we use Remark 1.",
+        "norm). With the constants of Lemma 8 it would be 1.8 times as much; we use Remark 1.",
     ),
 )  # fmt: skip

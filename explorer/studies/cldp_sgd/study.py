@@ -58,6 +58,7 @@ from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_p
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _EASY_ORDER = 1024
+_PROVED = ("theorem", "clones")
 _COMPOSED_POINTS = 32
 _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps over which all points share one round."""
@@ -166,11 +167,29 @@ class CldpSgd:
             best = min(here["remark"], here.get("exact", np.inf))
             conditions += said.risk_conditions(norm_of(request), best, here["trivial"])
         named = [(key, label, bound) for key, (label, bound) in found.items()]
-        return {
+        answer: dict[str, Any] = {
             "series": tuple(curve_of(key, label, points, bound) for key, label, bound in named),
             "readouts": tuple(readout_of(*one) for one in named),
             "conditions": conditions,
         }
+        if request["k"] > request["n"]:
+            note = f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n"
+            return answer | {"notes": (note,)}
+        # What is promised is the same whatever is on the y axis.
+        here_only = {key: column[-1:] for key, column in points.columns.items()}
+        lam_max = request["lam_max"] if full else min(request["lam_max"], _COARSE_ORDER)
+        spending = Spending(here_only, lam_max, context)
+        bounds, orders = quick_bounds(spending)
+        if full:
+            bounds |= slow_bounds(spending)
+        return answer | {
+            "guarantee": said.guarantee(
+                upper={key: float(bounds[key].value[0]) for key in _PROVED if key in bounds},
+                delta=request["delta"], rounds=float(spending.rounds[0]), local=request["eps0"],
+                order=float(orders[0]),
+                numerical=float(bounds["numerical"].value[0]) if full else np.nan,
+            )
+        }  # fmt: skip
 
     def _accuracy(
         self, request: Request, points: SweptPoints, context: Context
