@@ -180,7 +180,7 @@ def test_coarse_first_and_cancelled_when_told(study):
     request = default_request(study)
     results = list(study.answer(request, Context()))
     assert [r.fidelity for r in results] == [Fidelity.COARSE, Fidelity.FULL]
-    quick = replace(request, sweep=default_sweep(study, "delta"))
+    quick = replace(request, quantity="delta", sweep=default_sweep(study, "eps"))
     assert len(list(study.answer(quick, Context()))) == 1
     alone = list(study.answer(replace(request, fidelity=Fidelity.COARSE), Context()))
     assert [(r.fidelity, r.complete) for r in alone] == [(Fidelity.COARSE, True)]

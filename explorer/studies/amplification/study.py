@@ -28,7 +28,9 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_COARSE_POINTS = 9
+_COARSE_POINTS = 7
+_EXACT_POINTS = 50
+"""Where every point has a crowd of its own, a few milliseconds each."""
 _LOWER_POINTS = 9
 _LOWER_COUNTS = 3e6
 """Counts listed for the lower bound before its points are thinned, and to how few at most."""
@@ -64,7 +66,7 @@ class AmplificationStudy:
         if request.quantity == "region":
             yield self._region(request, points, context)
             return
-        quick = points.sweep.key in ("delta", "eps") and request["n"] <= _QUICK_CROWD
+        quick = points.sweep.key == "eps" and request["n"] <= _QUICK_CROWD
         if request.fidelity is Fidelity.COARSE or not quick:
             done = request.fidelity is Fidelity.COARSE
             some = points.thinned(_COARSE_POINTS)
@@ -83,13 +85,18 @@ class AmplificationStudy:
     ) -> Result:
         started = time.perf_counter()
         what = request.quantity
+        alike = points.sweep.key in ("delta", "eps")
+        some = points if alike else points.thinned(_EXACT_POINTS)
         bounds = {"closed": curves.closed(points, what)}
+        series = [_curve("closed", points, bounds["closed"])]
         for variant in Clones:
-            bounds[f"exact_{variant.value}"] = curves.exact(points, what, variant, context)
+            key = f"exact_{variant.value}"
+            bounds[key] = curves.exact(some, what, variant, context)
+            series.append(_curve(key, some, bounds[key]))
         bounds["local"] = curves.local(points, what)
-        series = [_curve(key, points, bound) for key, bound in bounds.items()]
+        series.append(_curve("local", points, bounds["local"]))
         if what == "eps":
-            series.append(_outside(points, bounds["exact_2021"]))
+            series.append(_outside(some, bounds["exact_2021"]))
         at_sliders = dict(bounds)
         if fidelity is Fidelity.FULL:
             # Last, so that the others keep their places. A large crowd has counts by the hundred

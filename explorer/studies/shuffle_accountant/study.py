@@ -91,9 +91,13 @@ class ShuffleAccountant:
         quick = one_round and (
             token in kept or (request["lam_max"] <= _COARSE_ORDER and request["k"] <= 2000)
         )
+        if key == "lam":
+            quick = token in kept or swept["lam"].max() <= _COARSE_ORDER
         if request.fidelity is Fidelity.COARSE or not quick:
             done = request.fidelity is Fidelity.COARSE
             some = swept if one_round else swept.thinned(_COARSE_POINTS)
+            if key == "lam":
+                some = _low_orders(swept)
             yield self._answer(request, some, context, Fidelity.COARSE, done)
             if done:
                 return
@@ -299,6 +303,16 @@ def _points(swept: SweptPoints) -> Points:
     return Points(
         swept["eps0"], sampled, swept["n"], swept["T"], swept["delta"], swept["lam"]
     )  # fmt: skip
+
+
+def _low_orders(swept: SweptPoints) -> SweptPoints:
+    """Return the points of a sweep over λ whose table is quickly made, if there are any."""
+    top = max(_COARSE_ORDER, swept["lam"][-1])
+    kept = np.append(swept.x <= top, True)
+    if not kept[:-1].any():
+        return swept
+    columns = {key: column[kept] for key, column in swept.columns.items()}
+    return SweptPoints(swept.sweep, swept.x[kept[:-1]], columns)
 
 
 def _absent(request: Request, swept: SweptPoints, keys: tuple[str, ...]) -> Any:
