@@ -268,6 +268,17 @@ def test_the_coupling_of_a_public_file(tmp_path):
     assert assumed[0].holds is None
 
 
+def test_a_public_file_whose_columns_settle_each_other(tmp_path):
+    x = np.random.default_rng(3).normal(size=20_000)
+    path = tmp_path / "settled.csv"
+    path.write_text("a,b,c\n" + "\n".join(f"{v:.4f},{-v:.4f},{2 * v:.4f}" for v in x))
+    context = Context()
+    value = context.add_file(path)
+    result = ask(points=2, q_from="file", public=value, bins=7, context=context)[-1]
+    table = next(t for t in result.tables if t.key == "coupling")
+    assert all(0.99 <= row[1] <= 1.0 for row in table.rows)
+
+
 def test_without_a_public_file_the_slider_counts():
     result = ask(points=2, q_from="file")[-1]
     assert result.readout("paper").value == pytest.approx(1.564, rel=1e-3)

@@ -221,6 +221,12 @@ def test_a_users_own_file(tmp_path):
     # More users than records are not drawn, and that is said.
     assert curves(last)["psd-clip"].x.max() <= 1500
     assert "1,500 usable records" in curves(last)["theorem3"].why_absent
+    # Asked for more features than there are, all are used and the theory is theirs.
+    wide = ask("excess", "eps", 1.0, 4.0, 2, context, source="file", file=value, features=20)[-1]
+    assert wide.series[0].present.all()
+    assert any("There are 3 features" in note for note in wide.notes)
+    beyond = ask("excess", "features", 1, 20, 20, context, source="file", file=value)[-1]
+    np.testing.assert_array_equal(beyond.series[0].present, np.arange(1, 21) <= 3)
     coefficients_found = next(t for t in last.tables if t.key == "coefficients")
     assert [row[0] for row in coefficients_found.rows] == ["height", "weight", "age"]
 

@@ -102,7 +102,7 @@ class _Run:
     """One request on its way."""
 
     def __init__(self, request: Request, context: Context, points: SweptPoints) -> None:
-        self.request, self.context, self.points = request, context, points
+        self.request, self.context = request, context
         value = request["file"]
         self.wants_file = request["source"] == FILE
         self.source = Source()
@@ -120,9 +120,13 @@ class _Run:
         self.available = len(self.columns.names) - 1 if self.columns else MOST_FEATURES
         self.records = self.columns.records if self.columns else MOST_USERS
         self.stamp = said.REAL_DATA if real else said.SYNTHETIC
-        self.holds = (points["n"] <= self.records) & (points["features"] <= self.available)
+        most = {"n": self.records, "features": self.available}
+        swept = most.get(points.sweep.key, np.inf)
+        self.holds = np.append(points.x <= swept, True)
         # The sliders ask for all there is if they ask for more.
-        self.holds[-1] = True
+        capped = {key: np.minimum(points[key], value) for key, value in most.items()}
+        points = replace(points, columns=points.columns | capped)
+        self.points = points
         self.demands = demands_of(request, points, self.available)
         self.plans = plans_for(request["budget"], self.demands, context)
 
