@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.cli import run
 from explorer.studies.cldp_sgd.data import clients_of, digits, mnist, read_idx
 from explorer.studies.model import Sweep, default_request
 from explorer.studies.registry import get_study
@@ -138,3 +139,22 @@ def test_without_a_folder_the_study_asks_for_one():
     assert final.readout("eps_theorem").value > 0
     with pytest.raises(LookupError):
         ask(host, folder=f"moved#{'1' * 64}")
+
+
+def test_the_command_line_trains_on_a_folder_or_says_what_is_wrong(tmp_path, capsys):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    write_folder(folder)
+    settings = ("data=mnist", f"folder={folder}", "n=120", "k=60", "epochs=2", "runs=1")
+    words = ["bounds", "cldp-sgd", "--quantity", "accuracy", "--sweep", "epochs=1:2:2"]
+    words += [word for setting in settings for word in ("--set", setting)]
+    assert run(words) == 0
+    said = capsys.readouterr().out
+    assert "simulation, not a release" in said
+    assert str(tmp_path) not in said
+    rows = [line.split(",") for line in said.splitlines() if line[:1].isdigit()]
+    assert [row[0] for row in rows] == ["1", "2"]
+    assert all(0 <= float(row[1]) <= 1 for row in rows)
+    (folder / IMAGES).write_bytes(b"nothing")
+    assert run(words) != 0
+    assert f"{IMAGES} is not an idx file" in capsys.readouterr().err
