@@ -155,12 +155,16 @@ class _Search:
         xs = np.array(sorted(self.found))
         return xs, np.array([self.found[x] for x in xs.tolist()])
 
+    @property
+    def _log(self) -> bool:
+        return self.p.scale is Scale.LOG and self.p.low > 0
+
     def _place(self, x: float) -> float:
         """Return where a value stands on the parameter's scale."""
-        return math.log(x) if self.p.scale is Scale.LOG and self.p.low > 0 else x
+        return math.log(x) if self._log else x
 
     def _value(self, place: float) -> float:
-        x = math.exp(place) if self.p.scale is Scale.LOG and self.p.low > 0 else place
+        x = math.exp(place) if self._log else place
         return float(self.p.clamp(x))
 
     def _safe(self, y: float) -> bool:
@@ -224,7 +228,9 @@ class _Search:
             if not halve:
                 gs, gu = self._gap(safe) * weight[safe], self._gap(unsafe) * weight[unsafe]
                 if math.isfinite(gs) and math.isfinite(gu) and gs != gu:
-                    share = min(max(gs / (gs - gu), 1e-3), 1 - 1e-3)
+                    # No nearer to an end than what is asked for: a step just across closes in.
+                    least = min(0.5, self._tolerance(safe, unsafe) / abs(u - s))
+                    share = min(max(gs / (gs - gu), least), 1 - least)
             x = self._value(s + share * (u - s))
             if x in (safe, unsafe) and self.p.kind is Kind.INTEGER:
                 x = safe + math.copysign(1, unsafe - safe)
@@ -248,6 +254,14 @@ class _Search:
             if y == self.goal.target:
                 return x, x
         return safe, unsafe
+
+    def _tolerance(self, a: float, b: float) -> float:
+        """Return the least useful step between two values, on the parameter's scale."""
+        if self.p.kind is Kind.INTEGER:
+            low, high = self._place(max(abs(a), abs(b)) - 0.5), self._place(max(abs(a), abs(b)))
+            return abs(high - low)
+        relative = 0.06 * 10.0**-self.goal.digits
+        return relative if self._log else relative * max(abs(a), abs(b))
 
     def _gap(self, x: float) -> float:
         """Return how far the curve is from the target, on a log scale where it can be."""

@@ -26,7 +26,7 @@ from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.target_line import TargetLine
 from explorer.ui.widgets.numbers import pretty_number
 
-LIVE_DIGITS = 4
+LIVE_DIGITS = 3
 """Digits of a solution while the target moves; at rest there are more."""
 _STEP = 0.02
 """Share of a target, or of the shown range of y, by which a key moves it."""

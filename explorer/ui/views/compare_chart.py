@@ -83,6 +83,7 @@ class CompareChart(QWidget):
     ) -> float:
         theme = self._theme
         low, high, log = axis_of([row for _, row in rows])
+        statements = list(dict.fromkeys((row.study, row.statement) for _, row in rows))
         left, right = 0.42 * self.width(), self.width() - 76.0
         letters = painter.fontMetrics()
 
@@ -109,7 +110,9 @@ class CompareChart(QWidget):
             middle = top + _ROW * (place_below + 0.5)
             band = QRectF(0, middle - _ROW / 2, left - 10, _ROW)
             write(band, f"{number}  {row.statement} · {row.study}", theme.text, at_left)
-            colour = QColor(theme.curves[place_below % len(theme.curves)])
+            colour = QColor(
+                theme.curves[statements.index((row.study, row.statement)) % len(theme.curves)]
+            )
             painter.setPen(QPen(QColor(theme.grid), 1))
             painter.drawLine(QPointF(left, middle), QPointF(right, middle))
             if row.low is not None and row.high is not None:
