@@ -24,6 +24,7 @@ KEYS = (
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
         ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
         ("Ctrl+1, Ctrl+2, …", "choose a study"),
+        ("Esc", "stop what runs"),
         ("F1, Ctrl+F1", "about the question in front, this list"),
     )),
     ("Sliders", (
@@ -41,6 +42,10 @@ KEYS = (
         ("drag the vertical line", "is the slider of the parameter on the x axis"),
         ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
         ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison"),
+    )),
+    ("Headings and tables", (
+        ("← →, Space", "fold and unfold a group of parameters"),
+        ("Ctrl+C, menu key", "copy the table or what is selected; as Markdown, LaTeX or CSV"),
     )),
     ("Comparison", (
         ("Alt+↑, Alt+↓, Delete", "move the selected rows, remove them"),

@@ -22,9 +22,12 @@ def _show(label: QWidget, shown: bool) -> None:
 def _words(result: Result, promise: Guarantee, key: str) -> str:
     """Return what stands below one of the panel's headings; empty if nothing does."""
     if key == "settings":
-        return settings_line(result, with_swept=True)
+        # A line must not end between a symbol and its value.
+        return settings_line(result, with_swept=True).replace(" = ", "\u00a0=\u00a0")
     if key == "differences":
-        return "\n".join(promise.differences)
+        if len(promise.differences) < 2:
+            return "".join(promise.differences)
+        return "\n".join(f"• {sentence}" for sentence in promise.differences)
     return str(getattr(promise, key))
 
 

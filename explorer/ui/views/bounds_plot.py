@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 
 import numpy as np
@@ -23,7 +22,7 @@ from explorer.studies.model import Mark, Result, Series
 from explorer.ui.views.crosshair import Crosshair
 from explorer.ui.views.curves import Curve
 from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
-from explorer.ui.views.reading import reading, reading_table, value_at
+from explorer.ui.views.reading import reading, reading_table, value_at, wrapped
 from explorer.ui.views.value_axis import ValueAxis, nice_range
 from explorer.ui.widgets.numbers import pretty_number
 
@@ -294,7 +293,7 @@ class BoundsPlot(pg.GraphicsView):
             return
         point = self.view.mapSceneToView(position)
         reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
-        text = html.escape(reason) if reason else self._reading(point.x(), point.y())
+        text = wrapped(reason) if reason else self._reading(point.x(), point.y())
         self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text)
 
     def _reading(self, x: float, y: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from explorer.ui.widgets.numbers import pretty_number
 
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
 ABSENT = "not valid here"
+LINE = 64
+"""Letters in a line beside the pointer."""
 
 
 def value_at(curve: Curve, x: float) -> float | None:
@@ -80,8 +83,13 @@ def reading_table(head: str, rows: list[tuple[Series, str, str]], reason: str = 
         f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
         for series, colour, said in rows
     )
-    why = f"<br>Nothing claimed holds here: {html.escape(reason)}" if reason else ""
+    why = f"<br>{wrapped(f'Nothing claimed holds here: {reason}')}" if reason else ""
     return f"<b>{html.escape(head)}</b>{why}<table cellspacing='1'>{cells}</table>"
+
+
+def wrapped(text: str) -> str:
+    """Return a sentence as rich text in lines that fit beside the pointer."""
+    return "<br>".join(html.escape(line) for line in textwrap.wrap(text, LINE))
 
 
 def _spread(curve: Curve, place: int) -> str:
