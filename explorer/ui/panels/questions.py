@@ -95,6 +95,12 @@ class QuestionList(QListWidget):
             else:
                 height = words.heightForWidth(width) + 2
             item.setSizeHint(QSize(width, height))
+        self.doItemsLayout()  # at once: who scrolls next must find the rows where they will be
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Take the words along, also when scrolled before anything was ever drawn."""
+        super().scrollContentsBy(dx, dy)
+        self.updateEditorGeometries()
 
     def resizeEvent(self, event: object) -> None:
         """Fit to the new size."""

@@ -64,8 +64,9 @@ def format_number(number: float, digits: int = 6) -> str:
     if not math.isfinite(number):
         return "∞" if number > 0 else ("−∞" if number < 0 else "–")
     size = abs(number)
-    if 1e-3 <= size < 1e6:
-        return f"{number:.{digits}g}" if size < 1e5 else f"{number:.{max(digits, 6)}g}"
+    if 1e-3 <= size < 1e6 - 0.5:
+        whole = size >= 10**digits - 0.5  # where "g" would turn to an exponent
+        return f"{number:,.0f}" if whole else f"{number:.{digits}g}"
     mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa}e{int(exponent)}"
