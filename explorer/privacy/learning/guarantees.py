@@ -34,8 +34,8 @@ def rounds_of(epochs: ArrayLike, n: ArrayLike, k: ArrayLike) -> FloatArray:
     """
     passes = domain.reals("epochs", epochs, 0.0, domain.ROUNDS_MAX, open_low=True)
     sampled, clients = domain.population(k, n)
-    # A product that is whole but for rounding stays what it is.
-    return np.asarray(np.ceil(passes * clients / sampled * (1 - 4e-16)))
+    # Whole numbers below 2^53 divide exactly here: no round is lost or added by rounding.
+    return np.asarray(-np.floor_divide(-(passes * clients), sampled))
 
 
 def training_epsilon(

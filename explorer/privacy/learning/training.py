@@ -160,8 +160,6 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
     rng = copy.deepcopy(state.generator)
     theta = state.theta
     for t in range(state.rounds + 1, state.rounds + rounds + 1):
-        # The order in which a fresh sample is drawn is the order after the shuffler: uniform, and
-        # independent of who the clients are.
         chosen = samples.row[rng.choice(clients, plan.sampled, replace=False)]
         x = samples.x[chosen] * samples.unit
         gradients = plan.model.gradients(theta, x, samples.y[chosen])

@@ -144,12 +144,12 @@ QUANTITIES = (
         scale=Scale.LOG, latex=r"\varepsilon",
     ),
     Quantity(
-        RISK, "F − F*", "excess risk after the training",
+        RISK, "F − F*", "excess risk",
         ("epochs", "eps0", "k", "n", "d", "clip", "diameter"),
         scale=Scale.LOG, latex=r"F-F^*",
     ),
     Quantity(
-        ACCURACY, "acc", "accuracy on test pictures", ("spent", "epochs"),
+        ACCURACY, "acc", "test accuracy", ("spent", "epochs"),
         latex=r"\mathrm{acc}",
     ),
 )  # fmt: skip

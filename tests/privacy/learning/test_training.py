@@ -8,6 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 from explorer.privacy import learning, shuffle_rdp
 from explorer.privacy.bounds import Role
@@ -184,6 +187,57 @@ def test_figure_5_privacy():
     sharp = learning.training_epsilon_numerical(2.0, 2_000, 60_000, 6000, 1e-5)
     assert float(sharp.value) == pytest.approx(0.9191, abs=1e-3)
     assert all(x < y for x, y in pairwise(a))
+
+
+@given(st.integers(1, 200), st.integers(1, 10**9), st.data())
+def test_rounds_are_never_fewer_than_the_epochs_need(epochs, n, data):
+    k = data.draw(st.integers(max(1, n // 10**6), n))
+    assert int(learning.rounds_of(epochs, n, k)) == -(-epochs * n // k)
+
+
+class Shift:
+    """A model of one parameter whose gradient is the sample itself."""
+
+    size = 1
+
+    def initial(self, rng):
+        return np.zeros(1)
+
+    def gradients(self, theta, x, y):
+        return learning.Gradients(((x, np.ones((len(x), 1))),))
+
+
+def test_a_whole_round_has_the_law_of_the_subsampled_shuffle_model():
+    # 3 of 6 clients, one coordinate: θ₁ tells the number m of pluses. Its law by hand, χ² with a
+    # false-alarm rate of 1e-6; and with a replaced record within ε_s = ln(1+γ(e^ε₀−1)).
+    n, k, eps0, count = 6, 3, 1.0, 6_000
+    report = learning.coordinate_report(1, eps0, 1.0)
+    plan = learning.Plan(Shift(), k, 1.0, np.inf, learning.Rates(((0.0, 1.0),)), report)
+    high = math.exp(eps0) / (1 + math.exp(eps0))
+
+    def law(pluses):
+        found = np.zeros(k + 1)
+        for drawn in range(k + 1):
+            chance = stats.hypergeom(n, pluses, k).pmf(drawn)
+            yes = stats.binom(drawn, high).pmf(np.arange(k + 1))
+            no = stats.binom(k - drawn, 1 - high).pmf(np.arange(k + 1))
+            found += chance * np.convolve(yes, no)[: k + 1]
+        return found
+
+    laws = [law(2), law(3)]
+    for pluses, want in zip((2, 3), laws, strict=True):
+        x = np.where(np.arange(n) < pluses, 1.0, -1.0)[:, None]
+        data = learning.Samples(x, np.zeros(n, int), np.arange(n))
+        rng = np.random.default_rng(pluses)
+        begin = learning.start(plan, rng)
+        seen = np.zeros(k + 1)
+        for seed in range(count):
+            state = replace(begin, generator=np.random.default_rng([pluses, seed]))
+            theta = learning.advance(plan, data, state).theta[0]
+            seen[round((k - theta * k / report.length) / 2)] += 1
+        assert stats.chisquare(seen, want * count).pvalue > 1e-6
+    ratio = np.abs(np.log(laws[0] / laws[1])).max()
+    assert ratio <= math.log1p(k / n * math.expm1(eps0))
 
 
 def test_the_convergence_bound_is_remark_1_in_36():
