@@ -279,6 +279,31 @@ def test_a_public_file_whose_columns_settle_each_other(tmp_path):
     assert all(0.99 <= row[1] <= 1.0 for row in table.rows)
 
 
+def test_on_the_axis_of_q_the_file_is_a_dot(tmp_path):
+    context = Context()
+    value = context.add_file(table_of_public_records(tmp_path))
+    result = ask(points=3, q_from="file", public=value, context=context)[-1]
+    dot = curves(result)["file_q"]
+    assert dot.x[0] == pytest.approx(0.3, abs=0.08)
+    c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, dot.x[0], 0.5 * (1 + dot.x[0]))
+    assert dot.y[0] == pytest.approx(float(co.m_mean_mse(0.0, c, 1e4)))
+    # The line on the axis is the slider, and the numbers beside the plot are there.
+    assert result.readout("paper").value == pytest.approx(1.564, rel=1e-3)
+
+
+def test_words_among_numbers_are_set_aside(tmp_path):
+    path = tmp_path / "mixed.csv"
+    rng = np.random.default_rng(4)
+    rows = [
+        f"{a:.3f},{'xy'[b]}" for a, b in zip(rng.random(50), rng.integers(0, 2, 50), strict=True)
+    ]
+    path.write_text("a,b\n" + "\n".join(rows) + "\n?,x\n")
+    context = Context()
+    value = context.add_file(path)
+    result = ask(points=2, q_from="file", public=value, context=context)[-1]
+    assert "50 records in 2 columns; 1 lines set aside (line 52, a: '?'" in result.notes[0]
+
+
 def test_without_a_public_file_the_slider_counts():
     result = ask(points=2, q_from="file")[-1]
     assert result.readout("paper").value == pytest.approx(1.564, rel=1e-3)

@@ -29,6 +29,11 @@ PAGE = Page(
         "Data lie in [−1, 1], scaled by public bounds; values beyond them are clipped.",
         "q is public and chosen without the protected records; it bounds the coupling, in total "
         "variation, of the beliefs one wants protection from.",
+        "A coupling estimated from a public file is no certificate. On binned columns it can only "
+        "be missed: two Gaussian columns with correlation 0.3 have 0.19 on two bins and 0.655 in "
+        "truth; an exclusive or has 0 on every pair of columns and 1 in truth. On many columns "
+        "the estimate tends to 1, every record being the only one of its kind. The protected "
+        "records must not be used: the reports' size tells the budgets, and these tell q.",
         "Errors are squared, summed over coordinates, against the mean of the users' own data.",
         "Each user reports once; repeated releases add c and L, never the levels δᵢ.",
     ),

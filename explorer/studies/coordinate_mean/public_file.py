@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,17 +11,15 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.bounds import FloatArray
 from explorer.studies.model import Context, Table
-from explorer.studies.records import Records, number, read_records, what_was_read
+from explorer.studies.records import Records, SetAside, number, read_records, what_was_read
 
 CONFIDENCE = 0.95
 CAVEATS = (
-    "The file must be public: a coupling computed from the protected records would be published "
-    "by the reports themselves (their size tells the budgets, and these tell q), at no finite ε.",
-    "The estimate is no certificate. On binned columns coupling can only be missed: two Gaussian "
-    "columns with correlation 0.3 have coupling 0.19 on two bins and 0.655 in truth; an exclusive "
-    "or has 0 on every pair of columns and 1 in truth. With many columns the plug-in estimate "
-    "tends to 1, every record being the only one of its kind.",
+    "The coupling is estimated from a public file, not certified: bins can only miss coupling, "
+    "many columns inflate it. Never take it from the protected records: the reports publish q.",
 )
+_MOSTLY = 0.9
+"""A column is one of numbers if this share of its fields are; the other records are set aside."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +65,44 @@ class PublicCoupling:
         )
 
 
-def codes(records: Records, bins: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Return a table as categories: words by value, numbers in bins of equally many records."""
+def codes(
+    records: Records, bins: int
+) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Records]:
+    """Return a table as categories: words by value, numbers in bins of equally many records.
+
+    Also the table without the records that have words in a column of numbers.
+    """
+    numbers = np.array([[number(field) for field in row] for row in records.rows])
+    holds = ~np.isnan(numbers)
+    numeric = holds.mean(axis=0) >= _MOSTLY
+    bad = numeric & ~holds
+    used = np.flatnonzero(~bad.any(axis=1))
+    set_aside = [
+        SetAside(
+            records.lines[row],
+            records.names[int(np.argmax(bad[row]))],
+            f"{records.rows[row][int(np.argmax(bad[row]))][:40]!r} is not a number",
+        )
+        for row in np.flatnonzero(bad.any(axis=1))
+    ]
+    kept = replace(
+        records,
+        rows=[records.rows[row] for row in used],
+        lines=[records.lines[row] for row in used],
+        set_aside=tuple(sorted((*records.set_aside, *set_aside), key=lambda item: item.line)),
+    )
     columns = []
-    for i in range(len(records.names)):
-        fields = [row[i] for row in records.rows]
-        values = np.array([number(field) for field in fields])
-        if np.isnan(values).any():
-            columns.append(np.unique(np.array(fields), return_inverse=True)[1])
+    for i in range(len(kept.names)):
+        values = numbers[used, i]
+        if not numeric[i]:
+            columns.append(np.unique([row[i] for row in kept.rows], return_inverse=True)[1])
             continue
         distinct, place = np.unique(values, return_inverse=True)
         if distinct.size > bins:
             edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, bins + 1)[1:-1]))
             place = np.searchsorted(edges, values, side="right")
         columns.append(place)
-    return np.stack(columns, axis=1).astype(np.int64)
+    return np.stack(columns, axis=1).astype(np.int64), kept
 
 
 @lru_cache(maxsize=4)
@@ -92,7 +113,7 @@ def measure(path: Path, value: str, bins: int) -> PublicCoupling:
     a fixed seed: files are often sorted.
     """
     records = read_records(path, value.partition("#")[0])
-    table = codes(records, bins)
+    table, records = codes(records, bins)
     table = table[np.random.default_rng(0).permutation(table.shape[0])]
     found = co.coupling_of_public_data(table, CONFIDENCE)
     said = what_was_read(records, len(records.rows))

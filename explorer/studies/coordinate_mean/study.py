@@ -143,13 +143,12 @@ class _Work:
             "budget": self._budgets,
             "level": self._levels,
         }[self.request.quantity](fidelity)
-        from_file = None
-        if self.request["q_from"] == FILE:
-            from_file = self.public is not None
         notes: tuple[str, ...] = ()
         tables = [self._table(fidelity, here)]
         if self.public is not None:
             notes = (self.public.said, *CAVEATS)
+            if self.points.sweep.key == "q":
+                notes += (said.on_the_axis(self.public.q),)
             tables.append(self.public.table(self.request["bins"]))
         if self.request.quantity == "level":
             warned = said.levels_note(demand, float(self.points["true_q"][-1]))
@@ -161,7 +160,12 @@ class _Work:
             tables=tuple(tables),
             readouts=readouts,
             conditions=said.conditions(
-                demand, here, float(self.points["x2"][-1]), float(self.points["n"][-1]), from_file
+                demand,
+                here,
+                float(self.points["x2"][-1]),
+                float(self.points["n"][-1]),
+                self.request["q_from"] == FILE,
+                None if self.public is None else self.public.q,
             ),
             guarantee=said.guarantee(demand, here["paper"]),
             notes=notes,
@@ -230,7 +234,10 @@ class _Work:
                 continue
             series.append(curve_of(key, label, points, bound, note=note, mark=self._mark(key)))
             readouts.append(readout_of(key, label, bound, note=note))
-        if self.request["projected"] and fidelity is Fidelity.FULL:
+        full = fidelity is Fidelity.FULL
+        if full and self.public is not None and self.points.sweep.key == "q":
+            series.append(self._at_the_files_coupling(self.public.q))
+        if full and self.request["projected"]:
             for key in ("paper", "baseline", "best_zeta", "exact", "hybrid"):
                 points, plans = self.known[key]
                 self.context.check()
@@ -241,6 +248,17 @@ class _Work:
                 )
                 readouts.append(readout_of(f"{key}_projected", label, bound))
         return tuple(series), tuple(readouts)
+
+    def _at_the_files_coupling(self, q: float) -> Series:
+        """Return the paper's error at the public file's coupling, a dot on the axis of q."""
+        zeta = self.demands[-1].zeta if self.request["zeta_rule"] != HEURISTIC else 0.5 * (1.0 + q)
+        (plan,) = paper_plans([replace(self.demands[-1], q=q, zeta=zeta)])
+        bound = error_bound([plan], chosen(self.points, []), Role.ESTIMATE, said.NAMES["paper"][2])
+        return Series(
+            "file_q", "at the public file's q: the paper's ζ", Role.ESTIMATE, np.array([q]),
+            bound.value, bound.reference, why_absent=bound.reason, mark=Mark.DOTS,
+            note="q is an estimate",
+        )  # fmt: skip
 
     def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
         order = ("paper", "exact", "hybrid", "best_zeta")
@@ -345,12 +363,13 @@ def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
 
 
 def _with_coupling(points: SweptPoints, public: PublicCoupling | None) -> SweptPoints:
-    """Return the points with the public file's coupling for the slider's, but on the x axis."""
-    if public is None:
+    """Return the points with the public file's coupling for the slider's.
+
+    With q on the x axis the slider is a line there and stays what counts.
+    """
+    if public is None or points.sweep.key == "q":
         return points
     q = np.full(points.x.size + 1, public.q)
-    if points.sweep.key == "q":
-        q[:-1] = points.x
     return replace(points, columns=points.columns | {"q": q})
 
 

@@ -110,11 +110,16 @@ def guarantee(demand: Demand, paper: Plan) -> Guarantee:
 
 
 def conditions(
-    demand: Demand, plans: dict[str, Plan], x2: float, n: float, from_file: bool | None
+    demand: Demand,
+    plans: dict[str, Plan],
+    x2: float,
+    n: float,
+    wants_file: bool,
+    file_q: float | None,
 ) -> tuple[Condition, ...]:
     """Return what the statements need, and whether they have it.
 
-    `from_file` is None if q is set by the slider, else whether a public file gave it.
+    `wants_file` says whether q is to come from a public file, `file_q` is what it gave.
     """
     paper, baseline = plans["paper"], plans["baseline"]
     ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
@@ -157,17 +162,17 @@ def conditions(
                 "else (19)",
             )
         )
-    if from_file is False:
+    if wants_file and file_q is None:
         said.append(
             Condition("A public file is open", False, "the slider's q is used until there is one")
         )
-    elif from_file:
+    elif file_q is not None:
         said.append(
             Condition(
                 "The public file's coupling bounds the observers': it is an estimate, not a "
                 "certificate, and must not come from the protected records",
                 None,
-                f"largest plug-in estimate {demand.q:.3g}",
+                f"largest plug-in estimate {file_q:.3g}",
             )
         )
     return tuple(said)
@@ -181,6 +186,11 @@ def levels_note(demand: Demand, true_q: float) -> str:
         f"At q′ = {true_q:.3g} beliefs are more coupled than the assumed q = {demand.q:.3g}: the "
         "demanded level is not promised, only what the curves say, and never more than L."
     )
+
+
+def on_the_axis(q: float) -> str:
+    """Return what the public file's coupling does while q is on the x axis."""
+    return f"With q on the x axis its line is what counts; the file's estimate is q = {q:.3g}."
 
 
 def finite(value: float) -> float | None:
