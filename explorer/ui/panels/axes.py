@@ -63,7 +63,7 @@ class YAxisBar(QWidget):
         layout.setContentsMargins(12, 8, 12, 0)
         label = QLabel("<b>y</b>")
         label.setBuddy(self.quantity)
-        for widget, stretch in ((label, 0), (self.quantity, 3), (self.log, 0)):
+        for widget, stretch in ((label, 0), (self.quantity, 100), (self.log, 0)):
             layout.addWidget(widget, stretch)
         layout.addStretch(1)
         layout.addWidget(self.reset)

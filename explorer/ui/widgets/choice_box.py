@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolTip,
+    QWidget,
+)
 
 
 class ChoiceBox(QComboBox):
@@ -25,6 +32,7 @@ class ChoiceBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.cut = ""
 
     def offer(self, items: Sequence[tuple[str, str]], chosen: str) -> None:
         """Show these (key, words), one of them chosen."""
@@ -42,9 +50,29 @@ class ChoiceBox(QComboBox):
             event.ignore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw, and a chevron that the style sheet has no picture for."""
-        super().paintEvent(event)
+        """Draw, cut words with …, and a chevron that the style sheet has no picture for."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        whole = option.currentText
+        option.currentText = option.fontMetrics.elidedText(
+            whole, Qt.TextElideMode.ElideRight, field.width() - 8
+        )
+        with QStylePainter(self) as painter:
+            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         paint_chevron(self)
+        self.cut = whole if option.currentText != whole else ""
+
+    def event(self, event: QEvent) -> bool:
+        """Say all the words where they are cut."""
+        if event.type() == QEvent.Type.ToolTip and self.cut:
+            tip = f"{self.cut}\n{self.toolTip()}".strip()
+            QToolTip.showText(event.globalPos(), tip, self)
+            return True
+        return super().event(event)
 
 
 def paint_chevron(widget: QWidget) -> None:
