@@ -109,7 +109,7 @@ PARAMETERS = (
     Parameter(
         "runs", "runs", "seeded runs",
         "How many trainings, each with its own seed, the mean and spread are taken over.",
-        Kind.INTEGER, 3, 1, 20, unit="runs", quantities=_TRAINED, group="simulation",
+        Kind.INTEGER, 3, 1, 20, quantities=_TRAINED, group="simulation",
     ),
     Parameter(
         "data", "", "pictures",

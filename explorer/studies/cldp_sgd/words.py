@@ -7,7 +7,7 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.privacy.learning import guarantees
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import guesses, odds, small
 
 _PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = guarantees.PRIVACY
@@ -186,9 +186,10 @@ def guarantee(
     source = min((key for key in upper if math.isfinite(upper[key])), key=lambda key: upper[key])
     epsilon = upper[source]
     named = f"Theorem 3, order λ* = {order:.0f}" if source == "theorem" else LABELS[source]
-    sharper = (
-        f"; numerically exact composition gives {numerical:.4g}" if math.isfinite(numerical) else ""
-    )
+    sharper = ""
+    if math.isfinite(numerical):
+        best = odds(numerical, delta)
+        sharper = f"; numerically exact composition gives {numerical:.4g}, odds of {best}"
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
