@@ -51,6 +51,41 @@ def _as_printed(x: np.ndarray, c: np.ndarray, rng: np.random.Generator) -> np.nd
     return reports / weights
 
 
+def _first_and_last(study_id: str, **values: object) -> tuple[float, float]:
+    """Return the median times to a study's first and to its last answer, nothing remembered."""
+    from explorer.studies.model import default_request
+    from explorer.studies.registry import get_study
+    from tests.studies.context import Context
+
+    study = get_study(study_id)
+    firsts, lasts = [], []
+    for repeat in range(6):
+        request = default_request(study, **values)
+        start = time.perf_counter()
+        answers = study.answer(request, Context())
+        next(answers)
+        first = time.perf_counter() - start
+        for _ in answers:
+            pass
+        if repeat:
+            firsts.append(first)
+            lasts.append(time.perf_counter() - start)
+    return statistics.median(firsts), statistics.median(lasts)
+
+
+def answers() -> list[Row]:
+    """Time the three studies in the window's place, worker processes left out."""
+    mean = _first_and_last("coordinate-mean")
+    learnt = _first_and_last("coordinate-learnt")
+    regression = _first_and_last("private-regression", trials=2, n=1000)
+    return [
+        at_most("coordinate-mean, first curves over q", 1e3 * mean[0], 40.0, "ms"),
+        at_most("  all curves, 100 points", 1e3 * mean[1], 1000.0, "ms"),
+        at_most("coordinate-learnt, tests of a coordinate, 100 points", 1e3 * learnt[1], 8.0, "ms"),
+        at_most("private-regression, Theorem 3 over n", 1e3 * regression[0], 40.0, "ms"),
+    ]
+
+
 def run() -> list[Row]:
     rng = np.random.default_rng(1)
     x = rng.uniform(-1.0, 1.0, (USERS, D))
@@ -99,4 +134,4 @@ def run() -> list[Row]:
             "s",
         ),
     ]
-    return rows
+    return rows + answers()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import BoolArray, Bound, Role
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
 from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import (
     Demand,
@@ -80,20 +80,21 @@ def theorem_3(
 ) -> dict[str, Bound]:
     """Return Theorem 3 as printed, and with r² of the reports that are really sent."""
     n, radius = points["n"], points["radius"]
-    printed = np.array(
-        [
-            float(co.theorem3_bound(plan.c, m, r))
-            for plan, m, r in zip(plans, n, radius, strict=True)
-        ]
-    )
-    halved = np.array(
-        [
-            rate(halved_r2(plan), plan.c.size, float(m), float(r))
-            for plan, m, r in zip(plans, n, radius, strict=True)
-        ]
-    )
+    # Over n or R all points share one plan.
+    distinct = {id(plan): plan for plan in plans}
+    printed_r2 = {key: float(co.theorem3_r2(plan.c)) for key, plan in distinct.items()}
+    halved = {key: halved_r2(plan) for key, plan in distinct.items()}
+
+    def values(r2: dict[int, float]) -> FloatArray:
+        return np.array(
+            [
+                rate(r2[id(plan)], plan.c.size, float(m), float(r))
+                for plan, m, r in zip(plans, n, radius, strict=True)
+            ]
+        )
+
     reason = "" if holds.all() else why
     return {
-        "theorem3": Bound(printed, Role.ESTIMATE, said.THEOREM_3, holds, reason),
-        "theorem3_half": Bound(halved, Role.ESTIMATE, said.THEOREM_3_HALF, holds, reason),
+        "theorem3": Bound(values(printed_r2), Role.ESTIMATE, said.THEOREM_3, holds, reason),
+        "theorem3_half": Bound(values(halved), Role.ESTIMATE, said.THEOREM_3_HALF, holds, reason),
     }
