@@ -65,6 +65,7 @@ from explorer.privacy.user_metric.itemwise import (
     priv_emd_item_wise,
 )
 from explorer.privacy.user_metric.linear import (
+    averaged_laplace_mean,
     k_norm_coordinate_mean,
     k_norm_coordinate_variance,
     k_norm_mean,
@@ -107,6 +108,7 @@ from explorer.privacy.user_metric.shuffle_theorem import (
     theorem44_ratio,
     validity_limit,
 )
+from explorer.privacy.user_metric.slopes import Slopes, prefix_lipschitz
 from explorer.privacy.user_metric.theorem_certificate import (
     TheoremCertificate,
     TheoremDelta,
@@ -134,10 +136,12 @@ __all__ = [
     "ItemMechanism",
     "PlanarLaplace",
     "Reduction",
+    "Slopes",
     "TheoremCertificate",
     "TheoremDelta",
     "alpha_from_distances",
     "alpha_from_requirements",
+    "averaged_laplace_mean",
     "binomial_threshold",
     "bounded_emd_reduction",
     "bounded_reduction",
@@ -190,6 +194,7 @@ __all__ = [
     "lipschitz",
     "local_improvement_threshold",
     "per_item_epsilon",
+    "prefix_lipschitz",
     "priv_emd_gaussian",
     "priv_emd_item_wise",
     "priv_emd_linear",

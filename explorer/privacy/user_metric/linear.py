@@ -203,6 +203,28 @@ def _laplace_length(dim: float) -> float:
     return float(weights @ values) / math.sqrt(math.pi)
 
 
+def averaged_laplace_mean(
+    users: ArrayLike, alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1
+) -> Any:
+    """Return E|mean of `users` independent Laplace variables of scale b|.
+
+    (2b/√π)·Γ(users + ½)/(users·Γ(users)): the sum is the difference of two Gamma(users, b). It is
+    b for one user and b·2/√(π·users) for many: the error of a coordinate when local answers with
+    p = 1 noise are averaged.
+
+    Parameters
+    ----------
+    users : array of float
+        Whole, in [1, 1e12].
+    alpha, lip, n
+        As in `k_norm_scale`.
+    """
+    count = domain.integers("users", users, 1, domain.COUNT_MAX)
+    unit = 2 / math.sqrt(math.pi) * np.exp(log_gamma_step(count, 0.5)) / count
+    with np.errstate(over="ignore"):
+        return domain.simple(unit * k_norm_scale(alpha, lip, n))
+
+
 @cache
 def _nodes() -> tuple[FloatArray, FloatArray]:
     nodes, weights = np.polynomial.legendre.leggauss(400)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from explorer.privacy.bounds import FloatArray
 from explorer.privacy.spaces import (
     Clustered,
     Discrete,
@@ -57,6 +58,10 @@ class ChosenSpace:
         Why there is no metric; empty if there is.
     notes : tuple of str
         Rows of a file that were set aside.
+    labels : tuple of str
+        Names of a file's items; empty without a file.
+    coordinates : ndarray of float, shape (items, 2), or None
+        Where a file of points says they are, (longitude, latitude) on a sphere.
     """
 
     kind: str
@@ -69,6 +74,8 @@ class ChosenSpace:
     picture: SpacePicture | None
     missing: str = ""
     notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    coordinates: FloatArray | None = None
 
 
 def chosen_space(request: Request, context: Context) -> ChosenSpace:
@@ -147,7 +154,7 @@ def _from_file(
     else:
         layout = pictures.points_layout(read.coordinates, norm == named.GREAT_CIRCLE)
     what = "distances" if kind == named.MATRIX else "points"
-    return _chosen(
+    chosen = _chosen(
         kind,
         f"{what} of {name} ({read.metric.size} items)",
         read.metric,
@@ -155,6 +162,7 @@ def _from_file(
         _nearest(read.metric),
         (read.note,) if read.note else (),
     )
+    return replace(chosen, labels=read.labels, coordinates=read.coordinates)
 
 
 def _nearest(metric: MatrixSpace) -> float:
