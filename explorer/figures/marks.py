@@ -101,10 +101,10 @@ def absent_stretches(item: Series) -> list[Stretch]:
         return []
     if item.mark is Mark.PATH:
         return [] if item.present.any() else [(-np.inf, np.inf)]
+    if item.present.all():
+        return []
     order = np.argsort(item.x, kind="stable")
     x, missing = item.x[order], ~item.present[order]
-    if not missing.any():
-        return []
     if item.mark in FUNCTIONS:
         last = len(x) - 1
         return [
@@ -125,7 +125,7 @@ def invalid_stretches(series: Sequence[Series]) -> list[tuple[float, float, str]
         for s in series
         if s.mark in FUNCTIONS and s.role is not Role.BASELINE and len(s.x) and not s.pin
     ]
-    if not claims:
+    if not claims or any(s.present.all() for s in claims):
         return []
     common = [(-np.inf, np.inf)]
     for item in claims:

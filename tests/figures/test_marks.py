@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -22,6 +24,7 @@ from explorer.figures.marks import (
     whole_axis,
 )
 from explorer.figures.style import DASHES, dashes, series_styles
+from explorer.figures.tables import table_bytes
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Mark, Scale, Sweep
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
@@ -200,6 +203,23 @@ def test_every_mark_is_drawn_in_every_format(mark, fmt):
             colour = series_styles(result.series, "light")["m"].colour
             rgb = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
             assert (np.abs(image.astype(int) - rgb).sum(2) < 120).sum() > 50
+
+
+@pytest.mark.parametrize("mark", list(Mark))
+def test_every_mark_is_a_table_in_csv_and_json(mark):
+    item = series("m", Role.ESTIMATE, [0.1, np.nan, 10], [3.0, 1, 3], mark=mark, why_absent="hole",
+                  low=np.array([0, 1, 1.0]), high=np.array([1, 2, np.inf]))  # fmt: skip
+    result = only(item)
+    text = table_bytes(result, view_of(result), RECIPE, "csv").decode()
+    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    # Two points at one x: rows of their own, in their own order.
+    assert [(r["x"], r["m"], r["m:low"], r["m:high"]) for r in rows] == [
+        ("3", "0.1", "0", "1"), ("1", "", "1", "2"), ("3", "10", "1", ""),
+    ]  # fmt: skip
+    (document,) = json.loads(table_bytes(result, view_of(result), RECIPE, "json"))["series"]
+    assert document["mark"] == mark.value
+    assert document["y"] == [0.1, None, 10]
+    assert document["high"] == [1, 2, None]
 
 
 def test_legends_show_the_mark():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.figures.words import settings_line
@@ -10,6 +10,8 @@ from explorer.studies.model import Condition, Guarantee, Result
 from explorer.ui.theme import Theme
 from explorer.ui.widgets.still_text import StillText
 
+PAUSE_MS = 250
+"""The longest text is laid out at most so often: it takes as long as drawing the curves."""
 _NOTHING = "Nothing is claimed yet: the first answer is on its way."
 
 
@@ -38,6 +40,8 @@ class GuaranteePanel(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._result: Result | None = None
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self._say_differences)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -95,15 +99,28 @@ class GuaranteePanel(QScrollArea):
             self._show_nothing()
         else:
             self.sentence.setText(promise.sentence)
-            for key, (heading, text) in self._parts.items():
-                said = _words(result, promise, key)
-                for label in (heading, text):
-                    _show(label, bool(said))
-                text.setText(said)
+            for key in self._parts:
+                if key != "differences":
+                    self._say_part(key, _words(result, promise, key))
+            if not self._pause.isActive():
+                self._say_differences()
+                self._pause.start()
             self.references.setText("\n".join(str(r) for r in promise.references))
             _show(self.references, bool(promise.references))
             _show(self._references_title, bool(promise.references))
         self._show_conditions(result.conditions)
+
+    def _say_part(self, key: str, said: str) -> None:
+        heading, text = self._parts[key]
+        for label in (heading, text):
+            _show(label, bool(said))
+        text.setText(said)
+
+    def _say_differences(self) -> None:
+        """Bring the longest text up to date; nobody reads it while a slider moves."""
+        promise = self._result.guarantee if self._result is not None else None
+        if promise is not None:
+            self._say_part("differences", _words(self._result, promise, "differences"))
 
     def part(self, key: str) -> str:
         """Return what is said of one part (``trust``, ``settings``, …); empty while hidden."""

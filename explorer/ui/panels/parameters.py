@@ -183,7 +183,9 @@ class ParametersPanel(QScrollArea):
         (self._folded.add if folded else self._folded.discard)(group)
 
     def _file_chosen(self, study_id: str, key: str, path: Path) -> None:
-        if self._files is not None:
+        if self._files is None:
+            self._page(get_study(study_id)).rows[key].show_error("Nothing here opens files.")
+        else:
             self._files.open(study_id, key, path)
 
     def _file_opened(self, study_id: str, key: str, value: str) -> None:

@@ -203,6 +203,8 @@ class Curve:
 
     def _measure(self, edges: tuple[np.ndarray, np.ndarray] | None, places: np.ndarray) -> Extent:
         there = np.isfinite(self.y) & np.isfinite(self.x)
+        if not there.any():
+            return (np.nan,) * 4
         xs, ys = [self.x[there]], [self.y[there]]
         if self.low is not None and self.mark is not Mark.BARS:
             ys += [axis_coordinates(e[there], self.y_log) for e in (self.low, self.high)]
@@ -210,12 +212,10 @@ class Curve:
             xs += [e[places] for e in edges]
             if not self.y_log:
                 ys.append(np.zeros(1))
-            elif there.any():  # the lowest bar is to be seen, too
+            else:  # the lowest bar is to be seen, too
                 ys.append(ys[0].min(keepdims=True) - 0.12 * (float(np.ptp(ys[0])) or 1.0))
         x, y = np.concatenate(xs), np.concatenate(ys)
         x, y = x[np.isfinite(x)], y[np.isfinite(y)]
-        if not (x.size and y.size and there.any()):
-            return (np.nan,) * 4
         return float(x.min()), float(x.max()), float(y.min()), float(y.max())
 
     def set_visible(self, visible: bool) -> None:
