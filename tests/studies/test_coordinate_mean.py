@@ -94,6 +94,19 @@ def test_the_papers_crossing_with_min_delta_ldp():
     assert projected["paper_projected"].x[np.argmax(above)] == pytest.approx(0.294, abs=1.5e-3)
 
 
+def test_what_the_presets_say_of_our_numbers():
+    bars = curves(walking.preset(STUDY, "budgets"))
+    assert bars["paper"].y[0] == pytest.approx(0.09, abs=5e-4)
+    assert bars["exact"].y[0] == pytest.approx(0.153, abs=5e-4)
+    corollary = walking.preset(STUDY, "corollary1")
+    shown = curves(corollary)
+    np.testing.assert_allclose(shown["paper"].y / shown["theorem2"].y, 6.0, rtol=0.03)
+    assert any("0.0165" in condition.margin for condition in corollary.conditions)
+    worst = curves(ask(low=0.999, high=1.0, points=2, projected=True, x2=1.0)[-1])
+    assert worst["paper_projected"].y[0] == pytest.approx(2.94, abs=0.01)
+    assert worst["baseline_projected"].y[0] == pytest.approx(1.476, abs=1e-3)
+
+
 def test_better_designs_are_never_worse():
     for values in ({}, {"share": 0.7, "d": 6}, {"level": 1.0, "eps": 5.0}):
         shown = curves(ask(points=12, **values)[-1])

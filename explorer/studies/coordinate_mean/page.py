@@ -141,7 +141,7 @@ PRESETS = (
         "The bound (17) simplifies to (18) up to q = (e^{δ/2}−1)/(e^ε−1), to (19) beyond "
         "(Corollary 1).",
         "The threshold is q = 0.0165 here. Both are orders of magnitude: the exact error is some "
-        "6 to 10 times (17) at these levels.",
+        "6 times (17) at these levels.",
     ),
     Preset(
         "budgets",
@@ -151,8 +151,8 @@ PRESETS = (
         "budget",
         Sweep("i", 1, 10, 10, Scale.LINEAR),
         "c₁ = (1−ζ)δ₁ when the first term of (16) is active (after Theorem 2).",
-        "0.09 for the two sensitive coordinates with the paper's ζ = 0.55: less than half of what "
-        "the exact constraint leaves them.",
+        "0.09 for the two sensitive coordinates with the paper's ζ = 0.55, where the exact "
+        "constraint leaves them 0.153.",
     ),
     Preset(
         "beliefs",
