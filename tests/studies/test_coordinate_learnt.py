@@ -98,6 +98,21 @@ def test_example_2(copies, expected):
     assert adding.holds is False
 
 
+def test_two_reports_of_example_2():
+    # They differ only if x₁ = 1, and then half the time.
+    channel = domain_of(
+        dict(default_request(STUDY, mechanism="example2", copies=2).values)
+    ).composed.reshape(8, 4, 4)
+    differ = 1.0 - np.trace(channel, axis1=1, axis2=2)
+    np.testing.assert_allclose(differ, np.repeat([0.0, 0.5], 4))
+    shown = curves(walking.preset(STUDY, "example2-twice"))
+    belief = shown["before"].x[1:-1]
+    np.testing.assert_allclose(shown["most"].y[1:-1], 1.0)
+    np.testing.assert_allclose(
+        shown["least"].y[1:-1], belief / (belief + 2 * (1 - belief)), rtol=1e-9
+    )
+
+
 @given(
     p1=st.floats(0, 1), p2=st.floats(0, 1), rho=st.floats(-1, 1),
     entries=st.lists(st.floats(0, 1), min_size=4, max_size=4), copies=st.integers(1, 3),

@@ -114,7 +114,7 @@ PRESETS = (
         "belief_after",
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
         "Two releases reveal x₁ (Example 2).",
-        "A quarter of all pairs of reports settle x₁: beliefs go to 0 or 1.",
+        "Two reports that differ, a quarter of all pairs, prove x₁ = 1; two alike speak 2:1 for 0.",
     ),
     Preset(
         "dependence",

@@ -12,7 +12,7 @@ from explorer.privacy.coordinates.figure3 import sample_copies
 from explorer.studies.coordinate_mean.parameters import MEDIAN
 from explorer.studies.coordinate_mean.plans import Plan
 
-NORMALS_A_TRIAL = 5_000_000
+NORMALS_A_TRIAL = 2_000_000
 """More users than this allows are stood in for by fewer: errors fall exactly as 1/n."""
 NORMALS_A_CALL = 10_000_000
 
