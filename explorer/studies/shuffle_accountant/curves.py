@@ -226,15 +226,10 @@ class ComposedCurves:
 
     upper: FloatArray
     lower: FloatArray
-    kov: FloatArray
 
 
 def composed_curves(points: Points, variant: Clones, context: Context) -> ComposedCurves:
-    """Compose clones from above, randomised response from below, and both steps of KOV exactly.
-
-    `kov` is the numerical comparator with the exact composition of its rounds (KOV, Theorem 3.3)
-    where `EpsilonCurves.numerical` takes the closed form (Theorem 3.4).
-    """
+    """Compose clones from above and randomised response from below."""
     rows, which = points.rows()
     upper, lower = np.full(points.size, np.nan), np.full(points.size, np.nan)
 
@@ -257,15 +252,22 @@ def composed_curves(points: Points, variant: Clones, context: Context) -> Compos
             context.check()
             found = [r.epsilon(float(points.delta[j]), int(points.rounds[j])) for r in routes]
             upper[j], lower[j] = found[0], np.maximum(*found[1:])
-    per_round = subsampled_epsilon(
-        shuffled_clones(points, variant, context), points.sampled / points.clients
-    )
-    kov = np.empty(points.size)
+    return ComposedCurves(upper, lower)
+
+
+def exact_strong_composition(points: Points, variant: Clones, context: Context) -> FloatArray:
+    """Return ε at δ by exact clones, sampling and the exact composition of KOV, Theorem 3.3.
+
+    `EpsilonCurves.numerical` takes their closed form, Theorem 3.4.
+    """
+    shuffled = shuffled_clones(points, variant, context)
+    per_round = subsampled_epsilon(shuffled, points.sampled / points.clients)
+    out = np.empty(points.size)
     for at in range(points.size):
         context.check()
         slack = (1 - SHARE) * float(points.delta[at])
-        kov[at] = kov_exact_epsilon(per_round[at], points.rounds[at], slack)
-    return ComposedCurves(upper, lower, kov)
+        out[at] = kov_exact_epsilon(per_round[at], points.rounds[at], slack)
+    return out
 
 
 def renyi_curves(points: Points, context: Context) -> RenyiCurves:

@@ -30,6 +30,7 @@ from explorer.studies.shuffle_accountant.curves import (
     RenyiCurves,
     composed_curves,
     epsilon_curves,
+    exact_strong_composition,
     renyi_curves,
     spread,
     thinned,
@@ -42,6 +43,8 @@ from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_p
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _COMPOSED_POINTS = 32
+_LOSSES = 80_000
+"""Losses that the exact strong composition may list before it gets fewer points."""
 _EPSILON_KEYS = (
     "theorem1", "lower_rdp", "clones_closed", "unamplified", "cap", "clones_numerical",
 )  # fmt: skip
@@ -139,30 +142,31 @@ class ShuffleAccountant:
         """Return the full answer with the numerically exact compositions added."""
         started = time.perf_counter()
         points, variant = _points(swept), Clones(request["clones"])
-        some = np.flatnonzero(points.holds[:-1])
         if not points.holds.any():
             absent = _absent(request, swept, _COMPOSED_KEYS)
             return replace(full, series=full.series + absent, complete=True)
-        chosen = some[list(thinned(some.size, _COMPOSED_POINTS))] if some.size else some
-        inside = points.at(np.append(chosen, swept.x.size))
-        holds = inside.holds
-        found = composed_curves(inside.at(holds), variant, context)
-        fewer = SweptPoints(swept.sweep, swept.x[chosen], {})
-        bounds = {
-            key: _bound(key, spread(values, holds), said.NOT_COMPOSED, variant)
-            for key, values in zip(
-                _COMPOSED_KEYS, (found.upper, found.lower, found.kov), strict=True
-            )
-        }
-        series = tuple(_curve(key, fewer, bound, variant) for key, bound in bounds.items())
-        more: dict[str, Any] = {"series": full.series + series}
-        if holds[-1]:
+        fewer, inside = _among(swept, points, _COMPOSED_POINTS)
+        found = composed_curves(inside.at(inside.holds), variant, context)
+        # Strong composition lists some √T losses a point.
+        few = int(np.clip(_LOSSES / np.sqrt(points.rounds.max()), 6, _COMPOSED_POINTS))
+        fewest, within = _among(swept, points, few)
+        kov = exact_strong_composition(within.at(within.holds), variant, context)
+        bounds, series = {}, []
+        for key, here, some, values in (
+            ("numerical_upper", fewer, inside, found.upper),
+            ("lower_2rr", fewer, inside, found.lower),
+            ("kov_exact", fewest, within, kov),
+        ):
+            bounds[key] = _bound(key, spread(values, some.holds), said.NOT_COMPOSED, variant)
+            series.append(_curve(key, here, bounds[key], variant))
+        more: dict[str, Any] = {"series": (*full.series, *series)}
+        if points.holds[-1]:
             readouts = full.readouts + _readouts(bounds, variant)
-            here = {r.key: r.value for r in readouts if r.value is not None}
+            known = {r.key: r.value for r in readouts if r.value is not None}
             more["readouts"] = readouts
             if full.guarantee is not None:
                 more["guarantee"] = replace(
-                    full.guarantee, differences=said.differences(here, request["clones"])
+                    full.guarantee, differences=said.differences(known, request["clones"])
                 )
         timings = dict(full.timings_ms) | {"composition": (time.perf_counter() - started) * 1e3}
         return replace(full, complete=True, timings_ms=timings, **more)
@@ -303,6 +307,14 @@ def _points(swept: SweptPoints) -> Points:
     return Points(
         swept["eps0"], sampled, swept["n"], swept["T"], swept["delta"], swept["lam"]
     )  # fmt: skip
+
+
+def _among(swept: SweptPoints, points: Points, wanted: int) -> tuple[SweptPoints, Points]:
+    """Return about so many of the points where there is an answer, and the sliders' own."""
+    there = np.flatnonzero(points.holds[:-1])
+    chosen = there[list(thinned(there.size, wanted))] if there.size else there
+    fewer = SweptPoints(swept.sweep, swept.x[chosen], {})
+    return fewer, points.at(np.append(chosen, swept.x.size))
 
 
 def _low_orders(swept: SweptPoints) -> SweptPoints:
