@@ -90,8 +90,14 @@ class Solution:
 
 
 def solvable_parameters(study: Study, request: Request) -> list[Parameter]:
-    """Return the parameters that may be solved for: numbers with a slider that matter."""
+    """Return the parameters that may be solved for: numbers with a slider that matter.
+
+    The study must be able to say what a curve is at one value of them: on the x axis, or beside an
+    x axis that has a slider.
+    """
     values = dict(request.values)
+    sweeps = quantity(study, request.quantity).sweeps
+    anything = point_axis(study, request.quantity) is not None
     return [
         p
         for p in study.parameters
@@ -99,7 +105,17 @@ def solvable_parameters(study: Study, request: Request) -> list[Parameter]:
         and not p.axis_only
         and p.high > p.low
         and relevant(p, values, request.quantity)
+        and (anything or (p.key in sweeps and not p.replaces))
     ]
+
+
+def point_axis(study: Study, quantity_key: str) -> Parameter | None:
+    """Return a parameter on whose axis the sliders' own point lies; None if there is none."""
+    for key in quantity(study, quantity_key).sweeps:
+        p = parameter(study, key)
+        if p.numeric and not p.axis_only and not p.replaces:
+            return p
+    return None
 
 
 def solvable_series(result: Result) -> list[Series]:

@@ -13,7 +13,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from explorer.engine.goals import Goal, Solution, solvable_parameters, solvable_series
+from explorer.engine.goals import (
+    Goal,
+    Solution,
+    point_axis,
+    solvable_parameters,
+    solvable_series,
+)
 from explorer.engine.host import Host
 from explorer.privacy.bounds import FloatArray, Role
 from explorer.studies.model import (
@@ -62,7 +68,7 @@ def solve(host: Host, goal: Goal, check: Callable[[], None]) -> Solution:
     p = parameter(study, goal.parameter)
     if p not in solvable_parameters(study, goal.request):
         allowed = ", ".join(q.key for q in solvable_parameters(study, goal.request))
-        raise ValueError(f"solve: {p.key!r} can't be solved for here; {allowed} can")
+        raise ValueError(f"solve: {p.key!r} can't be solved for here; {allowed or 'nothing'} can")
     if not math.isfinite(goal.target):
         raise ValueError(f"target: {goal.target} is not a finite number")
     return _Search(host, study, p, goal, check).run()
@@ -142,7 +148,10 @@ class _Search:
             if self.by_sweep:
                 sweep = Sweep(self.p.key, x, x, 1)
             else:
-                sweep = _point_sweep(self.study, request)
+                axis = point_axis(self.study, request.quantity)
+                assert axis is not None  # else the parameter is not solvable
+                here = float(request[axis.key])
+                sweep = Sweep(axis.key, here, here, 1)
             series = self._ask(replace(request, sweep=sweep, fidelity=Fidelity.FULL))
             self.found[x] = float(series.y[0])
             if self.curve is None or not math.isnan(self.found[x]):
@@ -308,13 +317,3 @@ class _Search:
             curve.label,
             curve.role,
         )
-
-
-def _point_sweep(study: Study, request: Request) -> Sweep:
-    """Return a sweep of one point, the sliders' own, for a parameter that can't be swept."""
-    for key in quantity(study, request.quantity).sweeps:
-        p = parameter(study, key)
-        if p.numeric and not p.axis_only and not p.replaces:
-            at = float(request[key])
-            return Sweep(key, at, at, 1)
-    raise ValueError(f"solve: {request.quantity!r} can't be looked at in one point")

@@ -261,6 +261,15 @@ def test_simulations_and_unknown_curves_are_refused() -> None:
         host.close()
 
 
+def test_without_a_slider_on_any_axis_nothing_can_be_solved_for() -> None:
+    made = Shapes(
+        {"curve": (Role.UPPER, lambda x, m, b: x)},
+        quantities=(Quantity("y", "y", "height", ("axis",)),),
+    )
+    request = default_request(made)
+    assert solvable_parameters(made, request) == []
+
+
 def test_it_stops_when_told(ask) -> None:
     calls = 0
 
