@@ -81,6 +81,10 @@ _CARDS: dict[str, Card] = {
             "bounds", DISTANCES, "explorer.studies.itemwise:ItemWise",
         ),
         Card(
+            "linear-queries", "Linear queries", "How exact is an average over all users' items?",
+            "bounds", DISTANCES, "explorer.studies.linear_queries:LinearQueries",
+        ),
+        Card(
             "unbounded", "Unbounded data",
             "What is promised when users have data sets of any size?",
             "bounds", DISTANCES, "explorer.studies.unbounded:Unbounded",

@@ -1,0 +1,133 @@
+"""What can be set and plotted of linear queries."""
+
+from __future__ import annotations
+
+from explorer.studies.metric_space import SPHERE, space_parameters
+from explorer.studies.model import Kind, Parameter, Quantity, Scale
+
+CENTRAL, LOCAL = "central", "local"
+POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
+CELLS, GIVEN, FILE = "cells", "given", "file"
+CENTRES_MAX = 64
+"""Most landmarks, and most cells."""
+_ERRORS = ("rmse", "coordinate", "euclid", "own", "quantile")
+_CENTRED = (("query", (LANDMARKS, CELLS)),)
+
+PARAMETERS = (
+    Parameter(
+        "model", "", "model",
+        "Central: a curator adds noise once to the answer of all users' data. Local: every user "
+        "adds noise to her own answer, and the answers are averaged; more private towards the "
+        "curator, and √n times noisier.",
+        Kind.CHOICE, CENTRAL,
+        choices=((CENTRAL, "central: noise added once"),
+                 (LOCAL, "local: every user adds noise")),
+    ),
+    Parameter(
+        "alpha", "α", "privacy of a user",
+        "The privacy of a user's whole data, per largest distance: a change by earth mover's "
+        "distance w is protected at ε = αw. Smaller is more private.",
+        Kind.REAL, 25.0, 1e-2, 800.0, Scale.LOG, unit="1/diameter", more_private="low",
+        latex=r"\alpha",
+    ),
+    Parameter(
+        "delta", "δ", "failure probability",
+        "What Gaussian noise may fail by; K-norm noise never fails. Smaller is more private.",
+        Kind.REAL, 1e-12, 1e-40, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
+        quantities=(*_ERRORS, "true_delta"),
+    ),
+    Parameter(
+        "n", "n", "users",
+        "How many users there are, every one with the same public number of items. More users "
+        "hide each other better: less noise at one α.",
+        Kind.INTEGER, 100_000, 1, 10**9, Scale.LOG, quantities=_ERRORS,
+    ),
+    Parameter(
+        "eps", "ε", "user-level privacy, for comparison",
+        "The parameter of user-level differential privacy, which protects all changes of a user's "
+        "data alike. Smaller is more private.",
+        Kind.REAL, 1.0, 1e-2, 100.0, Scale.LOG, more_private="low", latex=r"\varepsilon",
+        quantities=_ERRORS,
+    ),
+    Parameter(
+        "query", "", "query",
+        "Which function of an item is averaged over all items of all users.",
+        Kind.CHOICE, LANDMARKS,
+        choices=(
+            (LANDMARKS, "mean distance to k landmarks"),
+            (POSITION, "mean position"),
+            (COORDINATE, "mean of one coordinate"),
+            (CELLS, "histogram over k soft cells"),
+            (GIVEN, "any: dimension and Lipschitz constant given"),
+            (FILE, "your own (CSV: one row of values an item)"),
+        ),
+    ),
+    Parameter(
+        "landmarks", "k", "landmarks or cells",
+        "How many public points the query measures from: each adds a number to the answer.",
+        Kind.INTEGER, 1, 1, CENTRES_MAX, Scale.LOG, relevant_when=_CENTRED,
+        quantities=(*_ERRORS, "lip"),
+    ),
+    Parameter(
+        "width", "h", "width of a cell",
+        "An item counts fully at a cell's centre and nothing at distance h from it, as a share of "
+        "the largest distance. Narrow cells change fast, and need more noise.",
+        Kind.REAL, 0.1, 1e-3, 1.0, Scale.LOG, relevant_when=(("query", (CELLS,)),),
+        quantities=(*_ERRORS, "lip"),
+    ),
+    Parameter(
+        "dim", "d", "dimension of the answer",
+        "How many numbers the query answers with.",
+        Kind.INTEGER, 10, 1, 10_000, Scale.LOG, relevant_when=(("query", (GIVEN,)),),
+        quantities=(*_ERRORS, "lip"),
+    ),
+    Parameter(
+        "slope", "ℓ", "Lipschitz constant, ℓ2",
+        "By how much the answer of one item changes at most, in the ℓ2 norm, per largest distance "
+        "the item moves: ‖F‖₂ for a linear function F of an embedding.",
+        Kind.REAL, 1.0, 1e-3, 1e3, Scale.LOG, latex=r"\ell",
+        relevant_when=(("query", (GIVEN,)),), quantities=(*_ERRORS, "lip"),
+    ),
+    Parameter(
+        "values", "", "file of values",
+        "A CSV file with one row an item of the space, in its order, and one column a number of "
+        "the answer; a first row and a first column of names are allowed. It must be public.",
+        Kind.FILE, "", suffixes=(".csv",), relevant_when=(("query", (FILE,)),),
+    ),
+    Parameter(
+        "w", "w", "a change looked at",
+        "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 is "
+        "everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
+        Kind.REAL, 0.008, 1e-4, 1.0, Scale.LOG,
+    ),
+    Parameter(
+        "p", "p", "another norm",
+        "K-norm noise has the shape of the unit ball of a norm: ℓ1 (Laplace), ℓ2, ℓ∞ and this one. "
+        "All have the same guarantee.",
+        Kind.REAL, 3.0, 1.0, 64.0, Scale.LOG, group="mechanism",
+        quantities=(*_ERRORS, "lip"),
+    ),
+    Parameter(
+        "beta", "β", "share of releases",
+        "The error that is not exceeded by this share of all releases.",
+        Kind.REAL, 0.95, 0.01, 0.9999, group="mechanism", latex=r"\beta",
+        quantities=("quantile",),
+    ),
+    *space_parameters(default=SPHERE),
+)  # fmt: skip
+
+_AXES = ("alpha", "n", "delta", "landmarks", "dim", "p", "eps", "width", "slope")
+QUANTITIES = (
+    Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
+    Quantity("coordinate", "E|zᵢ|", "mean error of one number", _AXES, scale=Scale.LOG,
+             latex=r"E|z_i|"),
+    Quantity("euclid", "E‖z‖₂", "mean error, ℓ2", _AXES, scale=Scale.LOG, latex=r"E\|z\|_2"),
+    Quantity("own", "E‖z‖", "mean error of one release, own norm", _AXES, scale=Scale.LOG,
+             latex=r"E\|z\|_p"),
+    Quantity("quantile", "Q(‖z‖)", "error of β of the releases, own norm", (*_AXES, "beta"),
+             scale=Scale.LOG, latex=r"Q_\beta(\|z\|_p)"),
+    Quantity("true_delta", "δ", "true δ of a Gaussian width", ("alpha", "delta"),
+             scale=Scale.LOG, latex=r"\delta"),
+    Quantity("lip", "ℓ", "Lipschitz constant of the query", ("p", "landmarks", "dim", "width"),
+             scale=Scale.LOG, latex=r"\ell"),
+)  # fmt: skip

@@ -1,0 +1,339 @@
+"""The queries there are on a metric space: their values on its items, and pairs to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.bounds import FloatArray
+from explorer.privacy.spaces import Clustered, FiniteSpace, Grid, Line, MetricSpace, Sphere, Square
+from explorer.studies.linear_queries.parameters import (
+    CELLS,
+    CENTRES_MAX,
+    COORDINATE,
+    FILE,
+    GIVEN,
+    LANDMARKS,
+    POSITION,
+)
+from explorer.studies.linear_queries.values_file import read_values
+from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.model import Context, Request
+
+FILE_ITEMS_MAX = 1000
+"""Most items of a space that a file may give values for; grids may have more."""
+_GRID_ITEMS_MAX = 16_384
+_HEAVY_BYTES = 8_000
+Items = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A function of items, as far as a space's items can be looked at.
+
+    Attributes
+    ----------
+    kind : str
+        One of the choices of the parameter `query`.
+    name : str
+    missing : str
+        Why there is no query; empty if there is.
+    dim : int
+        Numbers of the answer.
+    in_lengths : bool
+        Whether answers are distances, as shares of the diameter.
+    values : ndarray of float, shape (items, dim)
+        f of the items looked at.
+    first, second, distance : ndarray, shape (pairs,)
+        Pairs of items, and how far apart they are.
+    complete : bool
+        Whether the pairs hold one that is steepest of all.
+    all_pairs : bool
+        Whether they also hold one whose answers differ most.
+    overlaps : ndarray of int, shape (dim,)
+        How many of the first 1, 2, … cells can see an item change at once.
+    names : tuple of str
+        What to call the items.
+    centres : ndarray of float, shape (dim, 2), or None
+        Where landmarks are in the space's picture.
+    cell : float
+        Width of a cell.
+    key : tuple
+        What tells it from all others: space, kind and numbers.
+    """
+
+    kind: str
+    name: str
+    missing: str = ""
+    dim: int = 1
+    in_lengths: bool = False
+    values: FloatArray | None = None
+    first: Items | None = None
+    second: Items | None = None
+    distance: FloatArray | None = None
+    complete: bool = False
+    all_pairs: bool = False
+    overlaps: Items | None = None
+    names: tuple[str, ...] = ()
+    centres: FloatArray | None = None
+    cell: float = 1.0
+    key: tuple[Any, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """Return how many numbers it takes to go through all pairs."""
+        return 0 if self.first is None else self.first.size * self.dim
+
+
+def query_of(
+    request: Request, space: ChosenSpace, context: Context, count: int, width: float
+) -> Query:
+    """Return the query a request asks for; kept while nothing of it changes.
+
+    Parameters
+    ----------
+    request, space, context
+    count : int
+        Landmarks or cells.
+    width : float
+        Of a cell, as a share of the diameter.
+
+    Raises
+    ------
+    SpaceFileError
+        If the file of values is no good.
+    LookupError
+        If it is not open.
+    """
+    kind = str(request["query"])
+    if kind == GIVEN:
+        return Query(kind, "a query of given dimension and Lipschitz constant")
+    if space.metric is None:
+        return Query(kind, "", space.missing)
+    chosen = tuple((k, v) for k, v in request.values if k.startswith("space"))
+    if kind == FILE:
+        key: tuple[Any, ...] = (kind, request["values"])
+    elif kind in (LANDMARKS, CELLS):
+        key = (kind, count, width if kind == CELLS else None)
+    else:
+        key = (kind,)
+
+    def make() -> Query:
+        if kind == FILE:
+            made = _from_file(str(request["values"]), space, context)
+        elif kind in (LANDMARKS, CELLS):
+            made = _centred(kind, space, count, width)
+        else:
+            made = _placed(kind, space)
+        return replace(made, key=(chosen, *key), cell=width)
+
+    found: Query = context.memo(("linear-query", chosen, key), make)
+    return found
+
+
+def _sample(metric: MetricSpace) -> Items:
+    """Return some items of a space of infinitely many, the middle one first."""
+    if isinstance(metric, Line):
+        return np.append(metric.length / 2, np.linspace(0, metric.length, 129)) + metric.low
+    if isinstance(metric, Square):
+        x, y = np.meshgrid(np.linspace(0, metric.side, 13), np.linspace(0, metric.side, 13))
+        lattice = np.column_stack([x.ravel(), y.ravel()])
+        return np.concatenate([[[metric.side / 2, metric.side / 2]], lattice])
+    # A Fibonacci lattice: nearly even on the sphere.
+    i = np.arange(160)
+    latitude = np.degrees(np.arcsin(1 - (2 * i + 1) / 160))
+    longitude = (i * 360 / ((1 + 5**0.5) / 2)) % 360 - 180
+    poles = [[90.0, 0.0], [-90.0, 0.0]]
+    return np.concatenate([np.column_stack([latitude, longitude])[80:81], poles,
+                           np.column_stack([latitude, longitude])])  # fmt: skip
+
+
+def _items(metric: MetricSpace) -> tuple[Items, bool]:
+    """Return items to look at and whether these are all."""
+    if isinstance(metric, Grid):
+        if metric.size <= _GRID_ITEMS_MAX:
+            return np.arange(metric.size), True
+        across = np.unique(np.rint(np.linspace(0, metric.width - 1, 17)).astype(int))
+        return (across[:, None] * metric.width + across).ravel(), False
+    if isinstance(metric, FiniteSpace):
+        return np.arange(metric.size), True
+    return _sample(metric), False
+
+
+def _pairs(metric: MetricSpace, items: Items, all_items: bool) -> tuple[Items, Items, FloatArray]:
+    """Return pairs of places in `items` and their distances: neighbours on a grid, else all."""
+    if isinstance(metric, Grid) and all_items:
+        i = items.reshape(metric.height, metric.width)
+        first = np.concatenate([i[:, :-1].ravel(), i[:-1].ravel()])
+        second = np.concatenate([i[:, 1:].ravel(), i[1:].ravel()])
+        return first, second, np.full(first.size, 1 / (metric.width + metric.height - 2))
+    first, second = np.triu_indices(len(items), 1)
+    d = metric.cross(items, items)
+    return first, second, d[first, second]
+
+
+def _farthest_first(metric: MetricSpace, items: Items, count: int) -> Items:
+    """Return places in `items` of centres, each as far as can be from those before it."""
+    start = 0
+    if isinstance(metric, Grid):
+        side = round(len(items) ** 0.5)
+        start = (side // 2) * side + side // 2
+    chosen = [start]
+    near = metric.cross(items, items[[start]])[:, 0]
+    while len(chosen) < min(count, len(items)) and near.max() > 0:
+        chosen.append(int(near.argmax()))
+        near = np.minimum(near, metric.cross(items, items[[chosen[-1]]])[:, 0])
+    return np.array(chosen)
+
+
+def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
+    """Return distances to landmarks, or tents around them."""
+    metric = space.metric
+    assert metric is not None
+    count = min(count, CENTRES_MAX)
+    if isinstance(metric, Clustered):
+        items, all_items, centres = _of_clusters(metric, count)
+    else:
+        items, all_items = _items(metric)
+        centres = _farthest_first(metric, items, count)
+    between = metric.cross(items, items[centres])
+    step = 1 / (2 * metric.width - 2) if isinstance(metric, Grid) else 0.0
+    values, overlaps = between, None
+    if kind == CELLS:
+        values = np.maximum(1 - between / width, 0.0)
+        # Both ends of a short way are within h of a cell that sees it.
+        near = between[centres] <= 2 * (width + step) * (1 + 1e-12)
+        overlaps = np.array([near[: j + 1, : j + 1].sum(axis=1).max() for j in range(len(centres))])
+    first, second, distance = _pairs(metric, items, all_items)
+    edges = isinstance(metric, Grid) and all_items
+    what = "distance to" if kind == LANDMARKS else "soft histogram over"
+    names = {LANDMARKS: "landmark", CELLS: "cell"}[kind]
+    return Query(
+        kind,
+        f"mean {what} {len(centres)} {names}{'s' * (len(centres) > 1)}".replace("mean soft", "soft"),
+        dim=len(centres),
+        in_lengths=kind == LANDMARKS,
+        values=values,
+        first=first,
+        second=second,
+        distance=distance,
+        complete=all_items,
+        all_pairs=all_items and not edges,
+        overlaps=overlaps,
+        names=_names(space, items),
+        centres=_drawn(space, items[centres]),
+    )
+
+
+def _of_clusters(metric: Clustered, count: int) -> tuple[Items, bool, Items]:
+    """Return centres spread over clusters and one item of every kind that there is beside them.
+
+    All items of a cluster that are no centres look alike to every centre, and so do those of all
+    clusters without one: one of each stands for all.
+    """
+    j = np.arange(min(count, metric.size))
+    centres = (j % metric.clusters) * metric.each + j // metric.clusters
+    used = set(centres.tolist())
+    others = []
+    clusters = sorted({c // metric.each for c in used})
+    free = next((c for c in range(metric.clusters) if c not in clusters), None)
+    for cluster in clusters if free is None else [*clusters, free]:
+        own = range(cluster * metric.each, (cluster + 1) * metric.each)
+        spare = next((item for item in own if item not in used), None)
+        others += [] if spare is None else [spare]
+    items = np.array([*centres.tolist(), *others], dtype=np.int64)
+    return items, True, np.arange(len(centres))
+
+
+def _placed(kind: str, space: ChosenSpace) -> Query:
+    """Return where items are, as shares of the diameter: all coordinates or one."""
+    metric = space.metric
+    assert metric is not None
+    items, all_items = _items(metric)
+    if isinstance(metric, Line):
+        values = (items - metric.low)[:, None] / metric.length
+    elif isinstance(metric, Square):
+        values = items / metric.length
+    elif isinstance(metric, Sphere):
+        latitude, longitude = np.radians(items).T
+        if kind == COORDINATE:
+            values = latitude[:, None] / np.pi
+        else:
+            # The radius is half the circumference over π.
+            level = np.cos(latitude)
+            values = np.column_stack(
+                [level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)]
+            ) / np.pi  # fmt: skip
+    elif isinstance(metric, Grid):
+        at = np.column_stack([items % metric.width, items // metric.width])
+        values = at / (metric.width + metric.height - 2)
+    elif space.coordinates is not None:
+        values = np.asarray(space.coordinates, dtype=float) / metric.length
+    else:
+        return Query(
+            kind, "", "items of this space have no coordinates: choose another query or space"
+        )
+    if kind == COORDINATE:
+        values = values[:, :1]
+    first, second, distance = _pairs(metric, items, all_items)
+    name = "mean position" if kind == POSITION else "mean of one coordinate"
+    if kind == COORDINATE and isinstance(metric, Sphere):
+        name = "mean latitude"
+    known = not isinstance(metric, FiniteSpace)
+    edges = isinstance(metric, Grid) and all_items
+    return Query(
+        kind, name, dim=values.shape[1], in_lengths=True, values=values, first=first,
+        second=second, distance=distance, complete=all_items and not known,
+        all_pairs=all_items and not edges, names=_names(space, items),
+    )  # fmt: skip
+
+
+def _from_file(value: str, space: ChosenSpace, context: Context) -> Query:
+    """Return the query whose values on every item a file gives."""
+    metric = space.metric
+    if not isinstance(metric, FiniteSpace):
+        return Query(FILE, "", "values of every item need finitely many: choose such a space")
+    most = _GRID_ITEMS_MAX if isinstance(metric, Grid) else FILE_ITEMS_MAX
+    if metric.size > most:
+        return Query(FILE, "", f"the space has {metric.size:,} items; files are for {most:,}")
+    if not value:
+        return Query(FILE, "", "no file of values is chosen: open a CSV file under “file of values”")
+    path, name = context.file(value), value.partition("#")[0]
+    large = path.stat().st_size > _HEAVY_BYTES
+    arguments = (str(path), name, metric.size)
+    values = context.heavy(read_values, *arguments) if large else read_values(*arguments)
+    items = np.arange(metric.size)
+    first, second, distance = _pairs(metric, items, True)
+    return Query(
+        FILE, f"the query of {name}", dim=values.shape[1], values=values, first=first,
+        second=second, distance=distance, complete=True, all_pairs=not isinstance(metric, Grid),
+        names=_names(space, items),
+    )  # fmt: skip
+
+
+def _names(space: ChosenSpace, items: Items) -> tuple[str, ...]:
+    metric = space.metric
+    if isinstance(metric, Grid):
+        return tuple(f"cell ({i % metric.width}, {i // metric.width})" for i in items.tolist())
+    if isinstance(metric, FiniteSpace):
+        return space.labels or tuple(f"item {i}" for i in items.tolist())
+    if isinstance(metric, Line):
+        return tuple(f"{x:.4g} {space.unit}".strip() for x in items.tolist())
+    mark = "°" if isinstance(metric, Sphere) else ""
+    return tuple(f"({a:.3g}{mark}, {b:.3g}{mark})" for a, b in items.tolist())
+
+
+def _drawn(space: ChosenSpace, centres: Items) -> FloatArray | None:
+    """Return where centres are in the space's picture, where that is to scale."""
+    metric = space.metric
+    if isinstance(metric, Line):
+        return np.column_stack([centres - metric.low, np.zeros(len(centres))])
+    if isinstance(metric, Square):
+        return np.asarray(centres, dtype=float)
+    if isinstance(metric, Grid):
+        step = metric.length / (metric.width + metric.height - 2)
+        at = np.column_stack([centres % metric.width, centres // metric.width])
+        return np.asarray((at + 0.5) * step)
+    return None if space.coordinates is None else np.asarray(space.coordinates)[centres]

@@ -1,0 +1,276 @@
+"""What noise an averaged query needs, by every mechanism there is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.linear_queries import words as said
+from explorer.studies.linear_queries.curves import (
+    Moved,
+    errors,
+    norms_of,
+    slider_query,
+    slopes,
+    true_deltas,
+)
+from explorer.studies.linear_queries.page import PAGE, PRESETS
+from explorer.studies.linear_queries.parameters import (
+    CELLS,
+    GIVEN,
+    LOCAL,
+    PARAMETERS,
+    QUANTITIES,
+)
+from explorer.studies.linear_queries.queries import Query
+from explorer.studies.linear_queries.tables import slope_table, width_table
+from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.model import (
+    Condition,
+    Context,
+    Fidelity,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+    SpacePicture,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_COARSE_POINTS = 5
+_AT_ONCE = 4_000_000
+"""Numbers to go through, over all points, that make a coarse answer worth while."""
+_MOST = 40_000_000
+
+
+class LinearQueries:
+    """Errors of K-norm and Gaussian noise under d_EM, with the query's Lipschitz constant."""
+
+    id: ClassVar[str] = "linear-queries"
+    name: ClassVar[str] = "Linear queries"
+    question: ClassVar[str] = "How exact is an average over all users' items?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = (
+        said.LIPSCHITZ, said.K_NORM, said.ANALYTIC, said.TEXTBOOK, said.PRINTED, said.USER,
+    )  # fmt: skip
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield the answer, after a coarse one where many pairs of items must be looked at.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, or a file is no good.
+        LookupError
+            If a file is not open.
+        """
+        space = chosen_space(request, context)
+        points = swept_points(self, request)
+        query = slider_query(request, space, context)
+        context.check()
+        if query.missing and request.quantity != "true_delta":
+            yield _nothing(request, points, space, query)
+            return
+        work = _work(request, points, query)
+        if work > _AT_ONCE:
+            few = points.thinned(_COARSE_POINTS)
+            coarse = _answered(request, few, space, query, context)
+            if request.fidelity is Fidelity.COARSE:
+                yield replace(coarse, fidelity=Fidelity.COARSE, complete=True)
+                return
+            yield replace(coarse, fidelity=Fidelity.COARSE, complete=False)
+            kept = max(_COARSE_POINTS, int(points.x.size * min(1.0, _MOST / work)))
+            points = points.thinned(kept)
+        yield _answered(request, points, space, query, context)
+
+
+def _work(request: Request, points: SweptPoints, query: Query) -> float:
+    """Return about how many numbers must be gone through."""
+    if request["query"] == GIVEN or request.quantity == "true_delta":
+        return 0.0
+    swept = points.sweep.key
+    if swept == "p":
+        return float(points.x.size * query.entries)
+    if swept == "width" and request["query"] == CELLS:
+        return float(points.x.size * query.entries * len(norms_of(points)))
+    return 0.0
+
+
+def _answered(
+    request: Request, points: SweptPoints, space: ChosenSpace, query: Query, context: Context
+) -> Result:
+    started = time.perf_counter()
+    m: Moved | None = None
+    if request.quantity == "true_delta":
+        bounds = true_deltas(points)
+    elif request.quantity == "lip":
+        bounds, m = slopes(points, request, space, context)
+    else:
+        bounds, m = errors(request.quantity, points, request, space, context)
+    context.check()
+    labels = _labels(request, points)
+    series = tuple(
+        curve_of(key, labels[key], points, bound, note=_note(request, key, bound))
+        for key, bound in bounds.items()
+    )
+    readouts = [
+        readout_of(key, labels[key], bound, note=_note(request, key, bound))
+        for key, bound in bounds.items()
+    ]
+    last = math.nan if m is None else float(m.lip[-1])
+    tables = (width_table(request, context), *slope_table(request, space, query, context))
+    return Result(
+        request,
+        request.fidelity,
+        series=series,
+        readouts=(*readouts, *_more(request, m, bounds, space, query)),
+        tables=tables,
+        conditions=_conditions(request, m),
+        guarantee=said.guarantee(
+            alpha=float(request["alpha"]),
+            delta=float(request["delta"]),
+            w=float(request["w"]),
+            local=request["model"] == LOCAL,
+            n=float(request["n"]),
+            differences=said.DIFFERENCES,
+        )
+        if m is None or math.isfinite(last)
+        else None,
+        space=_picture(space, query),
+        notes=tuple(n for n in (*space.notes, said.CONSTANT if last == 0 else "") if n),
+        complete=True,
+        timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+    )
+
+
+def _true(request: Request) -> tuple[float, float]:
+    """Return the true δ of the printed and of the textbook width at the sliders."""
+    alpha, delta = float(request["alpha"]), float(request["delta"])
+    return (
+        float(um.gaussian_delta(um.gaussian_sigma_printed(alpha, delta), alpha)),
+        float(um.gaussian_delta(um.gaussian_sigma_textbook(alpha, delta), alpha)),
+    )
+
+
+def _labels(request: Request, points: SweptPoints) -> dict[str, str]:
+    if request.quantity == "lip":
+        labels = dict(said.SLOPE_LABELS)
+    else:
+        labels = dict(said.LABELS)
+        private = _true(request)[0] <= float(request["delta"])
+        labels["printed"] = said.printed_label(private)
+    if points.sweep.key != "p":
+        labels["kp"] = labels["kp"].replace("ℓp", f"ℓ{float(request['p']):.3g}")
+    return labels
+
+
+def _note(request: Request, key: str, bound: Bound) -> str:
+    what = request.quantity
+    found = []
+    if key == "printed":
+        found.append("as the paper prints it, never to calibrate with: erratum B1")
+    if what in ("own", "quantile"):
+        found.append(said.OWN_NORM)
+        if request["model"] == LOCAL:
+            found.append(said.ONE_USER)
+    if what in ("euclid", "coordinate") and bound.role is Role.UPPER and key.startswith("k"):
+        found.append(said.JENSEN)
+    return "; ".join(found)
+
+
+def _more(
+    request: Request,
+    m: Moved | None,
+    bounds: dict[str, Bound],
+    space: ChosenSpace,
+    query: Query,
+) -> tuple[Readout, ...]:
+    """Return the numbers behind the curves: ℓ, widths with their true δ, errors as lengths."""
+    found: list[Readout] = []
+    if m is not None and request.quantity != "lip" and math.isfinite(m.lip[-1]):
+        role = Role.EXACT if m.last is None or m.last.attained else Role.UPPER
+        found.append(Readout("lip", "Lipschitz constant, ℓ2", float(m.lip[-1]), role))
+        found.append(Readout("dim", "dimension of the answer", float(m.dim[-1])))
+    if m is not None and m.last is not None and m.last.first:
+        pair = f"{m.last.first} and {m.last.second}"
+        found.append(
+            Readout("steepest", "steepest pair found, ℓ2", m.last.found, Role.LOWER, note=pair)
+            if math.isfinite(m.last.found)
+            else Readout("steepest", "steepest pair found, ℓ2", None, note=f"infinite: {pair}")
+        )
+    if request.quantity != "true_delta":
+        printed, textbook = _true(request)
+        found.append(
+            Readout("delta_printed", "true δ of the printed width", printed, Role.EXACT,
+                    note="" if printed <= request["delta"] else said.NOT_PRIVATE)
+        )  # fmt: skip
+        found.append(
+            Readout("delta_textbook", "true δ of the textbook width", textbook, Role.EXACT,
+                    note="" if textbook <= request["delta"] else said.NOT_PRIVATE)
+        )  # fmt: skip
+    if query.in_lengths and space.unit and request.quantity not in ("lip", "true_delta"):
+        for key in ("k1", "k2", "gauss", "user"):
+            bound = bounds[key]
+            if bound.valid[-1]:
+                length = float(bound.value[-1]) * space.diameter
+                label = f"as a length: {said.LABELS[key]}"
+                found.append(Readout(f"{key}_length", label, length, bound.role, space.unit))
+    return tuple(found)
+
+
+def _conditions(request: Request, m: Moved | None) -> tuple[Condition, ...]:
+    printed, textbook = _true(request)
+    given = m is None or m.last is None
+    return said.conditions(
+        lip=float(request["slope"]) if m is None else float(m.lip[-1]),
+        attained=None if given else m.last.attained,  # type: ignore[union-attr]  # given says so
+        alpha=float(request["alpha"]),
+        delta=float(request["delta"]),
+        printed=printed,
+        textbook=textbook,
+        local=request["model"] == LOCAL,
+    )
+
+
+def _picture(space: ChosenSpace, query: Query) -> SpacePicture | None:
+    """Return the space's picture with the landmarks in it, where the picture has room for them."""
+    if space.picture is None or query.centres is None:
+        return space.picture
+    points = np.concatenate([space.picture.points, query.centres])
+    groups = np.concatenate([space.picture.groups, np.ones(len(query.centres), dtype=np.intp)])
+    note = f"{space.picture.note} The second colour: the query's landmarks or cells."
+    return replace(space.picture, points=points, groups=groups, note=note.strip())
+
+
+def _nothing(request: Request, points: SweptPoints, space: ChosenSpace, query: Query) -> Result:
+    """Return what is left to say while there is no query: a file is missing, or does not fit."""
+    nowhere = np.full(points.x.size + 1, np.nan)
+    absent = np.zeros(nowhere.shape, bool)
+    bound = Bound(nowhere, Role.EXACT, said.K_NORM, absent, query.missing)
+    labels: dict[str, Any] = said.SLOPE_LABELS if request.quantity == "lip" else said.LABELS
+    series: tuple[Series, ...] = (curve_of("k1", labels["k1"], points, bound),)
+    return Result(
+        request,
+        request.fidelity,
+        series=series,
+        readouts=(readout_of("k1", labels["k1"], bound),),
+        conditions=(Condition("The query and its space are given", False, query.missing),),
+        space=space.picture,
+        notes=(query.missing, *space.notes),
+        complete=True,
+    )

@@ -1,0 +1,111 @@
+"""Gaussian widths with their true δ, and the Lipschitz constant in every norm, as tables."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy import user_metric as um
+from explorer.studies.linear_queries.parameters import GIVEN
+from explorer.studies.linear_queries.queries import Query
+from explorer.studies.linear_queries.sensitivity import sensitivity
+from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.model import Context, Request, Table
+
+ROWS = ((25.0, 1e-12), (1.0, 1e-12), (1.0, 1e-6))
+"""α and δ of erratum B1's examples."""
+
+
+def width_table(request: Request, context: Context) -> Table:
+    """Return the three Gaussian widths at the sliders and at erratum B1's examples."""
+    own = (float(request["alpha"]), float(request["delta"]))
+    rows = [("at the sliders", *_widths(*own))]
+    for alpha, delta in ROWS:
+        made = context.memo(("linear-widths", alpha, delta), lambda a=alpha, d=delta: _widths(a, d))
+        rows.append(("erratum B1", *made))
+    return Table(
+        "widths",
+        "Gaussian widths and their true δ",
+        (
+            "", "α", "δ asked", "σ as printed", "its true δ", "private up to α =", "σ, textbook",
+            "its true δ ", "σ, analytic",
+        ),
+        tuple(rows),
+        note=(
+            "Widths for a Lipschitz constant of 1 and n = 1; true δ is exact, at the largest "
+            "distance. Where it is above the δ asked the width is not private. The printed width "
+            "is private only up to the α given (at this δ); an empty cell means at no α above "
+            "1e-6."
+        ),
+    )  # fmt: skip
+
+
+def _widths(alpha: float, delta: float) -> tuple[float | None, ...]:
+    printed = float(um.gaussian_sigma_printed(alpha, delta))
+    textbook = float(um.gaussian_sigma_textbook(alpha, delta))
+    return (
+        alpha,
+        delta,
+        printed,
+        float(um.gaussian_delta(printed, alpha)),
+        printed_private_up_to(delta),
+        textbook,
+        float(um.gaussian_delta(textbook, alpha)),
+        float(um.gaussian_sigma(alpha, delta)),
+    )
+
+
+def printed_private_up_to(delta: float) -> float | None:
+    """Return the largest α at which the printed width is private; None if there is none."""
+
+    def private(alpha: float) -> bool:
+        sigma = um.gaussian_sigma_printed(alpha, delta)
+        return bool(um.gaussian_delta(sigma, alpha) <= delta)
+
+    low, high = 1e-6, 800.0
+    if not private(low):
+        return None
+    if private(high):
+        return high
+    while high > low * (1 + 1e-6):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if private(middle) else (low, middle)
+    return low
+
+
+def slope_table(
+    request: Request, space: ChosenSpace, query: Query, context: Context
+) -> tuple[Table, ...]:
+    """Return Δ_EM of the query at the sliders in every norm, and who attains it."""
+    if request["query"] == GIVEN or query.missing:
+        return ()
+    orders = sorted({1.0, 2.0, float(request["p"])}) + [math.inf]
+    rows: list[tuple[str | float | None, ...]] = []
+    for p in orders:
+        s = sensitivity(query, space, p, context)
+        lip, found = float(s.lip[-1]), s.found
+        rows.append(
+            (
+                "ℓ∞" if math.isinf(p) else f"ℓ{p:.3g}",
+                lip if math.isfinite(lip) else "infinite",
+                "exact" if s.attained else "upper bound",
+                found if math.isfinite(found) else ("infinite" if s.first else None),
+                s.first or None,
+                s.second or None,
+                float(s.width[-1]) if math.isfinite(s.width[-1]) else "infinite",
+            )
+        )
+    return (
+        Table(
+            "slopes",
+            f"Lipschitz constant: {query.name}",
+            ("norm", "ℓ used", "which is", "steepest pair found", "from", "to", "range of answers"),
+            tuple(rows),
+            note=(
+                "ℓ is the largest change of the query over the distance of two items: all pairs "
+                "of a finite space are gone through (neighbours on a grid); on the line, the "
+                "square and the sphere it is proved, and the pair is the steepest of a sample. "
+                "Empty cells: no pair was looked for, as there are too many. The range is what "
+                "user-level DP must hide."
+            ),
+        ),
+    )
