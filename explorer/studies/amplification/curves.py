@@ -95,14 +95,16 @@ def _shared(points: SweptPoints) -> bool:
 def closed(points: SweptPoints, what: str) -> Bound:
     """Return the closed form where its condition holds."""
     eps0, n = points["eps0"], points["n"]
+    why = said.CLOSED_FAILS
     if what == "eps":
         values = clones_closed_form(eps0, n, points["delta"])
         holds = clones_condition(eps0, n, points["delta"])
     else:
+        why += "; or it has no δ below 1 at so small an ε"
         values = clones_closed_delta(points["eps"], eps0, n)
         # δ = 1 says nothing, and no condition is asked for it.
         holds = clones_condition(eps0, n, np.maximum(values, 1e-300)) & (values < 1)
-    return _bound("closed", values, holds, said.CLOSED_FAILS)
+    return _bound("closed", values, holds, why)
 
 
 def local(points: SweptPoints, what: str) -> Bound:

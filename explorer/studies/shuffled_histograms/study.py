@@ -155,11 +155,11 @@ class ShuffledHistograms:
 def _plain(one: Points, noise: curves.Noise) -> tuple[Readout, ...]:
     """Return the protocol's own numbers at the sliders' values."""
     q = float(noise.q[-1]) if noise.valid[-1] else None
-    label = "p of a noise bit"
+    label = "1−p, a noise bit not sent"
     if q is None:
-        return (Readout("p", label, None, note=noise.reason),)
+        return (Readout("q", label, None, note=noise.reason),)
     return (
-        Readout("p", label, 1 - q),
+        Readout("q", label, q),
         Readout("edge", "truncation edge n(1−p)", float(one.n[-1]) * q),
     )
 
