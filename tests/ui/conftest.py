@@ -181,7 +181,7 @@ def open_window(
 def settled(qtbot: QtBot) -> Callable[..., Any]:
     """Wait until a window has answered in full, and return the answer."""
 
-    def wait(window: MainWindow, timeout: int = 30_000) -> Any:
+    def wait(window: MainWindow, timeout: int = 120_000) -> Any:
         def done() -> bool:
             result = window.current_result
             return not window.busy and result is not None and result.complete

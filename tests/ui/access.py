@@ -1,0 +1,74 @@
+"""What a screen reader and the Tab key find in a window or dialog."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QComboBox,
+    QDockWidget,
+    QLabel,
+    QLineEdit,
+    QTabBar,
+    QWidget,
+)
+
+from explorer.ui.widgets.number_slider import NumberSlider
+
+INSIDE = (QAbstractSpinBox, QComboBox, QDockWidget, QTabBar)
+"""Widgets of Qt whose parts are operated through them."""
+
+
+def controls(root: QWidget) -> list[QWidget]:
+    """Return what the user operates in a window, without the parts of Qt's own widgets."""
+    return [
+        w
+        for w in root.findChildren(QWidget)
+        if w.window() is root.window()
+        and isinstance(w, (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, NumberSlider))
+        and not isinstance(w.parentWidget(), INSIDE)
+        and not w.objectName().startswith("qt_")
+        and type(w).__name__ != "QTableCornerButton"
+    ]
+
+
+def name_of(widget: QWidget) -> str:
+    """Return what a screen reader says of a widget."""
+    said = widget.accessibleName()
+    if not said and isinstance(widget, QAbstractButton):
+        said = widget.text()
+    if not said:
+        labels = widget.window().findChildren(QLabel)
+        said = next((label.text() for label in labels if label.buddy() is widget), "")
+    return said.strip()
+
+
+def check(root: QWidget) -> list[str]:
+    """Return what is wrong with the controls of a window or dialog."""
+    wrong = []
+    for widget in controls(root):
+        what = f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}"
+        if not re.search(r"\w", name_of(widget)):
+            wrong.append(f"{what}: no name (“{name_of(widget)}”)")
+        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            wrong.append(f"{what} ({name_of(widget)}): not reached by Tab")
+    return wrong
+
+
+def mnemonics(texts: list[str]) -> list[str]:
+    """Return the letters that more than one of these texts is chosen with."""
+    letters = [m[1].lower() for t in texts if (m := re.search(r"&(\w)", t.replace("&&", "")))]
+    return [letter for letter, count in Counter(letters).items() if count > 1]
+
+
+def tab_chain(window: QWidget) -> list[QWidget]:
+    """Return all widgets of a window in the order in which Tab visits them."""
+    chain, widget = [], window.nextInFocusChain()
+    while widget is not window and len(chain) < 20_000:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    return chain
