@@ -20,7 +20,7 @@ SYMBOLS = {
     "h": "h", "p": "p",
 }  # fmt: skip
 """The view's names for the signs of `explorer.figures.style.MARKERS`."""
-DOT_SIZE = 8
+DOT_SIZE = 9
 Extent = tuple[float, float, float, float]
 
 
