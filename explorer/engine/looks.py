@@ -12,7 +12,7 @@ from typing import Any
 from explorer.studies.model import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
 
-MOST_PINS = 12
+MOST_PINS = 8
 """Pins of one plot: more could not be told apart."""
 
 Subject = tuple[str, str]

@@ -15,9 +15,17 @@ from explorer.engine.comparison import (
     set_for_all,
     with_entries,
 )
-from explorer.engine.looks import Look, Pin, looks_from_list, looks_to_list, pins_from_list
+from explorer.engine.looks import (
+    MOST_PINS,
+    Look,
+    Pin,
+    looks_from_list,
+    looks_to_list,
+    pins_from_list,
+)
 from explorer.engine.looks import pins_to_list as pins_list
 from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.figures.style import PIN_DASHES
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Fidelity, Readout, Result, Scale, Sweep, default_request
 from explorer.studies.registry import get_study
@@ -97,6 +105,10 @@ def test_what_cannot_be_read_is_left_out() -> None:
         assert entries_from_list(spoilt) == ()
     old = state_from_dict({"study": "shuffle-rdp", "requests": []})
     assert (dict(old.looks), old.pins, old.comparison) == ({}, (), ())
+
+
+def test_every_pin_of_a_plot_has_dashes_of_its_own() -> None:
+    assert len(set(PIN_DASHES)) == len(PIN_DASHES) >= MOST_PINS
 
 
 def test_a_pin_follows_the_range_of_its_axis_and_no_other_axis() -> None:

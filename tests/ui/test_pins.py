@@ -243,3 +243,18 @@ def test_what_cannot_be_read_back_is_left_out(tiny_study) -> None:
     }  # fmt: skip
     assert pins_from_list([{"recipe": {"schema": "x"}, "hidden": []}, 7, None]) == ()
     assert pins_from_list({"a": 1}) == ()
+
+
+def test_pinned_curves_are_not_drawn_anew_while_one_drags(pinned, settled, monkeypatch) -> None:
+    curves = pinned.workspaces["bounds"].plot._curves
+    drawn: list[str] = []
+    for key in ("error", "pin1:error"):
+        whole = curves[key].set_series
+        monkeypatch.setattr(
+            curves[key], "set_series", lambda *w, k=key, f=whole: (drawn.append(k), f(*w))
+        )
+    pinned.session.set_value("n", 6000)
+    settled(pinned)
+    assert set(drawn) == {"error"}
+    pinned.workspaces["bounds"].y_bar.log.click()
+    assert set(drawn) == {"error", "pin1:error"}

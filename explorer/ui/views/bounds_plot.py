@@ -56,6 +56,8 @@ class BoundsPlot(pg.GraphicsView):
         self.hidden: frozenset[str] = frozenset()
         self.result: Result | None = None
         self._curves: dict[str, Curve] = {}
+        self._still: dict[str, tuple[object, ...]] = {}
+        """What pinned curves were drawn from, so that they are not drawn anew while one drags."""
         self._styles: dict[str, style.SeriesStyle] = {}
         self._theme = style.LIGHT
         self._user_view = False
@@ -139,6 +141,7 @@ class BoundsPlot(pg.GraphicsView):
         if self.result is None or _looks(result) != _looks(self.result):
             for key in set(self._curves) - set(keys):
                 self._curves.pop(key).remove()
+                self._still.pop(key, None)
             for key in keys:
                 if key not in self._curves:  # a curve is in the scene as soon as it is made
                     self._curves[key] = Curve(self.view)
@@ -146,6 +149,12 @@ class BoundsPlot(pg.GraphicsView):
         self.result = result
         edges = bar_edges(result.series, self.x_log)
         for series in result.series:
+            if series.pin and series.key not in edges:
+                drawn = (series.x, series.y, self.x_log, self.y_log)
+                kept = self._still.get(series.key, (None,))
+                if all(now is then for now, then in zip(drawn, kept, strict=False)):
+                    continue
+                self._still[series.key] = drawn
             self._curves[series.key].set_series(
                 series, self.x_log, self.y_log, edges.get(series.key)
             )
