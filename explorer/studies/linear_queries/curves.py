@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.linear_queries import words as said
 from explorer.studies.linear_queries.parameters import CELLS, GIVEN, LANDMARKS, LOCAL
 from explorer.studies.linear_queries.queries import Query, query_of
@@ -45,9 +45,7 @@ class Moved:
 
 def slider_query(request: Request, space: ChosenSpace, context: Context) -> Query:
     """Return the query at the sliders' values."""
-    return query_of(
-        request, space, context, int(request["landmarks"]), float(request["width"])
-    )
+    return query_of(request, space, context, int(request["landmarks"]), float(request["width"]))
 
 
 def moved(
@@ -180,24 +178,30 @@ def errors(
         context.check()
         m = moved(points, request, space, context, p)
         euclidean = m if key == "k2" else euclidean
-        noise = _Noise(m.dim, points["alpha"], m.lip, points["n"], local, points["beta"])
+        noise = _noise(points, m.dim, points["alpha"], m.lip, local)
         value, role = _k_norm(what, noise, p)
-        found[key] = _bound(value, role, said.K_NORM, True, said.DISAGREES)
+        found[key] = _bound(value, role, said.K_NORM, np.isfinite(m.lip), said.DISAGREES)
     assert euclidean is not None
-    noise = _Noise(
-        euclidean.dim, points["alpha"], euclidean.lip, points["n"], local, points["beta"]
-    )
-    found.update(_gaussians(what, points, noise, context))
-    found.update(_user_level(what, points, euclidean, noise, context))
+    finite = np.isfinite(euclidean.lip)
+    noise = _noise(points, euclidean.dim, points["alpha"], euclidean.lip, local)
+    found.update(_gaussians(what, points, noise, finite, context))
+    whole = _noise(points, euclidean.dim, points["eps"], euclidean.width, local)
+    found.update(_user_level(what, points, whole, context))
     return found, euclidean
 
 
+def _noise(
+    points: SweptPoints, dim: FloatArray, rate: FloatArray, reach: FloatArray, local: bool
+) -> _Noise:
+    """Return a mechanism's arguments; where nothing finite must be hidden 1 stands in."""
+    finite = np.where(np.isfinite(reach), reach, 1.0)
+    return _Noise(dim, rate, finite, points["n"], local, points["beta"])
+
+
 def _gaussians(
-    what: str, points: SweptPoints, noise: _Noise, context: Context
+    what: str, points: SweptPoints, noise: _Noise, finite: BoolArray, context: Context
 ) -> dict[str, Bound]:
     alpha, delta = points["alpha"], points["delta"]
-    finite = np.isfinite(noise.reach)
-    lip = np.where(finite, noise.reach, 1.0)
     widths: dict[str, tuple[Callable[..., Any], Role, Reference]] = {
         "gauss": (um.gaussian_sigma, Role.EXACT, said.ANALYTIC),
         "textbook": (um.gaussian_sigma_textbook, Role.UPPER, said.TEXTBOOK),
@@ -206,8 +210,9 @@ def _gaussians(
     found = {}
     for key, (width, role, reference) in widths.items():
         context.check()
-        unit = np.asarray(width(alpha, delta))
-        value = _gaussian(what, noise, unit * lip / noise.inside)
+        unit = analytic_sigma(alpha, delta, context) if key == "gauss" else width(alpha, delta)
+        unit = np.asarray(unit)
+        value = _gaussian(what, noise, unit * noise.reach / noise.inside)
         holds, why = finite, said.DISAGREES
         if key == "textbook":
             holds = finite & (np.asarray(um.gaussian_delta(unit, alpha)) <= delta)
@@ -216,15 +221,23 @@ def _gaussians(
     return found
 
 
+def analytic_sigma(alpha: FloatArray, delta: FloatArray, context: Context) -> FloatArray:
+    """Return the analytic width for ℓ = n = 1; one that is the same everywhere is kept."""
+    if (alpha == alpha[0]).all() and (delta == delta[0]).all():
+        a, d = float(alpha[0]), float(delta[0])
+        one = context.memo(("analytic-sigma", a, d), lambda: float(um.gaussian_sigma(a, d)))
+        return np.full(alpha.shape, one)
+    return np.asarray(um.gaussian_sigma(alpha, delta))
+
+
 def _user_level(
-    what: str, points: SweptPoints, m: Moved, noise: _Noise, context: Context
+    what: str, points: SweptPoints, whole: _Noise, context: Context
 ) -> dict[str, Bound]:
     """Return the errors of user-level DP: the same noise, for the whole width at ε."""
     eps, delta = points["eps"], points["delta"]
-    whole = _Noise(m.dim, eps, m.width, noise.users, noise.local, noise.beta)
     value, _ = _k_norm(what, whole, np.full(eps.shape, 2.0))
     context.check()
-    sigma = np.asarray(um.gaussian_sigma(eps, delta)) * m.width / whole.inside
+    sigma = analytic_sigma(eps, delta, context) * whole.reach / whole.inside
     return {
         "user": _bound(value, Role.BASELINE, said.USER, True, said.DISAGREES),
         "user_gauss": _bound(

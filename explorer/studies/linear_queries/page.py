@@ -154,7 +154,11 @@ PRESETS = (
         quantity="rmse",
         sweep=_ALPHA,
         claim="Lemma 6.2: E‖q̂ − q‖₂ ≤ ‖F‖₂ √(1.25 d ln(1/δ))/(α√n) = 0.00743.",
-        ours="Private Gaussian noise has 0.01057, 1.42 times the printed; ℓ2 K-norm noise 0.0133.",
+        ours=(
+            "0.00743 is the printed width's root mean square error; private Gaussian noise has "
+            "0.01057. ℓ2 K-norm noise, with δ = 0, has 0.00420: ten numbers are too few for the "
+            "Gaussian to pay at δ = 1e-12, other than the remark says."
+        ),
     ),
     Preset(
         "table2a",
@@ -181,8 +185,10 @@ PRESETS = (
         quantity="rmse",
         sweep=Sweep("p", 1.0, 64.0, 61, Scale.LOG),
         ours=(
-            "Between ℓ2 and ℓ∞ hardly anything changes; Laplace noise (ℓ1) is worst, because 16 "
-            "distances may all change at once."
+            "The larger p the better: all 16 distances may change at once, which is 16 in ℓ1 and 1 "
+            "in ℓ∞. "
+            "At α = 25 the root mean square error falls from 3.62e-5 (ℓ1) over 2.64e-5 (ℓ2) to "
+            "1.62e-5 (ℓ∞)."
         ),
     ),
     Preset(

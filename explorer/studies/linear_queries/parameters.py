@@ -65,7 +65,7 @@ PARAMETERS = (
     Parameter(
         "landmarks", "k", "landmarks or cells",
         "How many public points the query measures from: each adds a number to the answer.",
-        Kind.INTEGER, 1, 1, CENTRES_MAX, Scale.LOG, relevant_when=_CENTRED,
+        Kind.INTEGER, 3, 1, CENTRES_MAX, Scale.LOG, relevant_when=_CENTRED,
         quantities=(*_ERRORS, "lip"),
     ),
     Parameter(

@@ -26,6 +26,7 @@ FILE_ITEMS_MAX = 1000
 """Most items of a space that a file may give values for; grids may have more."""
 _GRID_ITEMS_MAX = 16_384
 _HEAVY_BYTES = 8_000
+_NO_FILE = "no file of values is chosen: open a CSV file under “file of values”"
 Items = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -212,7 +213,7 @@ def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
     names = {LANDMARKS: "landmark", CELLS: "cell"}[kind]
     return Query(
         kind,
-        f"mean {what} {len(centres)} {names}{'s' * (len(centres) > 1)}".replace("mean soft", "soft"),
+        f"{what} {len(centres)} {names}{'s' * (len(centres) > 1)}",
         dim=len(centres),
         in_lengths=kind == LANDMARKS,
         values=values,
@@ -299,7 +300,7 @@ def _from_file(value: str, space: ChosenSpace, context: Context) -> Query:
     if metric.size > most:
         return Query(FILE, "", f"the space has {metric.size:,} items; files are for {most:,}")
     if not value:
-        return Query(FILE, "", "no file of values is chosen: open a CSV file under “file of values”")
+        return Query(FILE, "", _NO_FILE)
     path, name = context.file(value), value.partition("#")[0]
     large = path.stat().st_size > _HEAVY_BYTES
     arguments = (str(path), name, metric.size)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy import user_metric as um
 from explorer.privacy.bounds import Bound, Reference, Role
 from explorer.studies.linear_queries import words as said
 from explorer.studies.linear_queries.curves import (
@@ -30,7 +29,7 @@ from explorer.studies.linear_queries.parameters import (
     QUANTITIES,
 )
 from explorer.studies.linear_queries.queries import Query
-from explorer.studies.linear_queries.tables import slope_table, width_table
+from explorer.studies.linear_queries.tables import slope_table, true_deltas_at, width_table
 from explorer.studies.metric_space import ChosenSpace, chosen_space
 from explorer.studies.model import (
     Condition,
@@ -123,7 +122,8 @@ def _answered(
     else:
         bounds, m = errors(request.quantity, points, request, space, context)
     context.check()
-    labels = _labels(request, points)
+    true = true_deltas_at(float(request["alpha"]), float(request["delta"]))
+    labels = _labels(request, points, true[0])
     series = tuple(
         curve_of(key, labels[key], points, bound, note=_note(request, key, bound))
         for key, bound in bounds.items()
@@ -138,9 +138,9 @@ def _answered(
         request,
         request.fidelity,
         series=series,
-        readouts=(*readouts, *_more(request, m, bounds, space, query)),
+        readouts=(*readouts, *_more(request, m, bounds, space, query, true)),
         tables=tables,
-        conditions=_conditions(request, m),
+        conditions=_conditions(request, m, true),
         guarantee=said.guarantee(
             alpha=float(request["alpha"]),
             delta=float(request["delta"]),
@@ -158,22 +158,12 @@ def _answered(
     )
 
 
-def _true(request: Request) -> tuple[float, float]:
-    """Return the true δ of the printed and of the textbook width at the sliders."""
-    alpha, delta = float(request["alpha"]), float(request["delta"])
-    return (
-        float(um.gaussian_delta(um.gaussian_sigma_printed(alpha, delta), alpha)),
-        float(um.gaussian_delta(um.gaussian_sigma_textbook(alpha, delta), alpha)),
-    )
-
-
-def _labels(request: Request, points: SweptPoints) -> dict[str, str]:
+def _labels(request: Request, points: SweptPoints, printed: float) -> dict[str, str]:
     if request.quantity == "lip":
         labels = dict(said.SLOPE_LABELS)
     else:
         labels = dict(said.LABELS)
-        private = _true(request)[0] <= float(request["delta"])
-        labels["printed"] = said.printed_label(private)
+        labels["printed"] = said.printed_label(printed <= float(request["delta"]))
     if points.sweep.key != "p":
         labels["kp"] = labels["kp"].replace("ℓp", f"ℓ{float(request['p']):.3g}")
     return labels
@@ -199,6 +189,7 @@ def _more(
     bounds: dict[str, Bound],
     space: ChosenSpace,
     query: Query,
+    true: tuple[float, float],
 ) -> tuple[Readout, ...]:
     """Return the numbers behind the curves: ℓ, widths with their true δ, errors as lengths."""
     found: list[Readout] = []
@@ -214,7 +205,7 @@ def _more(
             else Readout("steepest", "steepest pair found, ℓ2", None, note=f"infinite: {pair}")
         )
     if request.quantity != "true_delta":
-        printed, textbook = _true(request)
+        printed, textbook = true
         found.append(
             Readout("delta_printed", "true δ of the printed width", printed, Role.EXACT,
                     note="" if printed <= request["delta"] else said.NOT_PRIVATE)
@@ -233,8 +224,10 @@ def _more(
     return tuple(found)
 
 
-def _conditions(request: Request, m: Moved | None) -> tuple[Condition, ...]:
-    printed, textbook = _true(request)
+def _conditions(
+    request: Request, m: Moved | None, true: tuple[float, float]
+) -> tuple[Condition, ...]:
+    printed, textbook = true
     given = m is None or m.last is None
     return said.conditions(
         lip=float(request["slope"]) if m is None else float(m.lip[-1]),

@@ -34,14 +34,14 @@ USER = Reference(
 )  # fmt: skip
 
 LABELS = {
-    "k1": "K-norm, ℓ1 (Laplace)",
-    "k2": "K-norm, ℓ2",
-    "kinf": "K-norm, ℓ∞",
-    "kp": "K-norm, ℓp",
+    "k1": "ℓ1 K-norm (Laplace)",
+    "k2": "ℓ2 K-norm",
+    "kinf": "ℓ∞ K-norm",
+    "kp": "ℓp K-norm",
     "gauss": "analytic Gaussian",
-    "textbook": "Gaussian, textbook width",
-    "printed": "Gaussian, width as the paper prints it",
-    "user": "user-level DP, K-norm ℓ2",
+    "textbook": "textbook Gaussian",
+    "printed": "printed Gaussian width",
+    "user": "user-level DP, ℓ2 K-norm",
     "user_gauss": "user-level DP, analytic Gaussian",
     "asked": "δ asked for",
 }
@@ -85,10 +85,10 @@ def conditions(
             f"Lipschitz constant {lip:.4g} in the ℓ2 norm" if agrees else "it is infinite",
         ),
         Condition(
-            "The Lipschitz constant is the query's own and not only a bound on it",
-            attained,
-            "" if attained is None else "a pair of items attains it" if attained
-            else "a proved bound is used: noise is larger than it might have to be",
+            "No two items make a steeper slope than the Lipschitz constant used",
+            attained if attained is None else agrees,
+            "" if attained is None else "exact: no smaller one will do" if attained
+            else "a proved bound: noise may be larger than it has to be",
         ),
         Condition(
             "The printed Gaussian width √(1.25 ln(1/δ))/α is private at this α and δ",
