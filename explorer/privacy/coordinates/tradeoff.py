@@ -23,13 +23,16 @@ def tradeoff_bound(level: ArrayLike, type1: ArrayLike) -> FloatArray:
     ----------
     level : array_like
         Coordinate level δ_i in [0, ∞].
+        An infinite one allows every test: the bound is 0, at α = 0 too.
     type1 : array_like
         Type I error α in [0, 1]; broadcast against `level`.
     """
     level = checks.real("level", level, 0.0, math.inf)
     type1 = checks.real("type1", type1, 0.0, 1.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        steep = np.where(type1 > 0.0, 1.0 - np.exp(level + np.log(type1)), 1.0)
+        # A report that excludes a value raises no false alarms, so e^∞·0 is not 0 here.
+        never = np.where(np.isinf(level), 0.0, 1.0)
+        steep = np.where(type1 > 0.0, 1.0 - np.exp(level + np.log(type1)), never)
     flat = np.exp(-level) * (1.0 - type1)
     result: FloatArray = np.maximum(0.0, np.maximum(steep, flat))
     return result

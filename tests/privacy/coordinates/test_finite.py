@@ -160,6 +160,13 @@ def test_trade_off_bound_is_a_number_between_0_and_the_diagonal(level, alpha):
     assert co.tradeoff_bound(0.0, alpha) == pytest.approx(1.0 - alpha)
 
 
+def test_an_infinite_level_bounds_no_test():
+    # A report of 1 excludes x = 0: a test without false alarms misses only a quarter.
+    beta = co.tradeoff_beta([1.0, 0.0], [0.25, 0.75], 0.0)
+    assert beta == pytest.approx(0.25)
+    assert co.tradeoff_bound(math.inf, [0.0, 0.3, 1.0]) == pytest.approx([0.0, 0.0, 0.0])
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
