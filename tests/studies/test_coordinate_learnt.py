@@ -181,6 +181,29 @@ def test_no_test_leaves_theorem_1s_region(mechanism):
     assert gap.min() == pytest.approx(0.0, abs=1e-9)
 
 
+def test_an_infinite_level_promises_nothing_of_any_test():
+    shown = curves(ask(m00=0.5, m01=0.0, m10=1.0, m11=1.0))
+    for key in ("test01", "test10"):
+        for below in ("region", "certified", "ldp"):
+            assert walking.ordered(shown[below], shown[key]), (key, below)
+
+
+def test_a_mechanism_may_not_attain_its_certificate_under_any_prior():
+    # δ₁ is a ratio of functions linear in both conditional laws: largest at the ends of q apart.
+    ones = np.array([0.535, 0.848, 0.753, 0.102])
+    channel, q = np.stack([1 - ones, ones], axis=1), 0.3
+    found = []
+    for a in np.linspace(0.0, 1.0, 401):
+        for b in (a - q, a + q):
+            if 0.0 <= b <= 1.0:
+                prior = np.array([1 - a, a, 1 - b, b]) / 2
+                found.append(float(co.bcdp_levels([2, 2], prior, channel)[0]))
+    most = co.best_certificate(co.cdp_levels([2, 2], channel), q, co.ldp_level(channel))[0]
+    assert max(found) < most - 0.05
+    guaranteed = ask(m00=0.535, m01=0.848, m10=0.753, m11=0.102).guarantee
+    assert any("may give away less under any prior" in said for said in guaranteed.differences)
+
+
 def test_beliefs_follow_bayes():
     shown = curves(ask("belief_after", "belief"))
     belief = shown["before"].x

@@ -162,7 +162,7 @@ def guarantee(domain: Domain, found: Levels, place: int) -> Guarantee:
             "excludes or averages out does not count for them.",
             "CDP fixes the other coordinates, BCDP averages them given this one: with coupled "
             "coordinates a report about the others tells of this one too, so δ can exceed c.",
-            "The certified level is attained by some prior of the same coupling; this prior may "
-            "give away less.",
+            "The certified level knows c, L and the coupling alone, and some mechanism and prior "
+            "with these three attain it; this mechanism may give away less under any prior.",
         ),
     )
