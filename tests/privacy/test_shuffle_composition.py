@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.amplification import Clones, shuffled_delta
 from explorer.privacy.composition import kov_exact_epsilon
+from tests.privacy.hang import alarm
 
 LOG_EPS0 = st.floats(math.log(0.05), math.log(10)).map(math.exp)
 
@@ -64,7 +65,7 @@ def test_listed_sums_are_strong_composition(eps, T):
 
 @pytest.mark.parametrize("T", [200, 1000])
 def test_the_integral_agrees_with_listed_sums(T, monkeypatch):
-    from explorer.privacy.shuffle_rdp import numerical
+    from explorer.privacy.shuffle_rdp import composed as inside
 
     composed = rdp.Composition(irregular(0.05))
     integral = {d: composed.epsilon(d, T) for d in (1e-2, 1e-5)}
@@ -73,8 +74,11 @@ def test_the_integral_agrees_with_listed_sums(T, monkeypatch):
     for delta, eps in integral.items():
         assert convolved_delta(composed.loss, eps, T, 400) == pytest.approx(delta, rel=2e-3)
         assert composed.delta(eps, T) == pytest.approx(delta, rel=1e-6)
-    monkeypatch.setattr(numerical, "_TRUSTED", 0.0)
-    assert math.isnan(composed.epsilon(1e-5, T))
+    monkeypatch.setattr(inside, "_TRUSTED", 0.0)
+    for delta, eps in integral.items():
+        # The lattice: from above, and near.
+        assert eps * (1 - 1e-5) <= composed.epsilon(delta, T) <= eps * (1 + 1e-4)
+        assert composed.delta(eps, T) == pytest.approx(delta, rel=1e-3)
 
 
 @pytest.mark.parametrize("T", [16, 100])
@@ -177,6 +181,78 @@ def test_broadcasting_and_no_leak():
     assert found.value[1, 1] > found.value[0, 1] > 0
 
 
+@given(st.floats(0.01, 20), st.integers(65, 10**6), st.floats(-300, -0.5))
+def test_the_lattice_is_strong_composition_at_any_delta(eps, T, log_delta):
+    # Two losses, ±ε: never smooth, so never the integral where T is moderate.
+    delta = 10.0**log_delta
+    found = rdp.Composition(response(eps)).found(delta, T)
+    exact = kov_exact_epsilon(eps, T, delta)
+    assert found.epsilon == pytest.approx(exact, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("T", [2, 3, 5, 9, 20, 40])
+@pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-40])
+def test_few_rounds_of_clones_between_listed_lattice_and_caps(T, delta):
+    # Coarser losses dominate finer ones; with 12 of them the sums of two or three are listed.
+    coarse = rdp.clone_loss(1.5, 50, 400, cells=12, depth=200)
+    fine = rdp.clone_loss(1.5, 50, 400, cells=10**6, depth=200)
+    upper, exact = (rdp.Composition(loss).found(delta, T) for loss in (coarse, fine))
+    assert exact.epsilon <= upper.epsilon * (1 + 1e-9) + 2 * upper.excess
+    assert exact.excess <= 1e-3 * exact.epsilon
+    assert upper.epsilon <= T * rdp.pure_epsilon(1.5, 50, 400) * (1 + 1e-12)
+    if delta == 1e-3:
+        assert convolved_delta(fine, exact.epsilon, T, 2000) == pytest.approx(delta, rel=1e-3)
+
+
+def test_tails_left_out_count_against_delta():
+    # Of k messages more may be clones than the law lists; where δ is no more than that, say so.
+    loss = rdp.clone_loss(1.0, 10**4, 10**4)
+    assert math.isnan(rdp.Composition(loss).epsilon(1e-30, 10))
+    deep = rdp.clone_epsilon(1.0, 10**4, 10**4, 10, 1e-30)
+    assert bool(deep.valid)
+    assert float(deep.value) > float(
+        rdp.randomised_response_epsilon(1.0, 10**4, 10**4, 10, 1e-30).value
+    )
+
+
+WIDE_EPS0 = st.one_of(st.floats(0, 800), LOG_EPS0, st.sampled_from([1e-300, 100.0, 800.0]))
+
+
+@given(
+    WIDE_EPS0,
+    st.floats(0, 12),
+    st.floats(0, 6),
+    st.one_of(st.integers(1, 64), st.floats(0, 9).map(lambda x: int(10**x))),
+    st.one_of(st.floats(-300, 0), st.floats(-15, -1)),
+)
+def test_whole_domain_of_the_compositions(eps0, log_k, log_times, T, log_delta):
+    k = int(10**log_k)
+    arguments = (eps0, k, min(10**12, int(k * 10**log_times)), T, 10.0**log_delta)
+    with alarm(10):
+        lower = rdp.randomised_response_epsilon(*arguments)
+        upper = rdp.clone_epsilon(*arguments)
+    assert lower.valid.all()
+    assert upper.valid.all()
+    assert 0 <= float(lower.value) <= float(upper.value) * (1 + 1e-5) + 1e-12
+    capped = float(rdp.upper_epsilon(*arguments, capped=True).epsilon)
+    assert float(upper.value) <= capped * (1 + 1e-3) + 1e-12
+    if eps0 > 100:
+        assert upper.truncated.all()
+        assert lower.truncated.all()
+
+
+@given(LOG_EPS0, st.integers(1, 10**6), st.integers(2, 60), st.floats(-100, -1))
+def test_compositions_grow_with_rounds_and_fall_with_delta(eps0, k, T, log_delta):
+    delta = 10.0**log_delta
+    for bound in (rdp.clone_epsilon, rdp.randomised_response_epsilon):
+        rounds = bound(eps0, k, 10 * k, [T - 1, T], delta)
+        if not rounds.truncated.any():
+            assert rounds.value[0] <= rounds.value[1] * (1 + 1e-4) + 1e-12
+        levels = bound(eps0, k, 10 * k, T, [delta, min(1.0, 3 * delta)])
+        if not levels.truncated.any():
+            assert levels.value[1] <= levels.value[0] * (1 + 1e-4) + 1e-12
+
+
 def test_domain():
-    with pytest.raises(ValueError, match="eps0: 101 is outside"):
-        rdp.clone_epsilon(101.0, 1, 1, 1, 0.1)
+    with pytest.raises(ValueError, match="eps0: 801 is outside"):
+        rdp.clone_epsilon(801.0, 1, 1, 1, 0.1)

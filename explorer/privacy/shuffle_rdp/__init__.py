@@ -8,6 +8,7 @@ from explorer.privacy.shuffle_rdp.accountant import (
     round_delta,
     upper_epsilon,
 )
+from explorer.privacy.shuffle_rdp.composed import TOO_FEW_ROUNDS, Composition
 from explorer.privacy.shuffle_rdp.convergence import convergence_bound, gradient_second_moment
 from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
 from explorer.privacy.shuffle_rdp.lower import (
@@ -16,12 +17,7 @@ from explorer.privacy.shuffle_rdp.lower import (
     lower_rdp_table,
     randomised_response_delta,
 )
-from explorer.privacy.shuffle_rdp.numerical import (
-    TOO_FEW_ROUNDS,
-    Composition,
-    clone_epsilon,
-    randomised_response_epsilon,
-)
+from explorer.privacy.shuffle_rdp.numerical import clone_epsilon, randomised_response_epsilon
 from explorer.privacy.shuffle_rdp.one_round import (
     RandomisedResponseRound,
     randomised_response_round_epsilon,

@@ -13,6 +13,9 @@ from explorer.privacy.binomial import log_half_pmf, log_pmf
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 
+DEPTH = 50.0
+"""Depth of the tails of the number of clones, enough for δ/T down to 1e-17."""
+
 
 @dataclass(frozen=True)
 class RoundLoss:
@@ -26,11 +29,14 @@ class RoundLoss:
         x = P/Q − 1, with mean 0 under `mass`.
     log_ratio : ndarray of float
         ln(1 + x).
+    missing : float
+        Probability that was left out and may have any loss; each round adds it to δ.
     """
 
     mass: FloatArray
     excess: FloatArray
     log_ratio: FloatArray
+    missing: float = 0.0
 
     def reversed(self) -> RoundLoss:
         """Return the pair with its laws exchanged."""
@@ -92,7 +98,12 @@ def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
 
 
 def clone_loss(
-    eps0: float, k: float, n: float, variant: Clones = Clones.PUBLISHED, cells: int = 1500
+    eps0: float,
+    k: float,
+    n: float,
+    variant: Clones = Clones.PUBLISHED,
+    cells: int = 1500,
+    depth: float = DEPTH,
 ) -> RoundLoss:
     """Return the dominating law of one subsampled round by clones.
 
@@ -101,7 +112,8 @@ def clone_loss(
     loss ℓ > 0 of mass q into L = ln(1+γ(e^ℓ−1)) with masses q and qe^L, mirrored, and the rest
     at 0 (Zhu, Dong & Wang 2022, replace relation). Losses are gathered on `cells` values by
     splitting each onto its two neighbours so that both laws keep their mass: a spread of the
-    ratio, so the result still dominates.
+    ratio, so the result still dominates. Numbers of clones of either side whose probability is
+    below e^−depth are left out (`RoundLoss.missing`).
     """
     tau, gamma = math.tanh(eps0 / 2), k / n
     log_pc = (
@@ -111,16 +123,16 @@ def clone_loss(
     pc = min(math.exp(log_pc), 1 - 1e-12)
     log_pc = min(log_pc, math.log(pc)) if pc > 0 else log_pc
     mean, spread = k * pc, math.sqrt(k * pc * (1 - pc))
-    low = max(1.0, math.floor(mean - 10 * spread - 30))
-    high = min(k, math.ceil(mean + 10 * spread + 40))
+    low = max(1.0, math.floor(mean - math.sqrt(2 * depth) * spread - 30))
+    high = min(k, math.ceil(mean + math.sqrt(2 * depth) * spread + 0.8 * depth))
     # Sums over N and U are smooth on their deviations: far from the edges a third of one, or for
     # U, whose spacing shows in the losses, 1/300 of one, is as good as every whole number.
     # An odd step visits even and odd N alike, whose losses lie on different lattices.
     step = math.floor(spread / 3) | 1 if mean > 1024 else 1
     N = np.arange(low, high + 1, step, dtype=float)[:, None]
     log_weight = log_pmf(N, k, log_pc, math.log1p(-pc)) + math.log(step)
-    reach = 6.5 * math.sqrt(high) + 20
-    stride = max(1, math.floor(math.sqrt(high) / 600))
+    reach = math.sqrt((depth + 35) / 2 * high) + 20
+    stride = max(1, math.floor(math.sqrt(high * depth / DEPTH) / 600))
     fewer = np.ceil(N / 2) - 1 - stride * np.arange(math.ceil(reach / stride))
     inside = fewer >= 0
     fewer = np.maximum(fewer, 0.0)
@@ -142,6 +154,7 @@ def clone_loss(
         np.concatenate([mass, mass * (1 + rise), [rest]]),
         np.concatenate([rise, -rise / (1 + rise), [0.0]]),
         np.concatenate([up, -up, [0.0]]),
+        4 * math.exp(-depth),
     )
 
 
