@@ -59,6 +59,7 @@ class BoundsWorkspace(QWidget):
         self._session = session
         self._theme = theme
         self._drags = 0
+        self._words: tuple[list[str], list[str]] = ([], [])
         self._coming: tuple[tuple, ViewState] | None = None
         self.current_result: Result | None = None
         self._build()
@@ -308,6 +309,10 @@ class BoundsWorkspace(QWidget):
         self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
+        words = ([s.label for s in result.series], [r.label for r in result.readouts])
+        if words != self._words:
+            self._words = words
+            self._arrange()
         self.below.show_result(
             self.plot.result, parameter(study, sweep.key).symbol if sweep else "x"
         )
@@ -373,7 +378,12 @@ class BoundsWorkspace(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit to the new size."""
         super().resizeEvent(event)
-        wide = self.width() >= _SIDE_BY_SIDE
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the numbers beside the legend where both fit uncut, else below it."""
+        wanted = self.legend.wanted_width() + self.readouts.sizeHint().width() + 70
+        wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._tables.direction() is not direction:
             self._tables.setDirection(direction)

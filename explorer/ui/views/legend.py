@@ -19,6 +19,10 @@ from explorer.ui.widgets.numbers import pretty_number, rich
 from explorer.ui.widgets.still_label import StillLabel
 
 
+_BESIDE_NAMES = 290
+"""Pixels of a row beside the name: box, swatch, role, number."""
+
+
 class Swatch(QWidget):
     """A little of the series as it is drawn: a line, a dot with its error bar, bars, an area."""
 
@@ -194,6 +198,12 @@ class Legend(QWidget):
             self._rows[item.key].say(
                 item, styles[item.key], item.key not in hidden, values.get(item.key), bool(here)
             )
+
+    def wanted_width(self, most: int = 380) -> int:
+        """Return the width at which no name is cut, names counted up to so many pixels."""
+        metrics = self.fontMetrics()
+        names = [metrics.horizontalAdvance(r.label.text()) for r in self._rows.values()]
+        return min(max(names, default=0), most) + _BESIDE_NAMES
 
     def row(self, key: str) -> _Row:
         """Return a curve's row."""
