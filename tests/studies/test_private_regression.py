@@ -305,7 +305,7 @@ def test_budgets_keep_the_levels():
 def test_it_stops_between_pieces():
     for stop in (0, 4):
         with pytest.raises(Cancelled):
-            ask(context=Context(stop), trials=100)
+            ask(context=Context(stop), trials=50)
     context = Context()
     ask(context=context)
     assert set(context.heavy_calls) == {"run_trials"}

@@ -46,7 +46,7 @@ def simulated(
         n, x2, q = int(where["n"][j]), float(where["x2"][j]), float(where["q"][j])
         plan = plans[j]
         if np.isfinite(plan.worst):
-            users = users_drawn(plan, n)
+            users = users_drawn(plan, n, int(request["trials"]))
             stood_in = max(stood_in, n / users)
             experiment = Experiment(plan, users, q, x2)
             found = _drawn(experiment, request, (MECHANISMS.index(key), j), context) * (users / n)

@@ -100,7 +100,7 @@ PRESETS = (
         "Figure 3",
         "Error against q: min δ-LDP is flat, M_mean starts far below it and, with the paper's ζ, "
         "crosses it early.",
-        (("simulate", True), ("trials", 200), ("dots", MEDIAN), ("x2", 1.0)),
+        (("simulate", True), ("trials", 100), ("dots", MEDIAN), ("x2", 1.0)),
         "mse",
         Q_FULL,
         f"M_mean has the smaller error for all q < 1 and resembles min δ-LDP as q → 1 ({_FIGURE}).",

@@ -10,7 +10,7 @@ from explorer.privacy.coordinates.claims import PAPER
 from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import odds
+from explorer.studies.wording import at_least, at_most, odds
 
 MECHANISM = Reference(
     PAPER, "Mechanisms 1 and 2, Theorem 2", "B is half of what is printed: unbiased (errata A1)"
@@ -66,9 +66,9 @@ def demand_sentence(demand: Demand) -> str:
     low = min(demand.level, demand.eps)
     if demand.profile == TWO:
         rest = demand.d - demand.k
-        others = f", {rest} at ε = {demand.eps:.4g}" if rest else ""
-        return f"{demand.k} coordinates at δ = {low:.4g}{others}"
-    return f"{demand.d} coordinates from δ = {low:.4g} to ε = {demand.eps:.4g}"
+        others = f", {rest} at ε = {at_most(demand.eps)}" if rest else ""
+        return f"{demand.k} coordinates at δ = {at_most(low)}{others}"
+    return f"{demand.d} coordinates from δ = {at_most(low)} to ε = {at_most(demand.eps)}"
 
 
 def guarantee(demand: Demand, paper: Plan) -> Guarantee:
@@ -77,16 +77,17 @@ def guarantee(demand: Demand, paper: Plan) -> Guarantee:
     sentence = (
         "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
         f"has can reach at most {odds(low)} after seeing the report, if their beliefs couple the "
-        f"coordinates by at most q = {demand.q:.3g}; with any beliefs, and about the record as a "
-        f"whole, at most {odds(demand.eps)}."
+        f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
+        f"as a whole, at most {odds(demand.eps)}."
     )
     return Guarantee(
         unit="one user's record, and each of its coordinates",
         replace_one=(
-            f"{demand.eps:.4g}-LDP when a whole record is replaced, for everybody. Coordinate "
+            f"{at_most(demand.eps)}-LDP when a whole record is replaced, for everybody. Coordinate "
             f"levels: {demand_sentence(demand)}, against beliefs of coupling up to "
-            f"{demand.q:.3g}. With the paper's budgets a change of the most sensitive coordinate "
-            f"alone has c = {float(paper.c[0]):.4g} and any change L = {paper.total:.4g}."
+            f"{at_least(demand.q)}. With the paper's budgets a change of the most sensitive "
+            f"coordinate alone has c = {at_most(float(paper.c[0]))} and any change "
+            f"L = {at_most(paper.total)}."
         ),
         add_remove=(
             "not covered: each of n users sends one report, and n is public; a user who does not "

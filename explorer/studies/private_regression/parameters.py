@@ -64,7 +64,7 @@ PARAMETERS = (
     ),
     Parameter(
         "trials", "", "trials", "How often the reports are drawn anew at each point.",
-        Kind.INTEGER, 5, 2, 200, Scale.LOG, group="simulation",
+        Kind.INTEGER, 5, 2, 50, Scale.LOG, group="simulation",
     ),
     Parameter(
         "source", "", "records", "On what the regression is tried out.",

@@ -8,7 +8,7 @@ from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.model import Condition, Guarantee, Table
 from explorer.studies.private_regression.data import Columns
 from explorer.studies.private_regression.simulation import Trials
-from explorer.studies.wording import odds
+from explorer.studies.wording import at_least, at_most, odds
 
 ALGORITHM_3 = Reference(
     PAPER, "Algorithm 3", "two reports at half the budget; f̂ symmetrised (errata B10, B11)"
@@ -56,11 +56,11 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
     return Guarantee(
         unit="one user's record: all features and the label",
         replace_one=(
-            f"{plan.total:.4g}-LDP (at most ε = {demand.eps:.4g}) for both reports when a whole "
-            f"record is replaced, for everybody; a sensitive feature alone changed: c = "
-            f"{float(plan.c[0]):.4g}. Coordinate levels: {demand.k} of {p} features at "
-            f"{low:.4g}, the others and the label at {demand.eps:.4g}, against beliefs of coupling "
-            f"up to {demand.q:.3g}."
+            f"{at_most(plan.total)}-LDP (at most ε = {at_most(demand.eps)}) for both reports when "
+            f"a whole record is replaced, for everybody; a sensitive feature alone changed: c = "
+            f"{at_most(float(plan.c[0]))}. Coordinate levels: {demand.k} of {p} features at "
+            f"{at_most(low)}, the others and the label at {at_most(demand.eps)}, against "
+            f"beliefs of coupling up to {at_least(demand.q)}."
         ),
         add_remove=(
             "not covered: each of n users sends two reports, and n is public; a user who does not "
@@ -74,7 +74,7 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
         sentence=(
             "An observer who thought it 50:50 which of two values a user's sensitive feature has "
             f"can reach at most {odds(low)} after seeing both reports, if their beliefs couple it "
-            f"with all the rest, the label included, by at most q = {demand.q:.3g}; with any "
+            f"with all the rest, the label included, by at most q = {at_least(demand.q)}; with any "
             f"beliefs, and about the record as a whole, at most {odds(plan.total)}."
         ),
         references=(CERTIFICATE, ALGORITHM_3),
