@@ -18,6 +18,8 @@ from explorer.privacy import domain
 from explorer.privacy.bounds import BoolArray
 from explorer.privacy.histograms.count_delta import replace_delta
 from explorer.privacy.histograms.joint_delta import joint_delta
+from explorer.privacy.roots import bisect
+from explorer.privacy.user_metric.gaussian import gaussian_sigma
 
 CONDITION = (
     "One user's value is replaced; all n users add their noise; the shuffler hides how many "
@@ -149,12 +151,17 @@ def _least_users(eps: float, target: float, kind: Query) -> float:
     def half_is_enough(n: float) -> bool:
         return _curve(eps, target, n, kind)(0.5) <= 0
 
-    high = 1.0
-    while not half_is_enough(high):
-        if high >= domain.COUNT_MAX:
-            return math.inf
-        high = min(2 * high, domain.COUNT_MAX)
-    low = float(math.floor(high / 2))
+    if not half_is_enough(domain.COUNT_MAX):
+        return math.inf
+    low, high = _fewest_bracket(half_is_enough, 4 * _gaussian_noise(eps, target, kind))
+
+    def excess(log_n: float) -> float:
+        return -_curve(eps, target, math.floor(math.exp(log_n)), kind)(0.5)
+
+    if high > _HUMPS_USERS:
+        # Smooth in n: a few values of δ say about where, and a step or two settle it.
+        near = math.floor(math.exp(bisect(excess, math.log(low), math.log(high), 0.3 / high)[0]))
+        low, high = _narrowed(half_is_enough, low, near, high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if half_is_enough(middle) else (middle, high)
@@ -164,6 +171,38 @@ def _least_users(eps: float, target: float, kind: Query) -> float:
             break
         high -= 1
     return high
+
+
+def _fewest_bracket(enough: Callable[[float], bool], guess: float) -> tuple[float, float]:
+    """Return whole low < high with enough(high) and not enough(low), the latter unless low is 0."""
+    factor = 1.01
+    high = float(min(max(math.ceil(guess), 1), domain.COUNT_MAX))
+    if enough(high):
+        while high > 1:
+            low = float(math.floor(high / factor))
+            if low < 1 or not enough(low):
+                return low, high
+            high, factor = low, factor**3
+        return 0.0, high
+    while True:
+        low, high = high, min(float(math.ceil(high * factor)), domain.COUNT_MAX)
+        if enough(high):
+            return low, high
+        factor = factor**3
+
+
+def _narrowed(
+    enough: Callable[[float], bool], low: float, near: float, high: float
+) -> tuple[float, float]:
+    """Return a bracket within the given one, small if `near` is near."""
+    step = 1.0
+    if enough(near):
+        while near - step > low and enough(near - step):
+            near, step = near - step, 4 * step
+        return max(near - step, low), near
+    while near + step < high and not enough(near + step):
+        near, step = near + step, 4 * step
+    return near, min(near + step, high)
 
 
 def _curve(eps: float, target: float, n: float, kind: Query) -> Curve:
@@ -218,27 +257,45 @@ def _lowest(curve: Curve, low: float, high: float) -> float:
 
 def _crossing(curve: Curve, low: float, high: float) -> float:
     """Return a q with curve ≤ 0 just above a crossing, from curve(low) > 0 ≥ curve(high)."""
-    a, b = math.log(low), math.log(high)
-    fa, fb = curve(low), curve(high)
-    side, best = 0, high
-    for step in range(200):
-        if b - a <= _TOLERANCE:
+    found = bisect(lambda x: -curve(math.exp(x)), math.log(low), math.log(high), _TOLERANCE)[1]
+    return min(math.exp(found), high)
+
+
+def _gaussian_noise(eps: float, target: float, kind: Query) -> float:
+    """Return the variance of Gaussian noise for the same target, near which ours is."""
+    sensitivity = math.sqrt(2.0) if kind is Query.HISTOGRAM else 1.0
+    return float(gaussian_sigma(eps, target, sensitivity)) ** 2
+
+
+def _first_bracket(
+    curve: Curve, eps: float, target: float, n: float, kind: Query, low: float, top: float
+) -> tuple[float, float]:
+    """Return two q with a crossing between, from curve(low) > 0 ≥ curve(top); equal if none is.
+
+    Humps may make more crossings than one; they are few users' concern, for whom q is raised in
+    steps from below. With many, the crossing is looked for where Gaussian noise would have it.
+    """
+    below, high = low, low
+    if n > _HUMPS_USERS:
+        share = min(_gaussian_noise(eps, target, kind) / n, 0.25)
+        guess = 2 * share / (1 + math.sqrt(1 - 4 * share))
+        factor = 1.0005
+        if low < guess < top:
+            if curve(guess) <= 0:
+                high = guess
+                while curve(below := max(high / factor, low)) <= 0 and below > low:
+                    high, factor = below, factor**3
+                return below, high
+            below = guess
+            while curve(high := min(below * factor, top)) > 0 and high < top:
+                below, factor = high, factor**3
+            return below, high
+    while high < top:
+        high = min(1.5 * high, top)
+        if curve(high) <= 0:
             break
-        x = 0.5 * (a + b)
-        if step % 3 != 2 and math.isfinite(fb) and fa > 0 > fb:
-            x = a + (b - a) * min(max(fa / (fa - fb), 1e-4), 1 - 1e-4)
-        q = math.exp(x)
-        if not a < x < b:
-            break
-        value = curve(q)
-        if value <= 0:
-            best = min(best, q)
-            b, fb, fa = x, value, fa / 2 if side < 0 else fa
-            side = -1
-        else:
-            a, fa, fb = x, value, fb / 2 if side > 0 else fb
-            side = 1
-    return best
+        below = high
+    return below, high
 
 
 def _calibrate(
@@ -254,13 +311,7 @@ def _calibrate(
         found = 0.5 if curve(0.5) <= 0 else _dip_below_half(curve, eps, n)
     if found is None:
         return math.inf, 0.5, exact(eps, n, 0.5), False
-    below = low * (1 - 1e-9)
-    high = below
-    while high < found:
-        high = min(1.5 * high, found)
-        if curve(high) <= 0:
-            break
-        below = high
+    below, high = _first_bracket(curve, eps, target, n, kind, low * (1 - 1e-9), found)
     if below < high:
         found = _crossing(curve, below, high)
     found = _before_humps(curve, found, low, eps, n)

@@ -38,7 +38,10 @@ class Composition:
     def __init__(self, loss: RoundLoss) -> None:
         self.loss = loss
         with np.errstate(over="ignore", invalid="ignore"):
-            tilts = _TILTS / math.sqrt(float(loss.mass @ np.square(loss.log_ratio)))
+            # Losses are scaled before they are squared: the smallest have no square.
+            scale = max(float(np.abs(loss.log_ratio).max()), 1e-300)
+            deviation = scale * math.sqrt(float(loss.mass @ np.square(loss.log_ratio / scale)))
+            tilts = _TILTS / max(deviation, 1e-300)
             growth = loss.growth(tilts)
             usable = np.isfinite(growth) & (growth >= 0)
         self._tilts, self._growth = tilts[usable], growth[usable]
@@ -66,6 +69,8 @@ class Composition:
 
     def found(self, delta: float, T: int) -> Found:
         """Return `epsilon` and by about how much it may be too large (the lattice's excess)."""
+        if delta >= 1:
+            return Found(0.0, 0.0)
         delta -= T * self.loss.missing
         if not delta > 0:
             return NOTHING
@@ -175,8 +180,12 @@ class Composition:
         )
         damping = 3.3 * c * (c + 1) * (gap / (2 * math.pi)) ** 2 * spread
         if damping > _TRUSTED:
-            t = np.asarray(2 * math.pi / gap * np.linspace(0.5, 1.5, 64), dtype=float)
-            top = float(np.abs(1 + self.loss.line(c, float(self._growth[index]), t)).max())
+            # The peak of |K|^T is narrow, that of |K| is not: look for it in ever smaller steps.
+            middle, half, top = 2 * math.pi / gap, math.pi / gap, 0.0
+            for _ in range(4):
+                t = np.asarray(middle + half * np.linspace(-1, 1, 65), dtype=float)
+                size = np.abs(1 + self.loss.line(c, float(self._growth[index]), t))
+                middle, half, top = float(t[np.argmax(size)]), half / 16, float(size.max())
             damping *= math.exp(min(T * (math.log(top) - float(self._log_k[index])), 0.0))
         return damping if persistent < math.log(_LOSSLESS) else max(damping, math.exp(persistent))
 

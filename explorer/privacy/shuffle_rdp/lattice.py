@@ -164,7 +164,7 @@ class _Law:
         if not above.size:
             return 0.0 if loss.size and loss[0] <= 0 else math.nan
         i = int(above[-1])
-        if i == loss.size - 1 or not below[i] > 0:
+        if i == loss.size - 1 or not 0 < below[i] < math.inf or not delta[i] < math.inf:
             return math.nan
         return max(0.0, float(loss[i]) + math.log1p(float((delta[i] - 1) / below[i])))
 

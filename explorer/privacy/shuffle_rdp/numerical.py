@@ -26,7 +26,8 @@ from explorer.privacy.shuffle_rdp.losses import DEPTH, clone_loss, randomised_re
 from explorer.privacy.shuffle_rdp.lower import Direction
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
 
-_EPS0_MAX = 100.0
+_EPS0_MIN, _EPS0_MAX = 1e-12, 100.0
+"""Where rounds are composed: below, losses lose their digits; above, there are no clones."""
 _LOOSE = 1e-3
 """Relative excess of ε beyond which it is called truncated."""
 
@@ -55,11 +56,13 @@ def randomised_response_epsilon(
     No accountant that is sound for all ε₀-LDP randomisers can report less; a particular
     randomiser may leak less. Arguments broadcast; domains as in `upper_epsilon`. Marked truncated
     where a lower number had to do: for ε₀ > 100 that of ε₀ = 100, whose randomised response is
-    ε₀-LDP too, and elsewhere one direction or the largest loss alone.
+    ε₀-LDP too, for ε₀ < 1e-12 zero, and elsewhere one direction or the largest loss alone.
     """
     which = Direction(direction)
 
     def one(e: float, s: float, c: float) -> _Point:
+        if e < _EPS0_MIN:
+            return lambda T, delta: (0.0, True)
         loss = randomised_response_loss(min(e, _EPS0_MAX), s, c)
         forward = [Composition(loss)] if which is not Direction.PQ else []
         backward = [Composition(loss.reversed())] if which is not Direction.QP else []
@@ -81,9 +84,9 @@ def clone_epsilon(
 
     It holds for every ε₀-LDP randomiser (`Clones.STRONGER`: one common, non-adaptive one).
     Arguments broadcast; domains as in `upper_epsilon`. Marked truncated where a larger number had
-    to do: for ε₀ > 100, where there are no clones to speak of, and where the composition can't be
-    had, the least of Theorem 3 with caps, the pipeline and the sampled rounds as if each were
-    randomised response (Kairouz, Oh & Viswanath, Theorem 3.3).
+    to do: for ε₀ > 100, where there are no clones to speak of, for ε₀ < 1e-12 and where the
+    composition can't be had, the least of Theorem 3 with caps, the pipeline and the sampled rounds
+    as if each were randomised response (Kairouz, Oh & Viswanath, Theorem 3.3).
     """
     which = Clones(variant)
 
@@ -93,7 +96,7 @@ def clone_epsilon(
         def point(T: int, delta: float) -> tuple[float, bool]:
             # Small δ are made by numbers of clones that larger ones need not know.
             depth = max(DEPTH, DEPTH * math.ceil((math.log(T / delta) + 12) / DEPTH))
-            if e <= _EPS0_MAX and depth not in routes:
+            if _EPS0_MIN <= e <= _EPS0_MAX and depth not in routes:
                 routes[depth] = Composition(clone_loss(e, s, c, which, cells, depth))
             return _most(routes.get(depth), (e, s, c), T, delta)
 

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
+from explorer.privacy.roots import increasing_root
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.gammas import log_gamma_step
 from explorer.privacy.user_metric.linear import DIM_MAX
-from explorer.privacy.user_metric.roots import increasing_root
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

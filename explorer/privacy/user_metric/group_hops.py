@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy import domain
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.roots import root_near, rough_root
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.hops import (
     SEARCHED,
@@ -27,7 +28,6 @@ from explorer.privacy.user_metric.hops import (
     rounded_up,
 )
 from explorer.privacy.user_metric.mean_excess import guess_log_mean_excess, log_mean_excess
-from explorer.privacy.user_metric.roots import root_near, rough_root
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from explorer.privacy import domain
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import FloatArray
+from explorer.privacy.roots import bisect
 from explorer.privacy.user_metric.mean_excess import log_mean_excess
-from explorer.privacy.user_metric.roots import bisect
 from explorer.privacy.user_metric.shuffle_theorem import TOTAL_MAX
 
 _TINY = 5e-324

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy import domain
 from explorer.privacy.bounds import BoolArray, FloatArray
-from explorer.privacy.user_metric.roots import increasing_root
+from explorer.privacy.roots import increasing_root
 
 
 class Concentration(StrEnum):

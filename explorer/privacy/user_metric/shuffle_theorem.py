@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
+from explorer.privacy.roots import increasing_root
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
-from explorer.privacy.user_metric.roots import increasing_root
 
 TOTAL_MAX = domain.COUNT_MAX**2
 """Largest number of items in one shuffle: m and n up to 1e12 each."""

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.composition import kov_exact_delta
+from explorer.privacy.roots import root_near
 from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX
 from explorer.privacy.user_metric.gaussian import gaussian_delta, gaussian_sigma
 from explorer.privacy.user_metric.hops import broadcast, each
-from explorer.privacy.user_metric.roots import root_near
 
 
 def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:

@@ -13,9 +13,9 @@ from scipy import stats
 from scipy.special import betaincinv
 
 from explorer.privacy import user_metric as um
+from explorer.privacy.roots import increasing_root
 from explorer.privacy.spaces import Discrete, Grid, MatrixSpace, Square
 from explorer.privacy.user_metric.gammas import log_gamma_step
-from explorer.privacy.user_metric.roots import increasing_root
 
 ALPHA = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-12, 800.0]))
 DELTA = st.one_of(st.floats(1e-300, 1), st.floats(-690, 0).map(math.exp), st.just(1.0))
