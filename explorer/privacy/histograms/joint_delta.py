@@ -157,7 +157,7 @@ def _smooth(
         return 0.0
     kept = np.flatnonzero(height > height.max() - _BELOW_PEAK)
     first, last = b[max(kept[0] - 1, 0)], b[min(kept[-1] + 1, b.size - 1)]
-    nodes, weights = panels(8)
+    nodes, weights = panels(4)
     b = first + (last - first) * nodes
     edge, _ = _threshold(b, eps, N)
     # Below the mean the terms rise first; from the mean on they fall.
