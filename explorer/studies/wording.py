@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 def odds(epsilon: float, delta: float = 0.0) -> str:
@@ -51,4 +52,24 @@ def guesses(epsilon: float, delta: float, what: str, seen: str) -> str:
 def small(value: float) -> str:
     """Write a probability for reading: ``1e-8``, not ``1e-08``."""
     mantissa, e, exponent = f"{value:.2g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
+
+
+def at_most(value: float, digits: int = 4) -> str:
+    """Write an upper bound with a few digits, rounded up: ``0.04503``, ``2.9e-6``."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def at_least(value: float, digits: int = 4) -> str:
+    """Write a lower bound, or a number that may be used, rounded down: ``3.848``."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value):
+        return f"{value:g}"
+    # What doubles add in the sixteenth digit is not to move the last one shown.
+    exact = Context(prec=12).plus(Decimal(value))
+    shown = Context(prec=digits, rounding=rounding).plus(exact)
+    mantissa, e, exponent = f"{float(shown):.{digits}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa

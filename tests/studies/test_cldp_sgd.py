@@ -24,6 +24,7 @@ from explorer.studies.model import (
 )
 from explorer.studies.pages import presets_of
 from explorer.studies.registry import get_study
+from explorer.studies.wording import at_most
 from tests.studies.checks import assert_page, assert_sound, last, preset_answer
 from tests.studies.context import Context
 
@@ -335,7 +336,7 @@ def test_the_guarantee_takes_the_smallest_bound_that_is_proved(study):
     final = last(study, Context(), "eps", epochs=2)
     theorem, clones = (final.readout(key).value for key in ("theorem", "clones"))
     assert clones < theorem
-    assert f"({clones:.4g}, 1e-5)-DP" in final.guarantee.replace_one
+    assert f"({at_most(clones)}, 1e-5)-DP" in final.guarantee.replace_one
     final = last(study, Context(), "eps", epochs=50)
     assert final.readout("theorem").value < final.readout("clones").value
     assert "Theorem 3" in final.guarantee.replace_one

@@ -8,7 +8,7 @@ from explorer.privacy.amplification import clones_closed_form
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_most, guesses, small
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
@@ -92,8 +92,8 @@ def guarantee(
     return Guarantee(
         unit="one client's record, behind one message",
         replace_one=(
-            f"({epsilon:.4g}, {small(delta)})-DP when one of {n:,.0f} records is replaced by any "
-            f"other ({source})"
+            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP when one of {n:,.0f} records is "
+            f"replaced by any other ({source})"
         ),
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
@@ -101,8 +101,8 @@ def guarantee(
         ),
         trust=(
             "Clients trust the shuffler to forget who sent what. Whoever sees the shuffled "
-            f"messages has ε = {epsilon:.4g}; the shuffler itself, or one who bribes it, has "
-            f"ε₀ = {eps0:.4g}. The other clients must really send randomised messages."
+            f"messages has ε = {at_most(epsilon)}; the shuffler itself, or one who bribes it, has "
+            f"ε₀ = {at_most(eps0)}. The other clients must really send randomised messages."
         ),
         sentence=guesses(
             epsilon, delta, "which of two records a client holds", "after seeing all messages"

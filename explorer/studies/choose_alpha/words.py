@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from explorer.privacy.bounds import Reference
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Condition, Guarantee, Table
-from explorer.studies.wording import odds
+from explorer.studies.wording import at_least, odds
 
 if TYPE_CHECKING:
     from explorer.studies.choose_alpha.requirements import Requirements
@@ -81,12 +81,13 @@ def guarantee(
     alpha: float, epsilon: float, tau: float, distance: float, space: ChosenSpace
 ) -> Guarantee:
     """Return what α promises, and what it makes of the change looked at."""
-    per_unit = f" = {alpha / space.diameter:.4g} per {space.unit}" if space.unit else ""
+    per_unit = f" = {at_least(alpha / space.diameter)} per {space.unit}" if space.unit else ""
     return Guarantee(
         unit="one user's whole data set, the better the less of it moves and the shorter its way",
         replace_one=(
             f"(α·w, δ) when a user's data are replaced by others at earth mover's distance w: "
-            f"α = {alpha:.4g} per diameter{per_unit}; never more than ε = {alpha:.4g}, as w ≤ 1"
+            f"α = {at_least(alpha)} per diameter{per_unit}; never more than "
+            f"ε = {at_least(alpha)}, as w ≤ 1"
         ),
         add_remove=(
             "not covered: the number of users is fixed and public; a user's number of items too "

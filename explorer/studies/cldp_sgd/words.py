@@ -7,7 +7,7 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.privacy.learning import guarantees
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, odds, small
+from explorer.studies.wording import at_most, guesses, odds
 
 _PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = guarantees.PRIVACY
@@ -189,12 +189,12 @@ def guarantee(
     sharper = ""
     if math.isfinite(numerical):
         best = odds(numerical, delta)
-        sharper = f"; numerically exact composition gives {numerical:.4g}, odds of {best}"
+        sharper = f"; numerically exact composition gives {at_most(numerical)}, odds of {best}"
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({epsilon:.4g}, {small(delta)})-DP after {rounds:,.0f} rounds when one record is "
-            f"replaced by any other ({named}{sharper})"
+            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after {rounds:,.0f} rounds when one "
+            f"record is replaced by any other ({named}{sharper})"
         ),
         add_remove=(
             "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
@@ -203,7 +203,8 @@ def guarantee(
         trust=(
             "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
             "The server, and everyone it gives a model to, sees the shuffled reports of every "
-            f"round. Against the shuffler itself each report has only its own ε₀ = {local:.4g}."
+            "round. Against the shuffler itself each report has only its own "
+            f"ε₀ = {at_most(local)}."
         ),
         sentence=guesses(
             epsilon, delta, "which of two records a client holds",

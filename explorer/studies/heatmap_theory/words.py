@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from explorer.privacy.bounds import Reference
 from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_most, guesses
 
 THEOREM_31 = Reference(
     PAPER, "Theorem 3.1",
@@ -131,8 +133,8 @@ def central_guarantee(epsilon: float) -> Guarantee:
     """Return what any of the central mechanisms promises."""
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
-        add_remove=f"{epsilon:.4g}-DP: the levels' ε add up to ε, sensitivity 1 on each",
-        replace_one=f"{2 * epsilon:.4g}-DP (2ε): one user leaves and another comes",
+        add_remove=f"{at_most(epsilon)}-DP: the levels' ε add up to ε, sensitivity 1 on each",
+        replace_one=f"{at_most(2 * epsilon)}-DP (2ε): one user leaves and another comes",
         trust="The curator sees every check-in and adds the noise; everyone else sees the map.",
         sentence=guesses(
             epsilon, 0.0, "whether any one user is in the data", "after seeing the map"
@@ -159,9 +161,20 @@ def metric_guarantee() -> Guarantee:
 
 def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Guarantee:
     """Return what the shuffle protocol promises, with or without all of the noise."""
-    failing = "" if delta is None else f", {small(delta)}"
-    promised = f"({epsilon:.4g}{failing})" if delta is not None else f"{epsilon:.4g}"
+    double = at_most(2 * epsilon)
+    if delta is None:
+        promised, twice = at_most(epsilon), f"twice the level, 2ε = {double}"
+    else:
+        promised = f"({at_most(epsilon)}, {at_most(delta, 2)})"
+        grown = min(delta * (1 + math.exp(epsilon)), 1.0)
+        twice = f"twice the level, (2ε, (1 + e^ε)δ) = ({double}, {at_most(grown, 2)})"
     part = " with the noise that is left, δ of the shares aside" if changed else ""
+    sentence = guesses(
+        epsilon, delta or 0.0, "whether any one user's messages carry data or nothing",
+        "after seeing all messages",
+    )  # fmt: skip
+    if delta is None:
+        sentence += " The shares' own δ adds at most half of itself to that chance."
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
         add_remove=(
@@ -169,17 +182,14 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
             f"replaced by nothing{part}"
         ),
         replace_one=(
-            f"twice the level, 2ε = {2 * epsilon:.4g}: data and other data are twice as far apart "
-            "as data and nothing; for ε send noise of scale 2B/εᵢ"
+            f"{twice}: data and other data are twice as far apart as data and nothing; for ε send "
+            "noise of scale 2B/εᵢ"
         ),
         trust=(
             "Users trust the shuffler to hide who sent what, and enough other users to add their "
             "share of the noise; the analyzer sees the shuffled messages only."
         ),
-        sentence=guesses(
-            epsilon, delta or 0.0, "whether any one user's messages carry data or nothing",
-            "after seeing all messages",
-        ),
+        sentence=sentence,
         references=(SHUFFLED,),
         differences=(
             "The printed number of shares is an average-case count: exact enumeration of the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_least, at_most, guesses
 
 _PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
 EXACT = Reference(
@@ -121,15 +121,16 @@ def guarantee(
 ) -> Guarantee:
     """Return the guarantee at the sliders' values."""
     epsilon = alpha * w
-    failing = f", {small(delta)}" if delta > 0 else ", 0"
+    failing = f", {at_most(delta, 2)}"
     seen = "after seeing all of the user's shuffled answers" if local else (
         "after seeing all shuffled answers"
     )  # fmt: skip
     return Guarantee(
         unit="one user's whole data set, the better the shorter the earth mover's way",
         replace_one=(
-            f"({alpha:.4g}·w{failing})-private when one user's m items are replaced by others at "
-            f"earth mover's distance w (bounded d_EM-DP, {source}, α₀ = {alpha0:.4g})"
+            f"({at_most(alpha)}·w{failing})-private when one user's m items are replaced by "
+            f"others at earth mover's distance w (bounded d_EM-DP, {source}, "
+            f"α₀ = {at_least(alpha0)})"
         ),
         add_remove=(
             "not covered: n and m are fixed and public; data sets of any size are drawn down to "
@@ -141,7 +142,7 @@ def guarantee(
             if local
             else "Central: the curator, or a shuffler trusted to forget whose answers are whose, "
             "randomises and shuffles all mn items; everybody else sees the shuffled answers. "
-            f"Against the shuffler itself an item has its own α₀ = {alpha0:.4g}."
+            f"Against the shuffler itself an item has its own α₀ = {at_most(alpha0)}."
         ),
         sentence=guesses(
             epsilon, delta,

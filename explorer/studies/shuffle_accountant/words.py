@@ -9,7 +9,7 @@ from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.shuffle_rdp import TOO_FEW_ROUNDS, pure_epsilon
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_most, guesses, small
 
 _GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
@@ -130,8 +130,8 @@ def guarantee(
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({epsilon:.4g}, {small(delta)})-DP after {rounds:,.0f} rounds when one record is "
-            f"replaced by any other ({source}{at})"
+            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after {rounds:,.0f} rounds when one "
+            f"record is replaced by any other ({source}{at})"
         ),
         add_remove=_ADD_REMOVE,
         trust=_trust(local),
@@ -153,7 +153,7 @@ def _trust(local: float) -> str:
     return (
         "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
         "The server, and everyone it tells, sees the shuffled messages of every round. Against "
-        f"the shuffler itself each message has only its own ε₀ = {local:.4g}."
+        f"the shuffler itself each message has only its own ε₀ = {at_most(local)}."
     )
 
 
@@ -166,9 +166,9 @@ def renyi_guarantee(
     return Guarantee(
         unit="one client's record, in one round",
         replace_one=(
-            f"({order}, {level:.4g})-Rényi DP in one round when one record is replaced by any "
+            f"({order}, {at_most(level)})-Rényi DP in one round when one record is replaced by any "
             f"other; T rounds have T times as much. The same round is (εₛ, 0)-DP with "
-            f"εₛ = ln(1+γ(e^ε₀−1)) = {pure:.4g}"
+            f"εₛ = ln(1+γ(e^ε₀−1)) = {at_most(pure)}"
         ),
         add_remove=_ADD_REMOVE,
         trust=_trust(local),

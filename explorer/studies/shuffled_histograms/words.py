@@ -8,7 +8,7 @@ from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_most, guesses
 
 PAPER = "Balcer & Cheu 2020"
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
@@ -169,20 +169,20 @@ def guarantee(
     who = f"{held:,.0f} users add noise" if adding is None else f"only {adding:,.0f} add noise"
     leaving = (
         f"not promised: a user who leaves takes her noise along, and n is public; the exact δ is "
-        f"then {small(removal)} at the same ε"
+        f"then {at_most(removal, 3)} at the same ε"
     )
     if kind is Query.HISTOGRAM:
         leaving += " in her own bin alone, and she leaves every other bin too"
     return Guarantee(
         unit="one user's value",
         replace_one=(
-            f"({eps:.4g}, {small(delta)})-DP for the {what} when one user's value is replaced by "
-            f"any other and {who} (noise calibrated by the exact δ)"
+            f"({at_most(eps)}, {at_most(delta, 2)})-DP for the {what} when one user's value is "
+            f"replaced by any other and {who} (noise calibrated by the exact δ)"
         ),
         add_remove=leaving,
         trust=(
             "Users trust the shuffler to forget who sent what and how many messages each sent, and "
-            f"{held:,.0f} of the others to add their noise. The analyzer, and everyone it tells, "
+            f"{held - 1:,.0f} of the others to add their noise as they do. The analyzer, and everyone it tells, "
             "sees all messages in random order."
         ),
         sentence=guesses(

@@ -7,7 +7,7 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_least, at_most, guesses, small
 
 _PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
 PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: erratum D5")
@@ -104,6 +104,7 @@ def guarantee(
 ) -> Guarantee:
     """Return the discrete guarantee, and what is left of it at the distance looked at."""
     epsilon = hops * eps
+    promised = f"{at_most(eps)}, {at_most(delta, 2)}"
     near = guesses(
         eps, delta,
         "which of two data sets a user holds, their items at most "
@@ -111,17 +112,17 @@ def guarantee(
         "after seeing the release",
     )  # fmt: skip
     far = (
-        f" At {length(d, space)}, after {hops:,.0f} hops, it is ({epsilon:.4g}, "
-        f"{small(far_delta)})."
+        f" At {length(d, space)}, after {hops:,.0f} hops, it is ({at_most(epsilon)}, "
+        f"{at_most(far_delta, 2)})."
         if far_delta < 1
         else f" At {length(d, space)} nothing is promised any more: δ has grown to 1."
     )
     return Guarantee(
         unit="one user's whole data set, of any size",
         replace_one=(
-            f"({eps:.4g}, {small(delta)}, {r:.4g})-discrete d_EM-DP: ({eps:.4g}, {small(delta)}) "
+            f"({promised}, {at_least(r)})-discrete d_EM-DP: ({promised}) "
             f"when a user's data are replaced by others, of any size, at distance at most "
-            f"{r:.4g}, if the mechanism on the draws has α ≤ {alpha:.4g}"
+            f"{at_least(r)}, if the mechanism on the draws has α ≤ {at_least(alpha)}"
         ),
         add_remove=(
             "items of a user may come and go (sizes are hidden); adding or removing a whole user "
