@@ -85,6 +85,11 @@ _CARDS: dict[str, Card] = {
             "bounds", DISTANCES, "explorer.studies.linear_queries:LinearQueries",
         ),
         Card(
+            "frequency", "Frequency estimation",
+            "How exact is a histogram of items that are near or far?",
+            "bounds", DISTANCES, "explorer.studies.frequency:Frequency",
+        ),
+        Card(
             "unbounded", "Unbounded data",
             "What is promised when users have data sets of any size?",
             "bounds", DISTANCES, "explorer.studies.unbounded:Unbounded",

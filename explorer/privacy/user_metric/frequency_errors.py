@@ -256,6 +256,68 @@ def hadamard_mse(k: ArrayLike, epsilon0: ArrayLike, m: ArrayLike, n: ArrayLike =
         return domain.simple(((size - 1) + size / np.sinh(half) ** 2) / _items(m, n))
 
 
+def hadamard_cluster_mse_bound(
+    k: ArrayLike, epsilon0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
+) -> Any:
+    """Return (k(1+τ)/τ² − 1)/mn ≥ E‖(F̃ − K̃)P‖₂² of Hadamard response, τ = tanh(ε₀/2).
+
+    Two estimates F̃(x), F̃(x') have the covariance 1/τ (per item) if row x+1 xor x'+1 is the row of
+    the item answered for, and 0 otherwise; every x has at most one such partner in its cluster.
+    With clusters of one item `hadamard_mse` is exact and smaller. Parameters as in `hadamard_mse`.
+    """
+    size = domain.integers("k", k, 1, DOMAIN_MAX)
+    e = domain.epsilon0(epsilon0)
+    with np.errstate(divide="ignore", over="ignore"):
+        tau = np.tanh(e / 2)
+        return domain.simple((size * (1 + tau) / tau**2 - 1) / _items(m, n))
+
+
+def laplace_mse(k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, users: ArrayLike = 1) -> Any:
+    """Return 2k·(2/(nε))²/users, the exact E‖F̃ − K̃‖₂² of averaged Laplace histograms.
+
+    Central: n users, once. Local: every user adds the noise of n = 1 and `users` are averaged. The
+    same for the masses of clusters, which add up the noise of their items.
+
+    Parameters
+    ----------
+    k, n, epsilon
+        As in `laplace_l1_mean`.
+    users : array of float
+        In [1, 1e12].
+    """
+    size = domain.integers("k", k, 1, DOMAIN_MAX)
+    count = domain.integers("users", users, 1, domain.COUNT_MAX)
+    with np.errstate(over="ignore"):
+        return domain.simple(2 * size * np.asarray(laplace_scale(n, epsilon)) ** 2 / count)
+
+
+def emd_bound(
+    s: ArrayLike, t: ArrayLike, r: ArrayLike, mse: ArrayLike, cluster_mse: ArrayLike
+) -> Any:
+    """Return (r/2)√(st·mse) + ((1−r)/2)√(s·mse_P) ≥ E d_EM(F̃, K̃), for estimates of sum 1.
+
+    By Cauchy–Schwarz and Jensen, d_EM being (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata E4). An estimate of
+    another sum has no d_EM (errata E3); shifting all its entries alike to sum 1 increases neither
+    error.
+
+    Parameters
+    ----------
+    s, t, r
+        As in `gkrr_coefficients`.
+    mse, cluster_mse : array of float
+        E‖F̃ − K̃‖₂² and E‖(F̃ − K̃)P‖₂², ≥ 0.
+    """
+    clusters = domain.integers("s", s, 1, DOMAIN_MAX)
+    size = domain.integers("t", t, 1, DOMAIN_MAX)
+    distance = domain.reals("r", r, 0.0, 1.0)
+    whole = domain.reals("mse", mse, 0.0, math.inf)
+    across = domain.reals("cluster_mse", cluster_mse, 0.0, math.inf)
+    with np.errstate(over="ignore"):
+        inner = np.broadcast_arrays(distance / 2, np.sqrt(clusters * size * whole))
+        outer = np.broadcast_arrays((1 - distance) / 2, np.sqrt(clusters * across))
+    return domain.simple(_guarded(*inner) + _guarded(*outer))
+
+
 def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
     """Return 2/(nε): one user changes the normalised histogram by up to 2/n in ℓ1.
 

@@ -61,6 +61,7 @@ PARAMETERS = (
             (GIVEN, "any: dimension and Lipschitz constant given"),
             (FILE, "your own (CSV: one row of values an item)"),
         ),
+        quantities=(*_ERRORS, "lip"),
     ),
     Parameter(
         "landmarks", "k", "landmarks or cells",
@@ -93,6 +94,7 @@ PARAMETERS = (
         "A CSV file with one row an item of the space, in its order, and one column a number of "
         "the answer; a first row and a first column of names are allowed. It must be public.",
         Kind.FILE, "", suffixes=(".csv",), relevant_when=(("query", (FILE,)),),
+        quantities=(*_ERRORS, "lip"),
     ),
     Parameter(
         "w", "w", "a change looked at",

@@ -209,7 +209,7 @@ def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
         overlaps = np.array([near[: j + 1, : j + 1].sum(axis=1).max() for j in range(len(centres))])
     first, second, distance = _pairs(metric, items, all_items)
     edges = isinstance(metric, Grid) and all_items
-    what = "distance to" if kind == LANDMARKS else "soft histogram over"
+    what = "mean distance to" if kind == LANDMARKS else "soft histogram over"
     names = {LANDMARKS: "landmark", CELLS: "cell"}[kind]
     return Query(
         kind,

@@ -28,7 +28,7 @@ def width_table(request: Request, context: Context) -> Table:
         rows.append(("erratum B1", *context.memo(("linear-widths", alpha, delta), make)))
     return Table(
         "widths",
-        "Gaussian widths and their true δ",
+        "Gaussian widths",
         (
             "", "α", "δ asked", "σ as printed", "its true δ", "private up to α =", "σ, textbook",
             "its true δ ", "σ, analytic",
@@ -90,7 +90,7 @@ def slope_table(
     request: Request, space: ChosenSpace, query: Query, context: Context
 ) -> tuple[Table, ...]:
     """Return Δ_EM of the query at the sliders in every norm, and who attains it."""
-    if request["query"] == GIVEN or query.missing:
+    if request["query"] == GIVEN or query.missing or request.quantity == "true_delta":
         return ()
     orders = [*sorted({1.0, 2.0, float(request["p"])}), math.inf]
     rows: list[tuple[str | float | None, ...]] = []
@@ -111,11 +111,11 @@ def slope_table(
     return (
         Table(
             "slopes",
-            f"Lipschitz constant: {query.name}",
+            "Lipschitz constant",
             ("norm", "ℓ used", "which is", "steepest pair found", "from", "to", "range of answers"),
             tuple(rows),
             note=(
-                "ℓ is the largest change of the query over the distance of two items: all pairs "
+                f"{query.name[0].upper()}{query.name[1:]}. ℓ is the largest change of the query over the distance of two items: all pairs "
                 "of a finite space are gone through (neighbours on a grid); on the line, the "
                 "square and the sphere it is proved, and the pair is the steepest of a sample. "
                 "Empty cells: no pair was looked for, as there are too many. The range is what "

@@ -1,0 +1,147 @@
+"""What the formulas of frequency estimation take at the points of a sweep, and calibration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.studies.frequency.parameters import LOCAL
+from explorer.studies.metric_space import DISCRETE
+from explorer.studies.model import Context, Request
+from explorer.studies.sweeping import SweptPoints
+
+_LIMIT = 800.0
+
+
+@dataclass(frozen=True)
+class Points:
+    """One entry a point, the sliders' own last.
+
+    Attributes
+    ----------
+    alpha, eps, delta : ndarray of float
+        Targets: metric and user-level privacy.
+    m, n : ndarray of float
+        Items of a user, users.
+    s, t, r : ndarray of float
+        Clusters, items in each, distance inside.
+    """
+
+    alpha: FloatArray
+    eps: FloatArray
+    delta: FloatArray
+    m: FloatArray
+    n: FloatArray
+    s: FloatArray
+    t: FloatArray
+    r: FloatArray
+
+    @property
+    def k(self) -> FloatArray:
+        """Return the size of the domain."""
+        return self.s * self.t
+
+    @property
+    def near(self) -> FloatArray:
+        """Return the smallest distance of two different items."""
+        return np.where(self.t > 1, self.r, 1.0)
+
+    def at(self, where: Any) -> Points:
+        """Return some of the points."""
+        return Points(
+            self.alpha[where], self.eps[where], self.delta[where], self.m[where], self.n[where],
+            self.s[where], self.t[where], self.r[where],
+        )  # fmt: skip
+
+
+def points_of(swept: SweptPoints, request: Request) -> Points:
+    """Return the points of a sweep; 0/1 distances are clusters of one item."""
+    if request["space"] == DISCRETE:
+        s = swept["space_items"]
+        t, r = np.ones_like(s), np.ones_like(s)
+    else:
+        s, t, r = (swept[f"space_{key}"] for key in ("clusters", "each", "near"))
+    return Points(swept["alpha"], swept["eps"], swept["delta"], swept["m"], swept["n"], s, t, r)
+
+
+def shuffled(p: Points, request: Request) -> FloatArray:
+    """Return how many users' items are in one shuffle."""
+    return np.ones_like(p.n) if request["model"] == LOCAL else p.n
+
+
+def _each(
+    function: Callable[..., float], key: str, context: Context, *columns: FloatArray
+) -> FloatArray:
+    """Return a function at every point, computed once for each row and kept."""
+    out = np.empty(columns[0].shape)
+    for i, row in enumerate(zip(*columns, strict=True)):
+        context.check()
+        arguments = tuple(float(v) for v in row)
+        out[i] = context.memo((key, arguments), partial(function, *arguments))
+    return out
+
+
+def _at_once(function: Callable[..., Any], *columns: FloatArray) -> FloatArray:
+    """Return a vectorised estimate, computed once where all rows are the same."""
+    if all((column == column[0]).all() for column in columns):
+        one = float(np.asarray(function(*(column[:1] for column in columns)))[0])
+        return np.full(columns[0].shape, one)
+    return np.asarray(function(*columns))
+
+
+def exact_alpha0(p: Points, request: Request, context: Context, full: bool) -> FloatArray:
+    """Return the α₀ that exact hops allow; at first a quick estimate of it."""
+    columns = (p.alpha, p.delta, p.m, shuffled(p, request), p.near)
+    if full:
+        return _each(um.group_alpha0, "frequency-alpha0", context, *columns)
+    return _at_once(um.group_alpha0_estimate, *columns)
+
+
+def certified_alpha(
+    alpha0: FloatArray, p: Points, request: Request, context: Context, full: bool
+) -> FloatArray:
+    """Return the α that exact hops certify at α₀; infinite beyond 800."""
+    columns = (alpha0, p.delta, p.m, shuffled(p, request), p.near)
+    known = np.isfinite(alpha0)
+    out = np.full(alpha0.shape, math.inf)
+    if known.any():
+        some = tuple(column[known] for column in columns)
+        if full:
+            out[known] = _each(um.group_alpha, "frequency-alpha", context, *some)
+        else:
+            out[known] = _at_once(um.group_alpha_estimate, *some)
+    return out
+
+
+def theorem_alpha0(p: Points, request: Request) -> tuple[FloatArray, BoolArray]:
+    """Return the α₀ of Theorem 4.4 and where it has one."""
+    found = um.theorem44_invert(p.alpha, p.delta, p.m, shuffled(p, request), um.Internal.TIGHT)
+    return np.asarray(found.alpha0), np.asarray(found.alpha0 > 0)
+
+
+def printed_alpha0(p: Points, request: Request) -> tuple[FloatArray, BoolArray]:
+    """Return the α₀ of equation (6) or (7) and where the theorem behind it holds."""
+    found = um.closed_form(p.alpha, p.delta, p.m, shuffled(p, request))
+    return np.minimum(found.alpha0, _LIMIT), np.asarray(found.valid)
+
+
+def item_epsilon(p: Points, context: Context, full: bool) -> FloatArray:
+    """Return ε₀ of Hadamard response for one of m items under (ε, δ)-user-level DP.
+
+    Exactly by composition; at first the Gaussian limit of many small answers.
+    """
+    if full:
+        return _each(um.per_item_epsilon, "frequency-item", context, p.m, p.eps, p.delta)
+
+    def estimate(m: FloatArray, eps: FloatArray, delta: FloatArray) -> FloatArray:
+        width = np.asarray(um.gaussian_sigma(eps, delta))
+        return np.maximum(1 / (width * np.sqrt(m)), eps / m)
+
+    return np.minimum(_at_once(estimate, p.m, p.eps, p.delta), _LIMIT)

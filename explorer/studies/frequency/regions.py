@@ -1,0 +1,125 @@
+"""Where each mechanism wins: the α at which GKRR's error equals the best user-level one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.studies.frequency import points as found_at
+from explorer.studies.frequency import words as said
+from explorer.studies.frequency.curves import laplace_mse
+from explorer.studies.frequency.parameters import ALPHA_MAX, BEST, LOCAL
+from explorer.studies.frequency.points import Points
+from explorer.studies.model import Context, Mark, Request, Series
+from explorer.studies.sweeping import SweptPoints, curve_of
+
+_ALPHA_LOW = 1e-2
+_STEPS = 48
+
+
+def user_level(p: Points, item: FloatArray, request: Request) -> dict[str, FloatArray]:
+    """Return the errors by which user-level mechanisms are compared."""
+    hadamard = np.asarray(um.hadamard_mse(p.k, item, p.m, p.n))
+    laplace = laplace_mse(p, request)
+    if request["compared"] == "rmse":
+        return {"hadamard": np.sqrt(hadamard), "laplace": np.sqrt(laplace)}
+    across = np.asarray(um.hadamard_cluster_mse_bound(p.k, item, p.m, p.n))
+    across = np.where(p.t > 1, across, hadamard)
+    return {
+        "hadamard": np.asarray(um.emd_bound(p.s, p.t, p.r, hadamard, across)),
+        "laplace": np.asarray(um.emd_bound(p.s, p.t, p.r, laplace, laplace)),
+    }
+
+
+def _gkrr(p: Points, alpha0: FloatArray, request: Request) -> FloatArray:
+    arguments = (p.s, p.t, p.r, alpha0, p.m, p.n)
+    if request["compared"] == "rmse":
+        return np.asarray(np.sqrt(um.gkrr_mse(*arguments)))
+    return np.asarray(um.gkrr_emd_bound(*arguments))
+
+
+def alpha0_needed(p: Points, target: FloatArray, request: Request) -> FloatArray:
+    """Return the smallest α₀ at which GKRR's error is at most the target; infinite if none is.
+
+    The error falls as α₀ rises; bisection in ln α₀ over [1e-9, 800], from the side that wins.
+    """
+    low, high = np.full(target.shape, math.log(1e-9)), np.full(target.shape, math.log(800.0))
+    with np.errstate(invalid="ignore"):
+        ever = _gkrr(p, np.exp(high), request) <= target
+        for _ in range(_STEPS):
+            middle = 0.5 * (low + high)
+            wins = _gkrr(p, np.exp(middle), request) <= target
+            low, high = np.where(wins, low, middle), np.where(wins, middle, high)
+    return np.where(ever, np.minimum(np.exp(high), 800.0), math.inf)
+
+
+def threshold(
+    p: Points, item: FloatArray, request: Request, context: Context, full: bool
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return the α from which GKRR wins, the α₀ there, and where Laplace is what it must beat."""
+    errors = user_level(p, item, request)
+    laplace: BoolArray = errors["laplace"] < errors["hadamard"]
+    if request["rival"] != BEST:
+        laplace = np.full(laplace.shape, request["rival"] == "laplace")
+    best = np.where(laplace, errors["laplace"], errors["hadamard"])
+    alpha0 = alpha0_needed(p, best, request)
+    alpha = found_at.certified_alpha(alpha0, p, request, context, full)
+    return np.where(alpha <= ALPHA_MAX, alpha, math.inf), alpha0, laplace
+
+
+def regions(
+    swept: SweptPoints,
+    p: Points,
+    item: FloatArray,
+    request: Request,
+    context: Context,
+    full: bool,
+) -> tuple[tuple[Series, ...], Bound, FloatArray]:
+    """Return who wins where, the paper's condition and its choice of α; and the edge itself."""
+    alpha, alpha0, laplace = threshold(p, item, request, context, full)
+    never = ~np.isfinite(alpha)
+    role = Role.UPPER if full else Role.ESTIMATE
+    edge = Bound(np.where(never, np.nan, alpha), role, said.GKRR, ~never, said.NEVER)
+    x, top = swept.x, np.where(never, ALPHA_MAX, np.maximum(alpha, _ALPHA_LOW))[:-1]
+    bottom = np.full(x.shape, _ALPHA_LOW)
+    ceiling = np.full(x.shape, ALPHA_MAX)
+    here = [
+        _area("gkrr", x, top, top, ceiling, ~never[:-1], said.NEVER, role, said.GKRR),
+        _area("hadamard", x, top, bottom, top, ~laplace[:-1], said.OTHER, role, said.HADAMARD),
+        _area("laplace", x, top, bottom, top, laplace[:-1], said.OTHER, role, said.LAPLACE),
+    ]
+    lines = {"equal": p.eps, "choice": np.where(p.r > 0, p.eps / np.maximum(p.r, 1e-300), np.inf)}
+    paper = (
+        um.local_improvement_threshold
+        if request["model"] == LOCAL
+        else um.central_improvement_threshold
+    )
+    lines["paper"] = np.asarray(paper(p.eps, p.k, p.m, p.delta))
+    for key, value in lines.items():
+        shown: BoolArray = (value <= ALPHA_MAX) & (value >= _ALPHA_LOW)
+        reference: Reference = said.THRESHOLD if key == "paper" else said.CHOICE
+        reason = "" if shown.all() else said.OUTSIDE
+        made = Bound(np.where(shown, value, np.nan), Role.BASELINE, reference, shown, reason)
+        here.append(curve_of(key, said.REGION_LABELS[key], swept, made, note=said.NOTES[key]))
+    return tuple(here), edge, alpha0
+
+
+def _area(
+    key: str,
+    x: FloatArray,
+    edge: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    there: BoolArray,
+    why: str,
+    role: Role,
+    reference: Reference,
+) -> Series:
+    y, low, high = (np.where(there, v, np.nan) for v in (edge, low, high))
+    return Series(
+        f"{key}_wins", said.REGION_LABELS[key], role, x, y, reference, low=low, high=high,
+        why_absent="" if there.all() else why, mark=Mark.AREA,
+    )  # fmt: skip

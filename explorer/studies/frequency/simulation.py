@@ -1,0 +1,226 @@
+"""The mechanisms run on drawn data, to be compared with their errors in theory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import FloatArray, Reference, Role
+from explorer.privacy.noise import IntArray
+from explorer.privacy.spaces import Clustered
+from explorer.studies.frequency import words as said
+from explorer.studies.frequency.curves import Calibrated
+from explorer.studies.frequency.parameters import EVEN, LOCAL, ONE
+from explorer.studies.frequency.points import Points
+from explorer.studies.model import Context, Fidelity, Mark, Request, Result, Series
+from explorer.studies.sweeping import SweptPoints
+
+ITEMS_MAX = 512
+"""Largest domain that is simulated."""
+ESTIMATES = (
+    "gkrr", "gkrr_simplex", "gkrr_emd", "hadamard", "hadamard_simplex", "laplace",
+    "laplace_simplex",
+)  # fmt: skip
+_MEASURES = ("emd", "rmse", "cluster")
+_PLACES = 6
+_PIECE = 10
+"""Trials that go to the worker together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Mechanisms and data to be tried out, complete and picklable.
+
+    Attributes
+    ----------
+    s, t : int
+    r : float
+        The clustered space.
+    alpha0, item, eps : float
+        GKRR's and Hadamard response's parameter of an item, and the Laplace baseline's ε.
+    m, n : int
+    local : bool
+    data : str
+        How the items are spread: `EVEN`, `SKEWED` or `ONE`.
+    """
+
+    s: int
+    t: int
+    r: float
+    alpha0: float
+    item: float
+    eps: float
+    m: int
+    n: int
+    local: bool
+    data: str
+
+
+def counts_of(e: Experiment) -> IntArray:
+    """Return how many of the mn items are of each kind; clusters are filled in turn."""
+    k, total = e.s * e.t, e.m * e.n
+    if e.data == ONE:
+        out = np.zeros(k, dtype=np.int64)
+        out[0] = total
+        return out
+    share = np.ones(k) if e.data == EVEN else 1 / np.arange(1.0, k + 1)
+    exact = share / share.sum() * total
+    out = np.floor(exact).astype(np.int64)
+    # Largest remainders get what rounding down left over.
+    missing = total - int(out.sum())
+    order = np.argsort(out - exact, kind="stable")
+    for i in range(abs(missing)):
+        out[order[i % k]] += 1 if missing > 0 else -1
+    # Item j is the (j // s)-th of cluster j mod s, so that every cluster has large and small ones.
+    return np.asarray(out.reshape(e.t, e.s).T.ravel())
+
+
+def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
+    """Return d_EM, squared ℓ2 error and that of clusters; runs in a worker process.
+
+    All items of one kind are randomised together, by one multinomial draw from their row of the
+    mechanism's law: the same law as one by one, whatever their number.
+
+    Returns
+    -------
+    ndarray, shape (trials, estimates, 3)
+        In the order of `ESTIMATES`; estimates whose sum is not 1 are shifted to it first.
+    """
+    rng = np.random.default_rng(seed)
+    space = Clustered(e.s, e.t, e.r)
+    counts = counts_of(e)
+    truth = counts / counts.sum()
+    mechanism = um.GKRR(space, e.alpha0)
+    gkrr_law = mechanism.law()
+    hadamard = um.HadamardResponse(space.size, e.item)
+    hadamard_law = hadamard.law()
+    signs = np.where(hadamard_law > 1 / hadamard.K, 1.0, -1.0) / np.tanh(e.item / 2)
+    scale = um.laplace_scale(1 if e.local else e.n, e.eps)
+    out = np.empty((trials, len(ESTIMATES), len(_MEASURES)))
+    for trial in range(trials):
+        v = _answers(counts, gkrr_law, rng) / counts.sum()
+        plain = estimate_of(v, space, e.alpha0)
+        by_rows = signs @ (_answers(counts, hadamard_law, rng) / counts.sum())
+        noise = _laplace(space.size, scale, e.n if e.local else 1, rng)
+        found = [
+            plain, um.simplex_projection(plain), um.emd_projection(plain, space),
+            _to_sum_one(by_rows), um.simplex_projection(by_rows),
+            _to_sum_one(truth + noise), um.simplex_projection(truth + noise),
+        ]  # fmt: skip
+        gap = np.array(found) - truth
+        out[trial, :, 0] = space.emd_of_masses(np.array(found), truth)
+        out[trial, :, 1] = (gap**2).sum(axis=1)
+        out[trial, :, 2] = (gap.reshape(len(found), e.s, e.t).sum(axis=2) ** 2).sum(axis=1)
+    return out
+
+
+def _answers(counts: IntArray, law: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Return how often each answer comes out."""
+    total = np.zeros(law.shape[1], dtype=np.int64)
+    for count, row in zip(counts.tolist(), law, strict=True):
+        if count:
+            total += rng.multinomial(count, row / row.sum())
+    return total
+
+
+def estimate_of(v: FloatArray, space: Clustered, alpha0: float) -> FloatArray:
+    """Return GKRR's unbiased estimate from the shares of answers (Algorithm 4), of sum 1."""
+    a, b, c = um.gkrr_inverse(space.clusters, space.each, max(space.r, 1e-300), alpha0)
+    if space.each == 1:
+        # a' and b' act together: a' + b' = 1 − s·c'.
+        found = (1 - space.clusters * c) * v + c
+    else:
+        masses = v.reshape(space.clusters, space.each).sum(axis=1)
+        found = a * v + b * np.repeat(masses, space.each) + c
+    return _to_sum_one(np.asarray(found))
+
+
+def _laplace(k: int, scale: float, averaged: int, rng: np.random.Generator) -> FloatArray:
+    """Return the mean of so many Laplace variables, k times: a difference of Gamma variables."""
+    up, down = rng.gamma(averaged, scale, (2, k))
+    return np.asarray((up - down) / averaged)
+
+
+def _to_sum_one(estimate: FloatArray) -> FloatArray:
+    """Return the nearest point of sum 1 in ℓ2; only then is there an earth mover's distance."""
+    return np.asarray(estimate + (1 - estimate.sum()) / len(estimate))
+
+
+def simulated(
+    full: Result,
+    request: Request,
+    swept: SweptPoints,
+    p: Points,
+    c: Calibrated,
+    context: Context,
+) -> Iterator[Result]:
+    """Yield the full answer with more and more dots, the last one complete.
+
+    Every place has a seed of its own, made of the request's and the place.
+    """
+    usable = np.flatnonzero(((p.k <= ITEMS_MAX) & ((p.r > 0) | (p.t == 1)))[:-1])
+    if not usable.size:
+        note = f"Only spaces of at most {ITEMS_MAX} items, none at distance 0, are simulated."
+        yield replace(full, notes=(*full.notes, note), complete=True, fidelity=Fidelity.FULL)
+        return
+    kept = np.unique(np.rint(np.linspace(0, usable.size - 1, min(_PLACES, usable.size))))
+    places = usable[kept.astype(int)].tolist()
+    wanted = int(request["trials"])
+    rows: list[tuple[float, FloatArray]] = []
+    for number, j in enumerate(places):
+        e = Experiment(
+            int(p.s[j]), int(p.t[j]), float(p.r[j]), float(c.alpha0[j]), float(c.item[j]),
+            float(p.eps[j]), int(p.m[j]), int(p.n[j]), request["model"] == LOCAL,
+            str(request["data"]),
+        )  # fmt: skip
+        pieces = []
+        for start in range(0, wanted, _PIECE):
+            context.check()
+            seed = (abs(request.seed), j, start)
+            pieces.append(context.heavy(errors, e, min(_PIECE, wanted - start), seed))
+            done = (number + min(start + _PIECE, wanted) / wanted) / len(places)
+            last = number == len(places) - 1 and start + _PIECE >= wanted
+            shown = rows
+            if start + _PIECE >= wanted:
+                rows.append((float(swept.x[j]), np.concatenate(pieces)))
+            yield replace(
+                full,
+                fidelity=Fidelity.FULL,
+                series=full.series + _series(shown, request),
+                progress=done,
+                complete=last,
+            )
+
+
+def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Series, ...]:
+    if not rows:
+        return ()
+    at = _MEASURES.index(request.quantity)
+    x = np.array([place for place, _ in rows])
+    shown = []
+    for i, key in enumerate(ESTIMATES):
+        found = np.array([values[:, i, at] for _, values in rows])
+        mean = found.mean(axis=1)
+        margin = 1.96 * found.std(axis=1, ddof=1) / found.shape[1] ** 0.5
+        low, high = np.maximum(mean - margin, 0.0), mean + margin
+        if request.quantity != "emd":
+            mean, low, high = np.sqrt(mean), np.sqrt(low), np.sqrt(high)
+        source: Reference = {"g": said.GKRR, "h": said.HADAMARD, "l": said.LAPLACE}[key[0]]
+        shown.append(
+            Series(
+                f"{key}_simulated",
+                f"simulated: {said.ESTIMATES[key]}",
+                Role.ESTIMATE,
+                x,
+                mean,
+                source,
+                low=low,
+                high=high,
+                note=f"mean and 95 % interval of {request['trials']} runs, seed {request.seed}",
+                mark=Mark.DOTS,
+            )
+        )
+    return tuple(shown)

@@ -1,0 +1,237 @@
+"""Which mechanism estimates a histogram best: item-wise metric privacy or user-level privacy."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.composition import kov_exact_delta
+from explorer.studies.frequency import words as said
+from explorer.studies.frequency.curves import Calibrated, calibrated, distances, root_errors
+from explorer.studies.frequency.page import PAGE, PRESETS
+from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
+from explorer.studies.frequency.points import Points, item_epsilon, points_of
+from explorer.studies.frequency.regions import regions
+from explorer.studies.frequency.simulation import simulated
+from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.model import (
+    Condition,
+    Context,
+    Fidelity,
+    Guarantee,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+    Table,
+)
+from explorer.studies.pages import Page, Preset
+from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+
+_EXACT_POINTS, _FEW_POINTS = 28, 9
+_LONG = 30_000
+_QUICK_POINTS = 16
+"""Points of a curve whose quick estimate is itself a search."""
+_CALIBRATES = ("alpha", "eps", "delta", "m", "n", "space_near")
+"""Axes along which α₀ or ε₀ changes."""
+
+
+class Frequency:
+    """Exact errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
+
+    id: ClassVar[str] = "frequency"
+    name: ClassVar[str] = "Frequency estimation"
+    question: ClassVar[str] = "How exact is a histogram of items that are near or far?"
+    workspace: ClassVar[str] = "bounds"
+    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page] = PAGE
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield a quickly calibrated answer, the exact one, and, if asked for, simulated dots.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked.
+        """
+        space = chosen_space(request, context)
+        swept = swept_points(self, request)
+        coarse, _, _ = _answered(request, swept, space, context, full=False)
+        only = request.fidelity is Fidelity.COARSE
+        yield replace(coarse, complete=only)
+        if only:
+            return
+        fewer = _thinned(request, swept)
+        full, p, c = _answered(request, fewer, space, context, full=True)
+        dots = bool(request["simulate"]) and c is not None
+        yield replace(full, complete=not dots)
+        if dots and c is not None:
+            yield from simulated(full, request, fewer, p, c, context)
+
+
+def _thinned(request: Request, swept: SweptPoints) -> SweptPoints:
+    """Return as many points as exact calibration has time for."""
+    if swept.sweep.key not in _CALIBRATES and request.quantity != "wins":
+        return swept
+    n = 1.0 if request["model"] == LOCAL else float(request["n"])
+    m, alpha = float(request["m"]), float(request["alpha"])
+    alpha0 = float(um.group_alpha0_estimate(alpha, request["delta"], m, n))
+    terms = 16 * math.sqrt(m * n * math.exp(-alpha0))
+    return swept.thinned(_EXACT_POINTS if terms < _LONG else _FEW_POINTS)
+
+
+def _answered(
+    request: Request, swept: SweptPoints, space: ChosenSpace, context: Context, *, full: bool
+) -> tuple[Result, Points, Calibrated | None]:
+    started = time.perf_counter()
+    if not full:
+        swept = swept.thinned(_QUICK_POINTS)
+    p = points_of(swept, request)
+    c: Calibrated | None = None
+    tables: tuple[Table, ...] = ()
+    if request.quantity == "wins":
+        item = item_epsilon(p, context, full)
+        series, edge, needed = regions(swept, p, item, request, context, full)
+        readouts = _region_readouts(edge, float(needed[-1]), p)
+    else:
+        alpha0 = swept.x if swept.sweep.key == "alpha0" else None
+        c = calibrated(p, request, context, full, alpha0)
+        series, readouts = _curves(request, swept, p, c)
+        if full:
+            tables = (_table(request, p, c),)
+    context.check()
+    last = p.at(slice(-1, None))
+    c_last = c or calibrated(last, request, context, full, None)
+    result = Result(
+        request,
+        Fidelity.FULL if full else Fidelity.COARSE,
+        series=series,
+        tables=tables,
+        space=space.picture,
+        readouts=(*readouts, *_parameters_found(c_last, last, request)),
+        conditions=_conditions(request, last, c_last, context),
+        guarantee=_guarantee(request, last, c_last),
+        notes=space.notes,
+        timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+    )
+    return result, p, c
+
+
+def _curves(
+    request: Request, swept: SweptPoints, p: Points, c: Calibrated
+) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
+    what = request.quantity
+    labels = said.EMD_LABELS if what == "emd" else said.LABELS
+    found = distances(p, c, request) if what == "emd" else root_errors(what, p, c, request)
+    series, readouts = [], []
+    for key, bound in found.items():
+        note = _note(key, bound, what)
+        series.append(curve_of(key, labels[key], swept, bound, note=note))
+        readouts.append(readout_of(key, labels[key], bound, note=note))
+    return tuple(series), tuple(readouts)
+
+
+def _note(key: str, bound: Bound, what: str) -> str:
+    notes = [said.NOTES.get(key, "")]
+    if bound.role is Role.ESTIMATE:
+        notes.append(said.EXACT_COMING)
+    if what == "emd" and key in ("hadamard", "laplace"):
+        notes.append(said.CENTRED)
+    return "; ".join(n for n in notes if n)
+
+
+def _parameters_found(c: Calibrated, p: Points, request: Request) -> tuple[Readout, ...]:
+    role = Role.ESTIMATE if c.estimated else Role.LOWER
+    users = 1.0 if request["model"] == LOCAL else float(p.n[-1])
+    scale = float(um.laplace_scale(users, float(p.eps[-1])))
+    return (
+        Readout("alpha0", "α₀ of GKRR", float(c.alpha0[-1]), role, "1/diameter"),
+        Readout("item", "ε₀ of Hadamard response", float(c.item[-1]), role),
+        Readout("scale", "scale of Laplace noise", scale, Role.EXACT),
+        Readout("k", "size of the domain, k", float(p.k[-1])),
+    )
+
+
+def _region_readouts(edge: Bound, needed: float, p: Points) -> tuple[Readout, ...]:
+    found = [readout_of("edge", "α from which GKRR wins", edge, unit="1/diameter")]
+    if math.isfinite(needed):
+        found.append(Readout("needed", "α₀ there", needed, Role.EXACT, "1/diameter"))
+    if edge.valid[-1]:
+        ratio = float(edge.value[-1]) / float(p.eps[-1])
+        found.append(Readout("ratio", "that α over ε", ratio, edge.role))
+    return tuple(found)
+
+
+def _table(request: Request, p: Points, c: Calibrated) -> Table:
+    """Return all errors of all mechanisms at the sliders."""
+    last = p.at(slice(-1, None))
+    own = Calibrated(
+        c.alpha0[-1:], c.estimated, c.theorem[-1:], c.theorem_holds[-1:], c.printed[-1:],
+        c.printed_holds[-1:], c.item[-1:], c.item_printed[-1:],
+    )  # fmt: skip
+    items = root_errors("rmse", last, own, request)
+    clusters = root_errors("cluster", last, own, request)
+    users = 1.0 if request["model"] == LOCAL else float(last.n[0])
+    scale = float(um.laplace_scale(users, float(last.eps[0])))
+    own_parameter = {
+        "gkrr": own.alpha0[0], "gkrr_theorem": own.theorem[0], "gkrr_printed": own.printed[0],
+        "hadamard": own.item[0], "hadamard_printed": own.item_printed[0], "laplace": scale,
+        "laplace_printed": scale / 2,
+    }  # fmt: skip
+    rows = []
+    for key, label in said.LABELS.items():
+        symbol = {"g": "α₀", "h": "ε₀", "l": "scale"}[key[0]]
+        pair = (items[key], clusters[key])
+        root, across = (float(b.value[0]) if b.valid[0] else None for b in pair)
+        d = None
+        if root is not None and across is not None:
+            d = float(um.emd_bound(last.s, last.t, last.r, root**2, across**2)[0])
+        rows.append((label, symbol, float(own_parameter[key]), root, across, d))
+    return Table(
+        "mechanisms",
+        "Mechanisms at the sliders",
+        ("mechanism", "its", "parameter", "RMSE", "RMSE of clusters", "d_EM, at most"),
+        tuple(rows),
+        note=(
+            "Errors of the signed estimate; RMSE exact, that of clusters an upper bound for "
+            "Hadamard response. d_EM by the halved Theorem 6.5, shifted to sum 1 where it is not. "
+            "Empty cells: the calibration's condition fails, or items can't be told apart."
+        ),
+    )
+
+
+def _conditions(
+    request: Request, p: Points, c: Calibrated, context: Context
+) -> tuple[Condition, ...]:
+    eps, m, item = float(p.eps[-1]), float(p.m[-1]), float(c.item_printed[-1])
+    true = context.memo(
+        ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
+    )
+    return said.conditions(
+        alpha=float(p.alpha[-1]), eps=eps, delta=float(p.delta[-1]), m=m, n=float(p.n[-1]),
+        k=float(p.k[-1]), r=float(p.r[-1]), t=float(p.t[-1]), hadamard_delta=true,
+        local=request["model"] == LOCAL,
+    )  # fmt: skip
+
+
+def _guarantee(request: Request, p: Points, c: Calibrated) -> Guarantee:
+    def at(column: FloatArray) -> float:
+        return float(np.asarray(column)[-1])
+
+    return said.guarantee(
+        alpha=at(p.alpha), eps=at(p.eps), delta=at(p.delta), r=at(p.r), alpha0=at(c.alpha0),
+        item=at(c.item), alone=at(p.t) == 1, local=request["model"] == LOCAL,
+    )  # fmt: skip
