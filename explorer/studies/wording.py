@@ -6,15 +6,20 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
-def odds(epsilon: float, delta: float = 0.0) -> str:
-    """Return how often, at best, an observer at 50:50 guesses right, rounded up: ``88:12``.
+def best_chance(epsilon: float, delta: float = 0.0) -> float:
+    """Return how often, at best, an observer at 50:50 guesses right.
 
     The best test between two neighbouring inputs, equally likely beforehand, is right with
     probability (1 + TV)/2 ≤ (e^ε + δ)/(1 + e^ε) under (ε, δ)-DP (Kairouz, Oh & Viswanath 2015,
     Theorem 2.1); under pure ε-DP the same number bounds every posterior.
     """
     low = math.exp(-min(epsilon, 700.0))
-    chance = 100 * (1 + delta * low) / (1 + low)
+    return (1 + delta * low) / (1 + low)
+
+
+def odds(epsilon: float, delta: float = 0.0) -> str:
+    """Return `best_chance` in 100 against the rest, rounded up: ``88:12``."""
+    chance = 100 * best_chance(epsilon, delta)
     # One more digit as long as the smaller side would read 0 or the two sides alike.
     for digits in range(5):
         step = 10.0**-digits

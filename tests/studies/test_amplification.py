@@ -205,3 +205,28 @@ def test_the_page_and_the_presets(study):
 def test_a_sweep_that_makes_no_sense_is_refused(study):
     with pytest.raises(ValueError, match="eps can be swept over eps0, n, delta"):
         last(study, sweep=Sweep("eps", 0.1, 1, 3))
+
+
+def test_a_delta_too_small_for_a_double_is_no_pure_privacy(study):
+    # All messages may be the same: below ε₀ no shuffle is (ε, 0)-DP, however large the crowd.
+    final = at(study, "delta", eps0=0.01, n=10**9, eps=1e-4)
+    for key in ("closed", "exact_2021", "exact_2023"):
+        assert final.readout(key).value == 1e-300
+    assert "(0.0001, 1e-300)-DP" in final.guarantee.replace_one
+    pure = at(study, "delta", eps0=2.0, n=1, eps=2.0)
+    assert "(2, 0)-DP" in pure.guarantee.replace_one
+    assert pure.readout("lower").value == pure.readout("exact_2021").value == 0.0
+
+
+def test_the_closed_forms_condition_is_asked_at_its_own_delta(study):
+    above = at(study, "delta", eps0=10.0, n=10**9, eps=1e-4)
+    assert above.readout("closed").value is None
+    assert above.conditions[0].holds is False
+    fine = at(study, "delta", eps0=1.0, n=10**6, eps=0.05)
+    assert fine.readout("closed").value < 1
+    assert fine.conditions[0].holds is True
+
+
+def test_the_sentence_takes_what_is_better_of_crowd_and_message(study):
+    # (0, 0.1) alone would allow 55 in 100, where one message of ε₀ = 0.01 allows 51.
+    assert "51 times in 100" in at(study, eps0=0.01, n=10**9, delta=0.1).guarantee.sentence

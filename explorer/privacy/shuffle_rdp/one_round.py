@@ -39,6 +39,7 @@ class RandomisedResponseRound:
         mass = np.exp(pair.log_mass)
         slope = pair.gamma * np.exp(pair.log_s) / k
         self._x = slope * (pair.m - pair.mean)
+        self._eps0 = eps0
         self._ratio = np.exp(pair.log_ratio)
         spacing = float(self._x[1] - self._x[0]) if self._x.size > 1 else 0.0
         # tail[i] = Σ_{j≥i} mass, above[i] = Σ_{j≥i} mass·(x_j − x_i); head and below likewise.
@@ -64,7 +65,8 @@ class RandomisedResponseRound:
         room = np.where(eps < 1, np.expm1(-eps) - self._x[j], least - self._ratio[j])
         gap = self._below[j] + self._head[j] * room
         down = np.where(reached, np.exp(np.minimum(eps, 700.0)) * gap, 0.0)
-        return np.clip(np.maximum(up, down), 0.0, 1.0)
+        # From ε₀ on nothing is left but rounding.
+        return np.where(eps < self._eps0, np.clip(np.maximum(up, down), 0.0, 1.0), 0.0)
 
     def epsilon(self, delta: ArrayLike) -> FloatArray:
         """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ in (0, 1] (1-dimensional)."""

@@ -16,6 +16,7 @@ from explorer.privacy.amplification import (
     clones_condition,
 )
 from explorer.privacy.bounds import BoolArray, Bound, FloatArray
+from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.studies.amplification import words as said
 from explorer.studies.model import Context
@@ -60,9 +61,17 @@ def exact(points: SweptPoints, what: str, variant: Clones, context: Context) -> 
         if what == "eps":
             values[places] = pair.epsilon(points["delta"][places])
         else:
-            values[places] = pair.delta(points["eps"][places])
+            values[places] = _some(pair.delta(points["eps"][places]), points["eps"][places] < eps0)
         wide[places] = pair.wide
     return _bound(f"exact_{variant.value}", values, cut=wide)
+
+
+def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
+    """Return an upper bound on δ that is not 0 where δ is only too small for a double.
+
+    Below ε₀ no shuffle is (ε, 0)-DP: the messages of a crowd may all be the same.
+    """
+    return np.where(below, np.maximum(delta, DELTA_MIN), delta)
 
 
 def lower(points: SweptPoints, what: str, context: Context) -> Bound:
@@ -101,10 +110,15 @@ def closed(points: SweptPoints, what: str) -> Bound:
         holds = clones_condition(eps0, n, points["delta"])
     else:
         why += "; or it has no δ below 1 at so small an ε"
-        values = clones_closed_delta(points["eps"], eps0, n)
+        values = np.maximum(clones_closed_delta(points["eps"], eps0, n), DELTA_MIN)
         # δ = 1 says nothing, and no condition is asked for it.
-        holds = clones_condition(eps0, n, np.maximum(values, 1e-300)) & (values < 1)
+        holds = clones_condition(eps0, n, values) & (values < 1)
     return _bound("closed", values, holds, why)
+
+
+def closed_delta(eps: float, eps0: float, n: float) -> float:
+    """Return the δ of the closed form at one point, whatever its condition says."""
+    return max(float(clones_closed_delta(eps, eps0, n)), DELTA_MIN)
 
 
 def local(points: SweptPoints, what: str) -> Bound:
@@ -112,9 +126,9 @@ def local(points: SweptPoints, what: str) -> Bound:
     eps0 = points["eps0"]
     if what == "eps":
         return _bound("local", eps0)
-    gap = np.minimum(points["eps"] - eps0, 0.0)
+    gap = np.maximum(eps0 - points["eps"], 0.0)
     # (e^ε₀ − e^ε)/(1 + e^ε₀), the divergence of randomised response on its own.
-    return _bound("local", -np.expm1(gap) / (1 + np.exp(-eps0)))
+    return _bound("local", -np.expm1(-gap) / (1 + np.exp(-eps0)) + 0.0)
 
 
 def outside(points: SweptPoints) -> Bound:

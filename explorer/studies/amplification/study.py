@@ -128,7 +128,9 @@ class AmplificationStudy:
             epsilon, delta = float(request["eps"]), exact
             return {
                 "readouts": readouts,
-                "conditions": said.conditions(eps0, n, max(delta, 1e-300), epsilon),
+                "conditions": said.conditions(
+                    eps0, n, delta, epsilon, curves.closed_delta(epsilon, eps0, n)
+                ),
                 "guarantee": said.guarantee(
                     eps0, n, delta, epsilon, source, said.delta_differences(here)
                 ),

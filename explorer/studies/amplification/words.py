@@ -8,7 +8,7 @@ from explorer.privacy.amplification import clones_closed_form
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, small
+from explorer.studies.wording import at_most, best_chance, guesses, small
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
@@ -62,16 +62,23 @@ def limit_8(n: float, delta: float) -> float:
     return math.log(n / (16 * math.log(2 / delta)))
 
 
-def conditions(eps0: float, n: float, delta: float, epsilon: float) -> tuple[Condition, ...]:
-    """Return what the statements need, and whether they have it."""
-    limit = limit_8(n, delta)
+def conditions(
+    eps0: float, n: float, delta: float, epsilon: float, closed: float | None = None
+) -> tuple[Condition, ...]:
+    """Return what the statements need, and whether they have it.
+
+    `closed` is the δ of the closed form where it is not the one that is given.
+    """
+    asked = delta if closed is None else closed
+    limit = limit_8(n, asked)
     # Randomised response alone has δ = (e^ε₀ − e^ε)/(1 + e^ε₀).
     alone = math.log(max(math.exp(eps0) - delta * (1 + math.exp(eps0)), 1.0))
     return (
         Condition(
             "Closed form: ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8)",
-            eps0 <= limit,
-            f"ε₀ = {eps0:.4g}, limit {limit:.4g} at n = {n:,.0f}, δ = {small(delta)}",
+            eps0 <= limit and asked < 1,
+            f"ε₀ = {eps0:.4g}, limit {limit:.4g} at n = {n:,.0f}, δ = {small(asked)}"
+            + ("" if asked < 1 else ", which says nothing"),
         ),
         Condition(
             "The shuffle amplifies: ε is less than one message alone has at this δ",
@@ -97,7 +104,7 @@ def guarantee(
         ),
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
-            "against removal a message has what its own randomiser gives"
+            "what her message says has the guarantee for replacing it"
         ),
         trust=(
             "Clients trust the shuffler to forget who sent what. Whoever sees the shuffled "
@@ -105,7 +112,9 @@ def guarantee(
             f"ε₀ = {at_most(eps0)}. The other clients must really send randomised messages."
         ),
         sentence=guesses(
-            epsilon, delta, "which of two records a client holds", "after seeing all messages"
+            *min((epsilon, delta), (eps0, 0.0), key=lambda known: best_chance(*known)),
+            "which of two records a client holds",
+            "after seeing all messages",
         ),
         references=(EXACT_2021, CLOSED, LOWER),
         differences=differing,

@@ -182,8 +182,8 @@ def guarantee(
         add_remove=leaving,
         trust=(
             "Users trust the shuffler to forget who sent what and how many messages each sent, and "
-            f"{held - 1:,.0f} of the others to add their noise as they do. The analyzer, and everyone it tells, "
-            "sees all messages in random order."
+            f"{held - 1:,.0f} of the others to add their noise as they do. The analyzer, and "
+            "everyone it tells, sees all messages in random order."
         ),
         sentence=guesses(
             eps, delta, "which of two values a user has", "after seeing all shuffled messages"
