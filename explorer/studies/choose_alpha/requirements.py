@@ -110,7 +110,8 @@ def _iso(
         tau = np.minimum(level / (alpha * q), 1.0)
     holds = q <= 1
     why = "" if holds.all() else said.TOO_FAR
-    bound = Bound(np.where(holds, tau, np.nan), Role.UPPER, said.SETTING, holds, why)
+    # At least so much may move: data sets may be nearer to each other than qτ.
+    bound = Bound(np.where(holds, tau, np.nan), Role.LOWER, said.SETTING, holds, why)
     return curve_of(key, label, points, bound, note=said.BELOW)
 
 
