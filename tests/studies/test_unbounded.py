@@ -171,3 +171,15 @@ def test_distances_are_told_in_the_spaces_unit():
 def test_the_printed_threshold_is_hardly_ever_exceeded():
     assert ask().readout("tail").value < 1e-12
     assert ask(s=5, r=0.01).readout("tail").value == 0.0
+
+
+def test_distances_of_0_and_1_are_not_the_worst_case_of_the_tail():
+    shown = ask(s=10, r=0.01, delta=0.1).readout("tail")
+    threshold = (1 + math.sqrt(2)) * 0.01 + 0.3 * math.log(10)
+    # Draws at distance 0 or v of the same mean need as many hits, each of them more likely.
+    v = 0.8956
+    chance = 0.01 / v
+    hits = range(math.ceil(10 * threshold / v), 11)
+    other = sum(math.comb(10, j) * chance**j * (1 - chance) ** (10 - j) for j in hits)
+    assert shown.value < 0.5 * other < 0.1
+    assert "may have more" in shown.note

@@ -131,7 +131,8 @@ def _readouts(
             "Pr[draws beyond Theorem 5.3]",
             float(um.lemma52_tail(here["r"], here["delta"], here["s"])),
             Role.EXACT,
-            note="exact for 0/1 distances, the worst case; Lemma 5.2 says at most δ",
+            note="exact for 0/1 distances; other distances of mean r may have more, by Lemma 5.2 "
+            "never more than δ",
         ),
     ]
     if space.unit and space.metric is not None:
