@@ -27,8 +27,11 @@ def run(arguments: Sequence[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         print("\nprivacy-explorer: stopped", file=sys.stderr)
         return 130
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        print(f"privacy-explorer: {wrong_call(error)}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output went away; nobody is left to be told
@@ -37,6 +40,14 @@ def run(arguments: Sequence[str]) -> int:
         print(f"privacy-explorer: {sentence(error)}", file=sys.stderr)
         return 1
     return outcome if isinstance(outcome, int) else 0
+
+
+def wrong_call(error: click.ClickException) -> str:
+    """Return what is wrong with how a command was called, and where its options are told."""
+    said = " ".join(error.format_message().split()).rstrip(".")
+    said = said.removeprefix("Invalid value: ").removeprefix("Invalid value for ")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{said}; '{context.command_path} --help' tells more" if context else said
 
 
 def sentence(error: Exception) -> str:

@@ -89,7 +89,12 @@ def bounds_command(
         host = open_host(stack)
         request = bounds_request(host, chosen, settings, quantity, sweep, preset)
         request = replace(request, seed=seed)
-        if (solve, series, target) != (None, None, None) or as_json:
+        if (solve, series, target) == (None, None, None) and as_json:
+            raise click.BadParameter(
+                "prints what --solve finds; curves are JSON with --output FILE.json",
+                param_hint="--json",
+            )
+        if (solve, series, target) != (None, None, None):
             from explorer.cli.solving import print_solution
 
             return print_solution(host, request, solve, series, target, as_json=as_json)

@@ -51,9 +51,11 @@ def parse_size(text: str) -> tuple[int, int]:
     try:
         width, height = (int(side) for side in text.lower().split("x"))
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not WIDTHxHEIGHT, e.g. 1280x800") from None
+        raise click.BadParameter(
+            f"{text!r} is not WIDTHxHEIGHT, e.g. 1280x800", param_hint="--size"
+        ) from None
     if not (200 <= width <= 20_000 and 150 <= height <= 20_000):
-        raise click.BadParameter(f"{text!r} is outside 200x150 … 20000x20000")
+        raise click.BadParameter(f"{text!r} is outside 200x150 … 20000x20000", param_hint="--size")
     return width, height
 
 
