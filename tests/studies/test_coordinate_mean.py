@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,6 +24,7 @@ from explorer.studies.model import (
     default_request,
     default_sweep,
 )
+from explorer.studies.wording import at_most, odds
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -341,6 +343,18 @@ def test_the_guarantee_moves_with_the_sliders():
     assert "89:11" in weak.sentence
     assert "not covered" in weak.add_remove
     assert weak.differences
+
+
+def test_the_guarantee_counts_the_reports_there_are():
+    once, often = (
+        ask("level", "true_q", points=2, releases=t)[-1].guarantee.sentence for t in (1, 5)
+    )
+    assert "That is of one report" not in once
+    # q = 0.1: log(0.9·e^(5c) + 0.1·e^(5L)) with the paper's c = 0.09 and L = 0.7714.
+    level = math.log(0.9 * math.exp(5 * 0.09) + 0.1 * math.exp(5 * 0.771394756990037))
+    assert f"{at_most(level)}, odds of {odds(level)}" in often
+    assert "99:1" not in once
+    assert f"odds of {odds(5 * 0.771394756990037)}" in often
 
 
 def test_it_stops_when_told():

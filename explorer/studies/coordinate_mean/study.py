@@ -167,7 +167,11 @@ class _Work:
                 self.request["q_from"] == FILE,
                 None if self.public is None else self.public.q,
             ),
-            guarantee=said.guarantee(demand, here["paper"]),
+            guarantee=said.guarantee(
+                demand,
+                here["paper"],
+                int(self.request["releases"]) if self.request.quantity == "level" else 1,
+            ),
             notes=notes,
         )
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.bounds import Reference, Role
-from explorer.privacy.coordinates import best_possible_zeta, corollary1_threshold
+from explorer.privacy.coordinates import (
+    best_possible_zeta,
+    corollary1_threshold,
+    repeated_certificate,
+)
 from explorer.privacy.coordinates.claims import PAPER
 from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
@@ -71,8 +75,11 @@ def demand_sentence(demand: Demand) -> str:
     return f"{demand.d} coordinates from δ = {at_most(low)} to ε = {at_most(demand.eps)}"
 
 
-def guarantee(demand: Demand, paper: Plan) -> Guarantee:
-    """Return what every mechanism shown promises, the paper's in numbers."""
+def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
+    """Return what every mechanism shown promises, the paper's in numbers.
+
+    Reports repeated by the paper's budgets are certified from c and L, which add; levels don't.
+    """
     low = min(demand.level, demand.eps)
     sentence = (
         "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
@@ -80,6 +87,14 @@ def guarantee(demand: Demand, paper: Plan) -> Guarantee:
         f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
         f"as a whole, at most {odds(demand.eps)}."
     )
+    if releases > 1:
+        level = repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
+        total = releases * paper.total
+        sentence += (
+            f" That is of one report. After {releases} by the paper's budgets the level of the "
+            f"coordinate is {at_most(float(level[0]))}, odds of {odds(float(level[0]))}, and with "
+            f"any beliefs {at_most(total)}, odds of {odds(total)}."
+        )
     return Guarantee(
         unit="one user's record, and each of its coordinates",
         replace_one=(
