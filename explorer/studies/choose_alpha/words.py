@@ -73,8 +73,8 @@ def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSp
     right, _, wrong = best.partition(":")
     return (
         f"{said}: an observer who thought it 50:50 whether you did can reach at most "
-        f"{right}:{wrong}. If the mechanism has a δ, they guess right at most that often, plus δ/2, "
-        "and single outcomes may say more."
+        f"{right}:{wrong}. If the mechanism has a δ, they guess right at most that often, plus "
+        "δ/2, and single outcomes may say more."
     )
 
 

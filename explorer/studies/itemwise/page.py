@@ -71,8 +71,8 @@ PAGE = Page(
     errata=(
         "The paper prints “α₀ ≈ 3.0” for its concrete example, which is the theorem's ratio h/w at "
         "w = 1 and not its supremum: at α₀ = 3.0 Theorem 4.4 certifies α = 41.98, not 25. We use "
-        "the limit w → 0, which gives 2.405 or 2.4838 by the choice of the inner δ, and exact hops, "
-        "which give 3.8489. (The value 3.0 would be right for 0/1 distances only.)",
+        "the limit w → 0, which gives 2.405 or 2.4838 by the choice of the inner δ, and exact "
+        "hops, which give 3.8489. (The value 3.0 would be right for 0/1 distances only.)",
         "The paper prints a supremum over w in [0, 1], which is not attained: a search over a grid "
         "of w under-reports α (25.02 instead of 41.98); we use the limit.",
         "The paper prints equations (6) and (7), whose second branch exceeds the budget for "
@@ -105,9 +105,9 @@ PRESETS = (
         sweep=_SWEEP,
         claim="Section 4.2: α₀ ≈ 3.0 instead of α/m = 0.025 by composition.",
         ours=(
-            "Theorem 4.4 gives 2.405 (δ = δ′e^(−α)) or 2.4838 (δ·e^h = δ′); exact hops give 3.8489. "
-            "3.0 is the theorem's ratio at w = 1, not its supremum: safe after all, but only by "
-            "exact hops."
+            "Theorem 4.4 gives 2.405 (δ = δ′e^(−α)) or 2.4838 (δ·e^h = δ′); exact hops give "
+            "3.8489. 3.0 is the theorem's ratio at w = 1, not its supremum: safe after all, but "
+            "only by exact hops."
         ),
     ),
     Preset(
