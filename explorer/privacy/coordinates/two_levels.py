@@ -166,35 +166,32 @@ def best_two_levels_disjoint(
     level, eps, q = np.broadcast_arrays(level, eps, checks.real("q", q, 0.0, 1.0))
     low, most, coupling = level[..., None], eps[..., None], q[..., None]
     rest = d - k
-    errors, shares = [math.log(d) + log_second_moment(d, level)], [level]
-    others = [level]
-    for sensitive_channels, rest_channels in ((1, 1), (k, 1), (1, rest), (k, rest)):
+    # The layouts of more than one channel side by side, along the first axis: channels of the
+    # sensitive coordinates, channels of the others.
+    along = (4, *(1,) * (level.ndim + 1))
+    first = np.array([1, k, 1, k]).reshape(along)
+    second = np.maximum(np.array([1, 1, rest, rest]), 1).reshape(along)
 
-        def levels(
-            u: FloatArray, first: int = sensitive_channels, second: int = rest_channels
-        ) -> tuple[FloatArray, FloatArray]:
-            a = low * _SMALLEST_SHARE ** (1.0 - u)
-            total = np.minimum(most, log_mix_total(coupling, low, a))
-            return a, (total - first * a) / max(second, 1)
+    def levels(u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        a = low * _SMALLEST_SHARE ** (1.0 - u)
+        total = np.minimum(most, log_mix_total(coupling, low, a))
+        return a, (total - first * a) / second
 
-        def log_error(
-            u: FloatArray, first: int = sensitive_channels, second: int = rest_channels
-        ) -> FloatArray:
-            a, b = levels(u, first, second)
-            value = math.log(k) + log_second_moment(k // first, a)
-            if rest:
-                other = log_second_moment(rest // second, np.maximum(b, 0.0))
-                value = np.logaddexp(value, math.log(rest) + other)
-            return np.where(b >= 0.0, value, np.inf)
+    def log_error(u: FloatArray) -> FloatArray:
+        a, b = levels(u)
+        value = math.log(k) + log_second_moment(k // first, a)
+        if rest:
+            other = log_second_moment(rest // second, np.maximum(b, 0.0))
+            value = np.logaddexp(value, math.log(rest) + other)
+        return np.where(b >= 0.0, value, np.inf)
 
-        u, value = minimise_interval(log_error, level.shape, 129)
-        a, b = (array[..., 0] for array in levels(u[..., None], sensitive_channels, rest_channels))
-        errors.append(value)
-        shares.append(a)
-        others.append(b if rest else np.zeros_like(b))
-    best = np.argmin(np.stack(errors), axis=0)[None]
-    error, a, b = (
-        np.take_along_axis(np.stack(arrays), best, axis=0)[0] for arrays in (errors, shares, others)
-    )
+    u, value = minimise_interval(log_error, (4, *level.shape), 129)
+    a, b = (array[..., 0] for array in levels(u[..., None]))
+    one = math.log(d) + log_second_moment(d, level)
+    errors = np.concatenate([one[None], value])
+    shares = np.concatenate([level[None], a])
+    others = np.concatenate([level[None], b if rest else np.zeros_like(b)])
+    best = np.argmin(errors, axis=0)[None]
+    error, a, b = (np.take_along_axis(array, best, axis=0)[0] for array in (errors, shares, others))
     with np.errstate(over="ignore"):
         return DisjointTwoLevels(np.exp(error), a, b, best[0])

@@ -74,6 +74,11 @@ def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
     return np.where(below, np.maximum(delta, DELTA_MIN), delta)
 
 
+def _solved(pair: ClonePair, what: str, at: FloatArray) -> tuple[FloatArray, bool]:
+    found = pair.epsilon(at) if what == "eps" else pair.delta(at)
+    return found, pair.wide
+
+
 def lower(points: SweptPoints, what: str, context: Context) -> Bound:
     """Return ε at δ, or δ at ε, of shuffled binary randomised response."""
     values = np.empty(points.x.size + 1)

@@ -28,7 +28,7 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_COARSE_POINTS = 7
+_COARSE_POINTS = 4
 _EXACT_POINTS = 50
 """Where every point has a crowd of its own, a few milliseconds each."""
 _LOWER_POINTS = 9
