@@ -104,10 +104,10 @@ def squared(
     return laplace_mse(p, request, 2.0 if key == "laplace_printed" else 1.0), True
 
 
-_ROLES = {
+_SOURCES = {
     "gkrr": said.GKRR, "gkrr_theorem": said.THEOREM44, "gkrr_printed": said.PRINTED_ALPHA0,
-    "hadamard": said.HADAMARD, "hadamard_printed": said.HADAMARD_PRINTED,
-    "laplace": said.LAPLACE, "laplace_printed": said.LAPLACE_PRINTED,
+    "hadamard_printed": said.HADAMARD_PRINTED, "laplace_printed": said.LAPLACE_PRINTED,
+    "hadamard": said.HADAMARD, "laplace": said.LAPLACE,
 }  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def _holds(key: str, p: Points, c: Calibrated) -> tuple[BoolArray, str]:
 def root_errors(what: str, p: Points, c: Calibrated, request: Request) -> dict[str, Bound]:
     """Return the root mean square error of items (``rmse``) or clusters (``cluster``)."""
     out = {}
-    for key, reference in _ROLES.items():
+    for key, reference in _SOURCES.items():
         value, exact = squared(key, what, p, c, request)
         role = Role.EXACT if exact else Role.UPPER
         if key.endswith("printed"):

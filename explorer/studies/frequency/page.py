@@ -139,7 +139,8 @@ PRESETS = (
         ours=(
             "At α = 25 the halved Theorem 6.5 gives 5.67, as printed 11.4, Theorem 6.6 13.1, the "
             "same with equation (6) 358, the remark 636. Signed estimates come out near the halved "
-            "bound; the nearest histogram in d_EM is far better, the nearest in ℓ2 is not."
+            "bound, though no two histograms are farther apart than 1; projected in ℓ2 they are "
+            "hardly better than guessing (0.73 at α = 35), projected in d_EM they are (0.19)."
         ),
     ),
     Preset(

@@ -99,11 +99,11 @@ PARAMETERS = (
 _SPACE = ("space_clusters", "space_each", "space_near", "space_items")
 _AXES = ("alpha", "eps", "n", "m", "delta", "alpha0", *_SPACE)
 QUANTITIES = (
-    Quantity("emd", "d_EM", "expected earth mover's distance", _AXES, scale=Scale.LOG,
-             unit="diameters", latex=r"d_{EM}"),
+    Quantity("emd", "d_EM", "mean earth mover's distance", _AXES, scale=Scale.LOG,
+             latex=r"d_{EM}"),
     Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
     Quantity("cluster", "RMSE of clusters", "root mean square error of cluster masses", _AXES,
              scale=Scale.LOG),
-    Quantity("wins", "α", "α from which GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
+    Quantity("wins", "α", "from which GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
              scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
 )  # fmt: skip

@@ -86,11 +86,13 @@ def regions(
     x, top = swept.x, np.where(never, ALPHA_MAX, np.maximum(alpha, _ALPHA_LOW))[:-1]
     bottom = np.full(x.shape, _ALPHA_LOW)
     ceiling = np.full(x.shape, ALPHA_MAX)
-    here = [
-        _area("gkrr", x, top, top, ceiling, ~never[:-1], said.NEVER, role, said.GKRR),
-        _area("hadamard", x, top, bottom, top, ~laplace[:-1], said.OTHER, role, said.HADAMARD),
-        _area("laplace", x, top, bottom, top, laplace[:-1], said.OTHER, role, said.LAPLACE),
-    ]
+    here = [_area("gkrr", x, top, top, ceiling, ~never[:-1], said.NEVER, role, said.GKRR)]
+    for key, wins, reference in (
+        ("hadamard", ~laplace, said.HADAMARD),
+        ("laplace", laplace, said.LAPLACE),
+    ):
+        if request["rival"] in (BEST, key):
+            here.append(_area(key, x, top, bottom, top, wins[:-1], said.OTHER, role, reference))
     lines = {"equal": p.eps, "choice": np.where(p.r > 0, p.eps / np.maximum(p.r, 1e-300), np.inf)}
     paper = (
         um.local_improvement_threshold
@@ -100,7 +102,7 @@ def regions(
     lines["paper"] = np.asarray(paper(p.eps, p.k, p.m, p.delta))
     for key, value in lines.items():
         shown: BoolArray = (value <= ALPHA_MAX) & (value >= _ALPHA_LOW)
-        reference: Reference = said.THRESHOLD if key == "paper" else said.CHOICE
+        reference = said.THRESHOLD if key == "paper" else said.CHOICE
         reason = "" if shown.all() else said.OUTSIDE
         made = Bound(np.where(shown, value, np.nan), Role.BASELINE, reference, shown, reason)
         here.append(curve_of(key, said.REGION_LABELS[key], swept, made, note=said.NOTES[key]))

@@ -21,9 +21,10 @@ from explorer.studies.sweeping import SweptPoints
 ITEMS_MAX = 512
 """Largest domain that is simulated."""
 ESTIMATES = (
-    "gkrr", "gkrr_simplex", "gkrr_emd", "hadamard", "hadamard_simplex", "laplace",
-    "laplace_simplex",
+    "gkrr", "gkrr_simplex", "gkrr_emd", "hadamard_simplex", "laplace_simplex", "hadamard",
+    "laplace",
 )  # fmt: skip
+"""In the order in which dots get the colours of the seven curves of theory."""
 _MEASURES = ("emd", "rmse", "cluster")
 _PLACES = 6
 _PIECE = 10
@@ -107,8 +108,8 @@ def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
         noise = _laplace(space.size, scale, e.n if e.local else 1, rng)
         found = [
             plain, um.simplex_projection(plain), um.emd_projection(plain, space),
-            _to_sum_one(by_rows), um.simplex_projection(by_rows),
-            _to_sum_one(truth + noise), um.simplex_projection(truth + noise),
+            um.simplex_projection(by_rows), um.simplex_projection(truth + noise),
+            _to_sum_one(by_rows), _to_sum_one(truth + noise),
         ]  # fmt: skip
         gap = np.array(found) - truth
         out[trial, :, 0] = space.emd_of_masses(np.array(found), truth)

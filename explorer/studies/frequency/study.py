@@ -101,7 +101,6 @@ def _answered(
         swept = swept.thinned(_QUICK_POINTS)
     p = points_of(swept, request)
     c: Calibrated | None = None
-    tables: tuple[Table, ...] = ()
     if request.quantity == "wins":
         item = item_epsilon(p, context, full)
         series, edge, needed = regions(swept, p, item, request, context, full)
@@ -110,8 +109,6 @@ def _answered(
         alpha0 = swept.x if swept.sweep.key == "alpha0" else None
         c = calibrated(p, request, context, full, alpha0)
         series, readouts = _curves(request, swept, p, c)
-        if full:
-            tables = (_table(request, p, c),)
     context.check()
     last = p.at(slice(-1, None))
     c_last = c or calibrated(last, request, context, full, None)
@@ -119,7 +116,7 @@ def _answered(
         request,
         Fidelity.FULL if full else Fidelity.COARSE,
         series=series,
-        tables=tables,
+        tables=(_table(request, p, c_last),) if full else (),
         space=space.picture,
         readouts=(*readouts, *_parameters_found(c_last, last, request)),
         conditions=_conditions(request, last, c_last, context),

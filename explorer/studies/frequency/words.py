@@ -56,10 +56,10 @@ LABELS = {
     "gkrr": "GKRR, α₀ by exact hops",
     "gkrr_theorem": "GKRR, α₀ by Theorem 4.4",
     "gkrr_printed": "GKRR, α₀ of equation (6)/(7)",
-    "hadamard": "Hadamard response",
     "hadamard_printed": "Hadamard, printed budget (not private)",
-    "laplace": "Laplace",
     "laplace_printed": "Laplace, printed scale (not private)",
+    "hadamard": "Hadamard response",
+    "laplace": "Laplace",
 }
 EMD_LABELS = {
     "gkrr": "GKRR, halved Theorem 6.5",

@@ -1,0 +1,351 @@
+"""Frequency estimation: the paper's comparisons, calibrations, regions, simulation, every end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Role
+from explorer.privacy.composition import kov_exact_delta
+from explorer.privacy.spaces import Clustered
+from explorer.studies.frequency import Frequency
+from explorer.studies.frequency import simulation as sim
+from explorer.studies.frequency.points import points_of
+from explorer.studies.frequency.regions import alpha0_needed
+from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.studies.sweeping import swept_points
+from tests.studies import walking
+from tests.studies.context import Context
+
+STUDY = Frequency()
+SMALL = {"m": 100, "n": 50}
+
+
+def ask(what="emd", key="alpha", low=1.0, high=100.0, points=5, context=None, **values):
+    request = replace(
+        default_request(STUDY, **values),
+        quantity=what,
+        sweep=Sweep(key, low, high, points, Scale.LOG),
+    )
+    return walking.answers(STUDY, request, context)[-1]
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_every_axis_over_its_whole_range(what, key, model):
+    space = "discrete" if key == "space_items" else "clustered"
+    walking.walk_axis(STUDY, what, key, points=5, model=model, space=space)
+
+
+@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_every_parameter_to_both_ends(key, model):
+    values = {**SMALL, "model": model, "trials": 2}
+    if key == "space_items":
+        values["space"] = "discrete"
+    if key == "simulate":
+        values |= {"space_clusters": 2, "space_each": 3}
+    walking.walk_parameter(STUDY, key, points=3, steps=3, **values)
+
+
+def test_its_page_and_presets_hold_together():
+    walking.check_page(STUDY)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("local", {"edge": 16.1688, "needed": 0.0585329}),
+        ("central", {"edge": 110.479}),
+        ("theorem66", {"gkrr": 5.66565, "theorem65": 11.3710, "theorem66": 13.1433,
+                       "theorem66_printed": 357.56, "remark": 635.885}),
+        ("hadamard", {"item": 0.00483873, "hadamard": 0.413332, "hadamard_printed": 0.371693}),
+        ("near", {"gkrr": 0.566565, "hadamard": 0.795559}),
+        ("items", {"gkrr": 1.09742, "alpha0": 0.0806789}),
+    ],
+)  # fmt: skip
+def test_the_papers_comparisons(key, expected):
+    result = walking.preset(STUDY, key, points=3)
+    for name, value in expected.items():
+        assert result.readout(name).value == pytest.approx(value, rel=2e-5), name
+
+
+def test_what_presets_say_of_their_edges():
+    edges = curves(ask("wins", "eps", 0.1, 10.0, 3, rival="hadamard"))
+    np.testing.assert_allclose(edges["gkrr_wins"].y, [1.3689, 16.169, 388.36], rtol=1e-4)
+    np.testing.assert_allclose(edges["paper"].y, [1.0, 10.0, 289.53], rtol=1e-4)
+    central = {"model": "central", "rival": "laplace"}
+    few = curves(ask("wins", "eps", 0.1, 10.0, 3, n=40, **central))
+    np.testing.assert_allclose(few["gkrr_wins"].y[:2], [6.2583, 110.479], rtol=1e-4)
+    np.testing.assert_allclose(few["paper"].y[:2], [5.877, 100.0], rtol=1e-4)
+    many = ask("wins", "eps", 0.1, 10.0, 3, n=100_000, **central).readout("edge")
+    assert many.value is None
+    assert "no α up to 800" in many.note
+    near = curves(ask("emd", "space_near", 0.01, 1.0, 3))
+    np.testing.assert_allclose(near["gkrr"].y, [0.56509, 0.56656, 0.59230], rtol=1e-4)
+    np.testing.assert_allclose(near["hadamard"].y, [0.66845, 0.79556, 2.06666], rtol=1e-4)
+
+
+def test_errors_are_the_mathematics_at_the_exact_calibration():
+    shown = curves(ask("rmse", points=3))
+    for i, alpha in enumerate(shown["gkrr"].x):
+        a0 = um.group_alpha0(alpha, 1e-12, 1000, 1, 0.1)
+        expected = math.sqrt(um.gkrr_mse(10, 10, 0.1, a0, 1000, 10**5))
+        assert shown["gkrr"].y[i] == pytest.approx(expected, rel=1e-12)
+    e0 = um.per_item_epsilon(1000, 1.0, 1e-12)
+    hadamard = math.sqrt(um.hadamard_mse(100, e0, 1000, 10**5))
+    assert shown["hadamard"].y[0] == pytest.approx(hadamard, rel=1e-12)
+    assert shown["laplace"].y[0] == pytest.approx(math.sqrt(8 * 100 / 1e5), rel=1e-12)
+    assert {shown[k].role for k in ("gkrr", "gkrr_theorem", "hadamard", "laplace")} == {Role.EXACT}
+    central = curves(ask("rmse", points=3, model="central"))["laplace"]
+    assert central.y[0] == pytest.approx(math.sqrt(2 * 100) * 2 / 1e5, rel=1e-12)
+    assert central.y[0] == pytest.approx(2 * curves(ask("rmse", points=3, model="central"))[
+        "laplace_printed"].y[0])  # fmt: skip
+
+
+def test_bounds_on_the_distance_keep_their_order():
+    for model in ("local", "central"):
+        shown = curves(ask(points=4, model=model, low=1.0, high=400.0))
+        assert walking.ordered(shown["gkrr"], shown["theorem65"])
+        assert walking.ordered(shown["theorem65"], shown["theorem66"])
+        assert walking.ordered(shown["theorem66"], shown["theorem66_printed"])
+        for key in ("gkrr", "theorem65", "theorem66", "hadamard", "laplace"):
+            assert shown[key].role is Role.UPPER
+        for key in ("theorem66_printed", "remark"):
+            assert shown[key].role is Role.BASELINE
+
+
+@pytest.mark.parametrize("what", ["emd", "rmse", "cluster"])
+def test_gkrrs_errors_fall_as_alpha0_rises(what):
+    for near in (0.01, 0.3, 1.0):
+        y = curves(ask(what, "alpha0", 1e-3, 50.0, 80, space_near=near))["gkrr"].y
+        assert np.all(np.diff(y[np.isfinite(y)]) < 0)
+
+
+def test_alpha0_on_the_axis_is_everybodys():
+    result = ask("rmse", "alpha0", 0.01, 10.0, 5)
+    shown = curves(result)
+    expected = np.sqrt(um.gkrr_mse(10, 10, 0.1, shown["gkrr"].x, 1000, 10**5))
+    np.testing.assert_allclose(shown["gkrr"].y, expected, rtol=1e-12)
+    assert not shown["gkrr_theorem"].present.any()
+    # The sliders' own α₀ follows from α.
+    assert result.readout("alpha0").value == um.group_alpha0(25.0, 1e-12, 1000, 1, 0.1)
+
+
+@pytest.mark.parametrize("compared", ["emd", "rmse"])
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_at_the_edge_errors_are_equal(compared, model):
+    request = replace(
+        default_request(STUDY, compared=compared, model=model, n=500),
+        quantity="wins", sweep=Sweep("eps", 0.1, 5.0, 4, Scale.LOG),
+    )  # fmt: skip
+    p = points_of(swept_points(STUDY, request), request)
+    target = np.array([0.05, 0.5, 2.0, 30.0, 1.0])
+    a0 = alpha0_needed(p, target, request)
+    assert np.isfinite(a0).all()
+    error = (
+        np.sqrt(um.gkrr_mse(p.s, p.t, p.r, a0, p.m, p.n)) if compared == "rmse"
+        else um.gkrr_emd_bound(p.s, p.t, p.r, a0, p.m, p.n)
+    )  # fmt: skip
+    np.testing.assert_allclose(error, target, rtol=1e-9)
+    assert np.all(error <= target)
+    impossible = alpha0_needed(p, np.zeros(5) - 1.0, request)
+    assert np.isinf(impossible).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "compared"), [("local", "emd"), ("local", "rmse"), ("central", "emd")]
+)
+def test_above_the_edge_gkrr_errs_less_and_below_more(model, compared):
+    values = {"model": model, "compared": compared, "n": 40, "rival": "hadamard"}
+    edge = ask("wins", "eps", 0.5, 2.0, 2, **values).readout("edge").value
+    for factor, wins in ((1.02, True), (0.98, False)):
+        result = ask(compared, alpha=edge * factor, low=1.0, high=2.0, points=2, **values)
+        gkrr, rival = (result.readout(k).value for k in ("gkrr", "hadamard"))
+        assert (gkrr < rival) == wins
+
+
+def test_areas_share_the_plane():
+    result = ask("wins", "eps", 0.05, 20.0, 9, model="central", n=40, m=1000)
+    shown = curves(result)
+    won = shown["gkrr_wins"]
+    assert won.mark is Mark.AREA
+    assert won.present.any()
+    assert not won.present.all()
+    assert won.why_absent
+    for i in range(len(won.x)):
+        others = [shown[k] for k in ("hadamard_wins", "laplace_wins") if shown[k].present[i]]
+        assert len(others) == 1
+        assert others[0].low[i] == 0.01
+        if won.present[i]:
+            assert others[0].high[i] == won.low[i] == won.y[i]
+            assert won.high[i] == 800
+        else:
+            assert others[0].high[i] == 800
+    np.testing.assert_allclose(shown["equal"].y, shown["equal"].x)
+    y = shown["choice"].y[shown["choice"].present]
+    np.testing.assert_allclose(y, 10 * shown["choice"].x[shown["choice"].present])
+    alone = curves(ask("wins", "eps", 0.1, 1.0, 3, rival="laplace"))
+    assert "hadamard_wins" not in alone
+
+
+def test_the_printed_budgets_are_said_not_to_be_private():
+    result = walking.preset(STUDY, "hadamard", points=3)
+    by_text = {c.text: c for c in result.conditions}
+    hadamard = next(c for text, c in by_text.items() if "Hadamard" in text)
+    assert hadamard.holds is False
+    assert "8.4e-11" in hadamard.margin
+    laplace = next(c for text, c in by_text.items() if "Laplace" in text)
+    assert laplace.holds is False
+    assert "2-private" in laplace.margin
+    item = result.readout("item").value
+    assert kov_exact_delta(1.0, item, 1000) <= 1e-12
+    assert kov_exact_delta(1.0, item * (1 + 1e-6), 1000) > 1e-12
+    rows = {row[0]: row for row in result.tables[0].rows}
+    assert rows["Hadamard, printed budget (not private)"][2] == pytest.approx(0.005381, abs=1e-6)
+
+
+def test_items_at_distance_zero_are_not_told_apart():
+    result = ask(space_near=0.0)
+    for key in ("gkrr", "theorem65", "theorem66"):
+        assert not curves(result)[key].present.any()
+        assert "distance 0" in curves(result)[key].why_absent
+    assert result.conditions[0].holds is False
+    assert curves(result)["hadamard"].present.all()
+    single = ask(space_near=0.0, space_each=1)
+    assert curves(single)["gkrr"].present.all()
+    assert single.conditions[0].holds
+
+
+def test_zero_one_distances_are_k_randomised_response():
+    shown = curves(ask("rmse", space="discrete", space_items=50, points=2))
+    a0 = um.group_alpha0(1.0, 1e-12, 1000, 1, 1.0)
+    e = math.exp(a0)
+    # Kairouz, Bonawitz & Ramage 2016: per item E‖·‖² of k-RR's unbiased estimate.
+    p, q = e / (e + 49), 1 / (e + 49)
+    variance = (p * (1 - p) + 49 * q * (1 - q)) / (p - q) ** 2
+    assert shown["gkrr"].y[0] == pytest.approx(math.sqrt(variance / 1e8), rel=1e-9)
+
+
+def experiment(**values):
+    base = {"s": 3, "t": 4, "r": 0.2, "alpha0": 1.0, "item": 0.7, "eps": 1.0, "m": 20, "n": 30,
+            "local": True, "data": "skewed"}  # fmt: skip
+    return sim.Experiment(**{**base, **values})
+
+
+@pytest.mark.parametrize("local", [True, False])
+@pytest.mark.parametrize("data", ["even", "skewed", "one"])
+def test_simulated_errors_are_those_of_theory(local, data):
+    # Means within five standard errors: false alarm 6e-7 each. Shifting to sum 1 changes
+    # Hadamard's and Laplace's estimates: theirs are at most the errors of theory.
+    e = experiment(local=local, data=data)
+    found = sim.errors(e, 1500, (1, 2))
+    mean = found.mean(axis=0)
+    margin = 5 * found.std(axis=0) / math.sqrt(len(found))
+    place = {key: i for i, key in enumerate(sim.ESTIMATES)}
+    exact = um.gkrr_mse(3, 4, 0.2, 1.0, 20, 30)
+    across = um.gkrr_cluster_mse(3, 4, 0.2, 1.0, 20, 30)
+    i = place["gkrr"]
+    assert abs(mean[i, 1] - exact) < margin[i, 1]
+    assert abs(mean[i, 2] - across) < margin[i, 2]
+    assert mean[i, 0] < um.gkrr_emd_bound(3, 4, 0.2, 1.0, 20, 30) + margin[i, 0]
+    i = place["hadamard"]
+    assert mean[i, 1] < um.hadamard_mse(12, 0.7, 20, 30) + margin[i, 1]
+    assert mean[i, 2] < um.hadamard_cluster_mse_bound(12, 0.7, 20, 30) + margin[i, 2]
+    i = place["laplace"]
+    laplace = um.laplace_mse(12, 1 if local else 30, 1.0, 30 if local else 1)
+    # The shift takes one of the twelve directions of independent noise away.
+    assert abs(mean[i, 1] - laplace * 11 / 12) < margin[i, 1]
+    for kind in ("gkrr", "hadamard", "laplace"):
+        signed, near = found[:, place[kind], 1], found[:, place[f"{kind}_simplex"], 1]
+        assert np.all(near <= signed * (1 + 1e-9))
+    # The nearest in d_EM is at most twice as far (triangle inequality).
+    assert np.all(found[:, place["gkrr_emd"], 0] <= 2 * found[:, place["gkrr"], 0] + 1e-12)
+
+
+@pytest.mark.parametrize("t", [1, 4])
+def test_estimates_from_shares_are_those_from_answers(t):
+    space = Clustered(3, t, 0.2)
+    mechanism = um.GKRR(space, 1.3)
+    answers = mechanism.answer(np.arange(space.size).repeat(5), np.random.default_rng(0))
+    expected = um.gkrr_estimate(answers, mechanism)
+    got = sim.estimate_of(space.histogram(answers), space, 1.3)
+    np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("data", ["even", "skewed", "one"])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (7, 3), (10**6, 10**6)])
+def test_data_drawn_have_all_items(data, m, n):
+    counts = sim.counts_of(experiment(data=data, m=m, n=n))
+    assert counts.sum() == m * n
+    assert (counts >= 0).all()
+    if data == "skewed" and m * n > 100:
+        by_cluster = counts.reshape(3, 4)
+        assert (np.diff(by_cluster, axis=1) <= 0).all()
+
+
+def test_dots_come_one_by_one_with_progress():
+    context = Context()
+    values = {"simulate": True, "trials": 4, "space_clusters": 2, "space_each": 3, **SMALL}
+    request = replace(
+        default_request(STUDY, **values), quantity="emd", sweep=Sweep("alpha", 1, 50, 5, Scale.LOG)
+    )
+    found = walking.answers(STUDY, request, context)
+    shares = [r.progress for r in found if r.progress is not None]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert context.heavy_calls == ["errors"] * 5
+    dots = [s for s in found[-1].series if s.mark is Mark.DOTS]
+    assert {s.key for s in dots} == {f"{key}_simulated" for key in sim.ESTIMATES}
+    assert all(s.role is Role.ESTIMATE and len(s.x) == 5 for s in dots)
+    again = walking.answers(STUDY, request, Context())[-1]
+    np.testing.assert_array_equal(curves(again)["gkrr_simulated"].y,
+                                  curves(found[-1])["gkrr_simulated"].y)  # fmt: skip
+    other = walking.answers(STUDY, replace(request, seed=5), Context())[-1]
+    assert np.any(curves(other)["gkrr_simulated"].y != curves(found[-1])["gkrr_simulated"].y)
+
+
+def test_what_is_too_large_to_simulate_says_so():
+    result = ask(simulate=True, space_clusters=100, space_each=100, **SMALL)
+    assert any("512" in note for note in result.notes)
+
+
+def test_the_first_answer_is_an_estimate_and_says_so():
+    request = replace(
+        default_request(STUDY), quantity="rmse", sweep=Sweep("alpha", 1, 100, 5, Scale.LOG)
+    )
+    first, last = walking.answers(STUDY, request)
+    for key in ("gkrr", "hadamard"):
+        assert curves(first)[key].role is Role.ESTIMATE
+        assert "exact one follows" in curves(first)[key].note
+        assert curves(last)[key].role is Role.EXACT
+        np.testing.assert_allclose(curves(first)[key].y, curves(last)[key].y, rtol=0.02)
+    only = list(STUDY.answer(replace(request, fidelity=Fidelity.COARSE), Context()))
+    assert [r.complete for r in only] == [True]
+
+
+def test_the_guarantee_names_all_three_promises():
+    g = ask().guarantee
+    assert "(25·w, 1e-12)" in g.replace_one
+    assert "(1, 0)" in g.replace_one
+    assert "clusters" in g.sentence
+    assert "which of two data sets" in ask(space="discrete").guarantee.sentence
+    assert "her own" in ask(model="local").guarantee.trust
+    assert len(g.differences) >= 4
+
+
+@pytest.mark.parametrize("stop", [2, 5])
+def test_work_stops_when_told(stop):
+    with pytest.raises(Cancelled):
+        ask(context=Context(stop_after=stop))
+    with pytest.raises(Cancelled):
+        ask(simulate=True, trials=50, space_clusters=2, space_each=2, **SMALL,
+            context=Context(stop_after=25))  # fmt: skip
