@@ -340,3 +340,9 @@ def test_the_guarantee_takes_the_smallest_bound_that_is_proved(study):
     final = last(study, Context(), "eps", epochs=50)
     assert final.readout("theorem").value < final.readout("clones").value
     assert "Theorem 3" in final.guarantee.replace_one
+    # A tiny ε₀ and hardly any crowd: the split of δ costs clones more than they gain.
+    final = last(study, Context(), "eps", eps0=0.05, k=10, n=1_000_000, delta=1e-30, epochs=1)
+    plain = final.readout("unamplified").value
+    assert plain < min(final.readout(key).value for key in ("theorem", "clones"))
+    assert f"({at_most(plain)}, 1e-30)-DP" in final.guarantee.replace_one
+    assert "no shuffle amplification" in final.guarantee.replace_one

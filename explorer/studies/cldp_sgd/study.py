@@ -58,7 +58,7 @@ from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_p
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _EASY_ORDER = 1024
-_PROVED = ("theorem", "clones")
+_PROVED = ("theorem", "clones", "unamplified")
 _COMPOSED_POINTS = 32
 _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps over which all points share one round."""
@@ -123,7 +123,7 @@ class CldpSgd:
         bounds, orders = quick_bounds(spending)
         series, numbers = spending_series(bounds, some)
         theorem, numerical = bounds["theorem"], np.nan
-        upper = {"theorem": float(theorem.value[-1])}
+        upper = {key: float(bounds[key].value[-1]) for key in _PROVED if key in bounds}
         if full:
             few = points.thinned(_COMPOSED_POINTS)
             slow = slow_bounds(Spending(few.columns, lam_max, context))

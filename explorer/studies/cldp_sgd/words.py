@@ -179,7 +179,7 @@ def guarantee(
     Parameters
     ----------
     upper : dict
-        ε of ``theorem`` and, where known, ``clones``.
+        ε of ``theorem`` and, where known, ``clones`` and ``unamplified``.
     numerical : float
         ε of the numerical upper bound; NaN where not known.
     """
