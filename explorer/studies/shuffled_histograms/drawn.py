@@ -158,6 +158,11 @@ def _series(x: FloatArray, found: list[simulation.Dot], what: str, runs: int) ->
         low=low,
         high=high,
         why_absent=said.RUNS_TOO_FEW if np.isnan(value).any() else "",
-        note="intervals that hold the true number 99 times in 100",
+        note=(
+            "intervals by the normal approximation, about 99 in 100; of no width where all runs "
+            "agree"
+            if what == "rmse"
+            else "intervals that hold the true number at least 99 times in 100"
+        ),
         mark=Mark.DOTS,
     )
