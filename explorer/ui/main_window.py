@@ -144,7 +144,7 @@ class MainWindow(QMainWindow):
         parts.addWidget(below)
         parts.setStretchFactor(1, 1)
         column.addWidget(parts)
-        left.setMinimumWidth(236)
+        column.addStrut(236)  # more where a row of the study in front needs it
         self.guarantee.setMinimumWidth(216)
         area = Qt.DockWidgetArea
         self.docks = {
