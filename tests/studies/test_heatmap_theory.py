@@ -172,7 +172,19 @@ def test_too_few_users_for_shares():
     shown = curves(ask("bits", "n", 1, 100, 40))
     np.testing.assert_array_equal(shown["corrected"].present, shown["corrected"].x >= 19)
     np.testing.assert_array_equal(shown["printed"].present, shown["printed"].x >= 2)
-    assert any(c.holds is False for c in ask("bits", "B", 1, 10, 3, n=18).conditions)
+    few, enough = (ask("bits", "B", 1, 10, 3, n=n) for n in (18, 19))
+    assert any(c.holds is False for c in few.conditions)
+    # Of so few shares nothing is known, so nothing is promised.
+    assert few.guarantee is None
+    assert "DP" in enough.guarantee.add_remove
+
+
+def test_the_shuffle_guarantee_counts_deltas():
+    promised = ask("bits", "B", 1, 10, 3, epsilon=1.0, delta=1e-5).guarantee
+    # Two hops of (ε, δ): (2ε, (1 + e^ε)δ), rounded up.
+    assert "(2, 3.8e-5)" in promised.replace_one
+    missing = ask("missing", "B", 1, 64, 3, epsilon=1.0).guarantee
+    assert "adds at most half of itself" in missing.sentence
 
 
 def test_missing_noise():

@@ -13,6 +13,7 @@ from explorer.privacy.bounds import Bound, Reference, Role
 from explorer.privacy.heatmaps import Schedule, start_level
 from explorer.studies.heatmap_theory import words as said
 from explorer.studies.heatmap_theory.curves import (
+    FEWEST,
     PLANS,
     cells_sent,
     communication_bounds,
@@ -92,7 +93,7 @@ def _result(
     points: SweptPoints,
     bounds: dict[str, Bound],
     conditions: tuple[Condition, ...],
-    guarantee: Guarantee,
+    guarantee: Guarantee | None,
     unit: str = "",
     more: tuple[Readout, ...] = (),
 ) -> Result:
@@ -222,8 +223,13 @@ def _bits(request: Request, points: SweptPoints, _context: Context) -> Result:
                 Readout(f"bits_{key}", f"a message: {label}", message.message_bits, unit="bits")
             )
     n = float(request["n"])
-    guarantee = said.shuffle_guarantee(float(request["epsilon"]), float(request["delta"]), False)
-    conditions = said.shuffle_conditions(n, n >= 19)
+    enough = n >= FEWEST
+    guarantee = (
+        said.shuffle_guarantee(float(request["epsilon"]), float(request["delta"]), False)
+        if enough
+        else None
+    )
+    conditions = said.shuffle_conditions(n, enough)
     return _result(request, points, bounds, conditions, guarantee, "MB", tuple(more))
 
 

@@ -173,7 +173,7 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
         epsilon, delta or 0.0, "whether any one user's messages carry data or nothing",
         "after seeing all messages",
     )  # fmt: skip
-    if delta is None:
+    if delta is None and not sentence.startswith("No protection"):
         sentence += " The shares' own δ adds at most half of itself to that chance."
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
