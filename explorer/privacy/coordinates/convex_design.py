@@ -1,4 +1,4 @@
-"""The best levels of given disjoint channels, a convex problem, by cvxpy."""
+"""The best levels of given disjoint channels, a convex problem: directly, or by cvxpy."""
 
 from __future__ import annotations
 
@@ -24,16 +24,21 @@ from explorer.privacy.coordinates.best_design import (
 from explorer.privacy.coordinates.budget import effective_levels
 from explorer.privacy.coordinates.channel import log_second_moment
 from explorer.privacy.coordinates.designs import Subset, design_bcdp, design_ldp, design_mse
+from explorer.privacy.coordinates.disjoint_levels import direct_levels
 
 
 def best_disjoint_levels(
-    coordinate_levels: ArrayLike, eps: float, q: ArrayLike, subsets: Sequence[Subset]
+    coordinate_levels: ArrayLike,
+    eps: float,
+    q: ArrayLike,
+    subsets: Sequence[Subset],
+    solver: str = "direct",
 ) -> BestDesign:
-    """Return the best levels for given disjoint channels, by convex optimisation with cvxpy.
+    """Return the best levels for given disjoint channels, a convex problem.
 
     With t = 1/(e^α − 1), coth(α/2) = 1 + 2t, and the relation α ≥ −log(1 − 1/(1+t)) is convex, as
     is the certificate; so the optimum is global, unless marked truncated:
-    then the solver gave up and a local search answered.
+    then cvxpy's solver gave up and a local search answered.
 
     Parameters
     ----------
@@ -45,37 +50,54 @@ def best_disjoint_levels(
         Couplings in [0, 1].
     subsets : sequence of sequences of int
         Disjoint and together all coordinates.
+    solver : str
+        "direct" (water filling at the best total level, milliseconds a channel) or "cvxpy", the
+        same problem for a general solver.
     """
-    import cvxpy
-
-    cp: Any = cvxpy
-
+    if solver not in ("direct", "cvxpy"):
+        raise ValueError(f"solver: {solver!r} is not 'direct' or 'cvxpy'")
     demanded = effective_levels(coordinate_levels, eps)
     checks.real("min(δ_i, ε)", demanded, 1e-3, math.inf)
     couplings = np.broadcast_to(checks.real("q", q, 0.0, 1.0), demanded.shape)
     if sorted(i for subset in subsets for i in subset) != list(range(demanded.size)):
         raise ValueError(f"subsets must be disjoint and cover all coordinates, got {subsets}")
+    groups = tuple(np.array(subset, np.int64) for subset in subsets)
+    kinds: list[Kind] = [("group", j) for j in range(len(subsets))]
+    if solver == "direct":
+        found = direct_levels(demanded, float(eps), couplings, subsets)
+        levels = _shrink(demanded, float(eps), couplings, subsets, found)
+        return BestDesign(
+            groups, tuple(kinds), levels, float(design_mse(demanded.size, subsets, levels))
+        )
+    import cvxpy
+
+    cp: Any = cvxpy
     sizes = np.array([len(subset) for subset in subsets])
     cost = sizes * np.exp(log_second_moment(sizes, math.inf))
     alpha, t = cp.Variable(len(subsets), nonneg=True), cp.Variable(len(subsets), nonneg=True)
     total = cp.sum(alpha)
     constraints = [alpha >= -cp.log(1.0 - cp.inv_pos(1.0 + t)), total <= eps, alpha <= USELESS]
-    for j, subset in enumerate(subsets):
-        # Coordinates of one channel share c_i; of equal demands one constraint is enough.
-        for level, coupling in {(demanded[i], couplings[i]) for i in subset}:
-            if coupling == 0.0:
-                constraints.append(alpha[j] <= level)
-            elif coupling == 1.0:
-                constraints.append(total <= level)
-            else:
-                parts = cp.hstack([alpha[j] + math.log1p(-coupling), total + math.log(coupling)])
-                constraints.append(cp.log_sum_exp(parts) <= level)
+    # Coordinates of one channel share c_i; of equal demands one constraint is enough.
+    rows = [
+        (j, float(level), float(coupling))
+        for j, subset in enumerate(subsets)
+        for level, coupling in sorted({(demanded[i], couplings[i]) for i in subset})
+    ]
+    alone = [(j, level) for j, level, coupling in rows if coupling == 0.0]
+    bound = [(j, level, coupling) for j, level, coupling in rows if 0.0 < coupling < 1.0]
+    if alone:
+        constraints.append(alpha[[j for j, _ in alone]] <= np.array([level for _, level in alone]))
+    constraints += [total <= level for _, level, coupling in rows if coupling == 1.0]
+    if bound:
+        # One atom for all: as many small ones take cvxpy seconds.
+        which, levels, share = (np.array(column) for column in zip(*bound, strict=True))
+        own = alpha[which.astype(int)] + np.log1p(-share)
+        parts = cp.vstack([own, total + np.log(share)])
+        constraints.append(cp.log_sum_exp(parts, axis=0) <= levels)
     scale = float(cost.sum()) * (2.0 / float(demanded.min()) + 1.0) ** 2
     problem = cp.Problem(
         cp.Minimize(cp.sum(cp.multiply(cost / scale, cp.square(1.0 + 2.0 * t)))), constraints
     )
-    groups = tuple(np.array(subset, np.int64) for subset in subsets)
-    kinds: list[Kind] = [("group", j) for j in range(len(subsets))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with contextlib.suppress(cp.error.SolverError):

@@ -181,6 +181,36 @@ def test_convex_solver_agrees_with_the_local_one(levels, eps, subsets, q):
     assert local.mse <= convex.mse * (1 + 1e-5)
 
 
+@pytest.mark.parametrize("q", [0.0, 0.05, 0.5, 1.0])
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_direct_and_general_solver_agree(count, q):
+    levels = np.random.default_rng(count).uniform(0.1, 3.0, 2 * count)
+    subsets = [(2 * j, 2 * j + 1) for j in range(count)]
+    direct, general = (
+        co.best_disjoint_levels(levels, 4.0, q, subsets, solver) for solver in ("direct", "cvxpy")
+    )
+    assert meets(levels, 4.0, q, direct)
+    # Both meet the constraints, so the smaller error is the truer one.
+    assert direct.mse <= general.mse * (1 + 1e-8)
+    if not general.truncated:
+        assert direct.mse == pytest.approx(general.mse, rel=1e-6)
+
+
+@given(
+    st.lists(st.floats(1e-3, 800), min_size=1, max_size=6),
+    st.floats(1e-3, 800),
+    st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300])),
+)
+def test_direct_levels_over_the_whole_domain(levels, eps, q):
+    subsets = [(i,) for i in range(len(levels))]
+    found = co.best_disjoint_levels(levels, eps, q, subsets)
+    assert meets(levels, eps, q, found)
+    assert np.isfinite(found.mse)
+    # Equal shares of the least demand are always allowed.
+    share = np.full(len(levels), min(*levels, eps) / len(levels))
+    assert found.mse <= float(co.design_mse(len(levels), subsets, share)) * (1 + 1e-9)
+
+
 def test_convex_solver_takes_a_coupling_for_each_coordinate():
     q = [0.0, 0.5]
     found = co.best_disjoint_levels([0.5, 1.0], 2.0, q, [(0,), (1,)])
@@ -247,7 +277,7 @@ def test_refusals(call, words):
 def test_convex_solver_hands_over_where_its_tolerances_end():
     levels, eps = [1e-3, 1.5e-3, 700.0], 800.0
     for q in (0.0, 1e-9, 0.5):
-        found = co.best_disjoint_levels(levels, eps, q, [(0,), (1,), (2,)])
+        found = co.best_disjoint_levels(levels, eps, q, [(0,), (1,), (2,)], "cvxpy")
         assert meets(levels, eps, q, found)
         lowest = np.full(3, 1e-3 / 3)
         assert found.mse <= co.design_mse(3, [(0,), (1,), (2,)], lowest)
