@@ -342,6 +342,18 @@ def test_the_guarantee_names_all_three_promises():
     assert len(g.differences) >= 4
 
 
+def test_with_one_item_a_cluster_all_items_are_far():
+    # r is the distance of nobody then: any change may go the whole way, at α and not at αr.
+    alone, flat = (
+        ask(space="clustered", space_clusters=10, space_each=1, space_near=0.1),
+        ask(space="discrete", space_items=10),
+    )
+    assert alone.guarantee.sentence == flat.guarantee.sentence
+    assert "No protection" in alone.guarantee.sentence
+    for key in ("gkrr", "hadamard", "laplace"):
+        assert alone.readout(key).value == pytest.approx(flat.readout(key).value, rel=1e-9)
+
+
 @pytest.mark.parametrize("stop", [2, 5])
 def test_work_stops_when_told(stop):
     with pytest.raises(Cancelled):

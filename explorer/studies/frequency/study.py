@@ -124,7 +124,8 @@ def _answered(
         notes=space.notes,
         timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
-    return result, p, c
+    said_here = _who_wins(request, p, result)
+    return replace(result, notes=(*result.notes, *([said_here] if said_here else []))), p, c
 
 
 def _curves(
@@ -160,6 +161,21 @@ def _parameters_found(c: Calibrated, p: Points, request: Request) -> tuple[Reado
         Readout("scale", "scale of Laplace noise", scale, Role.EXACT),
         Readout("k", "size of the domain, k", float(p.k[-1])),
     )
+
+
+def _who_wins(request: Request, p: Points, result: Result) -> str:
+    """Return who errs least at the sliders, in words; empty where that is not asked."""
+    if request.quantity != "wins":
+        return ""
+    edge = result.readout("edge").value
+    alpha, eps = float(p.alpha[-1]), float(p.eps[-1])
+    at = f"At α = {alpha:.4g} and ε = {eps:.4g}"
+    if edge is not None and alpha >= edge:
+        return f"{at} GKRR wins."
+    rivals = [s for s in result.series if s.key in ("hadamard_wins", "laplace_wins")]
+    if len(rivals) == 1:
+        return f"{at} {rivals[0].label}."
+    return f"{at} a user-level mechanism wins."
 
 
 def _region_readouts(edge: Bound, needed: float, p: Points) -> tuple[Readout, ...]:
@@ -229,6 +245,6 @@ def _guarantee(request: Request, p: Points, c: Calibrated) -> Guarantee:
         return float(np.asarray(column)[-1])
 
     return said.guarantee(
-        alpha=at(p.alpha), eps=at(p.eps), delta=at(p.delta), r=at(p.r), alpha0=at(c.alpha0),
+        alpha=at(p.alpha), eps=at(p.eps), delta=at(p.delta), near=at(p.near), alpha0=at(c.alpha0),
         item=at(c.item), alone=at(p.t) == 1, local=request["model"] == LOCAL,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_least, at_most, guesses, small
 
 _PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
 GKRR = Reference(
@@ -74,6 +74,7 @@ REGION_LABELS = {
     "gkrr": "GKRR wins",
     "hadamard": "Hadamard response wins",
     "laplace": "Laplace wins",
+    "here": "the sliders",
     "equal": "α = ε",
     "choice": "α = ε/r, the paper's choice",
     "paper": "the paper's condition",
@@ -110,6 +111,7 @@ NOT_TOLD_APART = "items of a cluster are at distance 0: no metric-private answer
 TOO_LARGE = "the error has no number: it is beyond 1e308"
 NEVER = "GKRR wins at no α up to 800 there"
 OTHER = "another user-level mechanism is better there"
+HERE = "α of the slider"
 OUTSIDE = "outside α from 0.01 to 800"
 
 
@@ -166,21 +168,26 @@ def guarantee(
     alpha: float,
     eps: float,
     delta: float,
-    r: float,
+    near: float,
     alpha0: float,
     item: float,
     alone: bool,
     local: bool,
 ) -> Guarantee:
-    """Return the guarantee at the sliders' values."""
+    """Return the guarantee at the sliders' values.
+
+    `near` is how far items move of which the sentence speaks: the distance inside a cluster, or
+    the only one there is with one item a cluster (`alone`).
+    """
     who = "her own" if local else "all users'"
     return Guarantee(
         unit="one user's whole data set, for GKRR the better the shorter the earth mover's way",
         replace_one=(
-            f"GKRR: ({alpha:.4g}·w, {small(delta)}) when one user's m items are replaced by others "
-            f"at earth mover's distance w (bounded d_EM-DP, exact hops, α₀ = {alpha0:.4g}); "
-            f"Hadamard response: ({eps:.4g}, {small(delta)}) for any replacement "
-            f"(ε₀ = {item:.4g}); Laplace: ({eps:.4g}, 0) for any replacement"
+            f"GKRR: ({at_most(alpha)}·w, {at_most(delta, 2)}) when one user's m items are "
+            f"replaced by others at earth mover's distance w (bounded d_EM-DP, exact hops, "
+            f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta, 2)}) "
+            f"for any replacement (ε₀ = {at_least(item)}); Laplace: ({at_most(eps)}, 0) for any "
+            "replacement"
         ),
         add_remove="not covered: n and m are fixed and public",
         trust=(
@@ -191,7 +198,7 @@ def guarantee(
                else "the curator sees all data and adds noise once.")
         ),
         sentence="GKRR: " + guesses(
-            alpha * r, delta,
+            alpha * near, delta,
             "which of two data sets a user holds" if alone
             else "to which places of their clusters a user's items belong",
             f"after seeing {who} shuffled answers",

@@ -6,7 +6,7 @@ import math
 
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import guesses, small
+from explorer.studies.wording import at_most, guesses, small
 
 _PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
 LIPSCHITZ = Reference(
@@ -120,9 +120,10 @@ def guarantee(
     return Guarantee(
         unit="one user's whole data set, the better the shorter the earth mover's way",
         replace_one=(
-            f"({alpha:.4g}·w, 0)-private with K-norm noise, ({alpha:.4g}·w, {small(delta)}) with "
-            f"analytic Gaussian noise, when one user's data are replaced by others at earth "
-            f"mover's distance w ({bounded})"
+            f"({at_most(alpha)}·w, 0)-private with K-norm noise, "
+            f"({at_most(alpha)}·w, {at_most(delta, 2)}) with analytic Gaussian noise, "
+            "when one user's data are replaced by others at earth mover's "
+            f"distance w ({bounded})"
         ),
         add_remove="not covered: the number of users is fixed and public",
         trust=(
