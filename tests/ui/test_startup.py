@@ -52,6 +52,21 @@ def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study: str) ->
     assert done.stdout.strip() == "[]"
 
 
+def test_choosing_a_study_imports_nothing_heavy(tmp_path: Path) -> None:
+    # A study is imported by the window's own thread, when its question is chosen.
+    heavy = (*LAZY, "scipy", "sklearn", "loky")
+    code = f"""
+import sys
+from explorer.studies.registry import cards, get_study
+for card in cards():
+    get_study(card.id)
+print(sorted(set(sys.modules) & set({heavy!r})))
+"""
+    done = run("-c", code, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize(("scale", "theme"), [(1, "light"), (2, "dark")])
 def test_a_screenshot_is_the_window_and_nothing_else(tmp_path, scale, theme) -> None:
     picture = tmp_path / "shot.png"

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincc
 
 from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
@@ -178,7 +177,7 @@ def priv_unit(d: int, eps0: float, radius: float, *, best_cap: bool = True) -> P
     level = float(domain.reals("eps0", eps0, 1e-6, 30.0))
     length = float(domain.reals("radius", radius, 0.0, math.inf, open_low=True))
     threshold = _best_threshold(size, level) if best_cap else 0.0
-    share = float(betaincc(0.5, (size - 1) / 2, threshold**2) / 2)
+    share = _cap(size, threshold)
     odds = math.expm1(level) * share
     return PrivUnit(
         size,
@@ -189,6 +188,13 @@ def priv_unit(d: int, eps0: float, radius: float, *, best_cap: bool = True) -> P
         math.exp(level) * share / (1.0 + odds),
         _mean_cosine(size, level, threshold, share),
     )
+
+
+def _cap(d: int, threshold: float) -> float:
+    """Return the share of the sphere in d dimensions whose cosine with a direction is above."""
+    from scipy.special import betaincc  # a sixth of a second, so not while a window waits
+
+    return float(betaincc(0.5, (d - 1) / 2, threshold**2) / 2)
 
 
 def _mean_cosine(d: int, eps0: float, threshold: float, share: float) -> float:
@@ -204,7 +210,7 @@ def _best_threshold(d: int, eps0: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        share = float(betaincc(0.5, (d - 1) / 2, middle**2) / 2)
+        share = _cap(d, middle)
         if share > _SMALLEST_CAP and middle < _mean_cosine(d, eps0, middle, share):
             low = middle
         else:
