@@ -8,9 +8,11 @@ from typing import Any
 
 from explorer.studies.model import (
     Fidelity,
+    Mark,
     Parameter,
     Request,
     Result,
+    Sweep,
     Value,
     parameter,
     relevant,
@@ -22,14 +24,15 @@ MOST_ENTRIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row: the readout of a study's answer at the sliders' values.
+    """One row: the number of a study's answer at the sliders' values.
 
     Attributes
     ----------
     request : Request
-        Without selection.
+        Without selection. Of a curve that has no readout it is swept over the slider's value
+        alone, so that the number is the study's own and not read off between two points.
     key : str
-        Of the readout.
+        Of the readout or the curve.
     """
 
     request: Request
@@ -56,11 +59,35 @@ class Common:
 
 
 def entries_of(result: Result, hidden: Collection[str] = ()) -> tuple[Entry, ...]:
-    """Return a row for each number of an answer that has a role, but those of hidden curves."""
+    """Return a row for each number of an answer that has a role, but those of hidden curves.
+
+    Curves without a number of their own follow, if a slider's parameter is on the x axis.
+    """
     bare = replace(result.request, selection=None, fidelity=Fidelity.FULL)
-    return tuple(
+    told = {r.key for r in result.readouts}
+    found = [
         Entry(bare, r.key) for r in result.readouts if r.role is not None and r.key not in hidden
-    )
+    ]
+    here = _swept_here(bare)
+    if here is not None:
+        found += [
+            Entry(here, s.key)
+            for s in result.series
+            if s.mark is Mark.LINE and not s.pin and s.key not in told and s.key not in hidden
+        ]
+    return tuple(found)
+
+
+def _swept_here(request: Request) -> Request | None:
+    """Return a question swept over the slider's value alone; None if its axis has no slider."""
+    sweep = request.sweep
+    if sweep is None:
+        return None
+    p = parameter(get_study(request.study), sweep.key)
+    if p.axis_only or not p.numeric:
+        return None
+    value = float(request[sweep.key])
+    return replace(request, sweep=Sweep(sweep.key, value, value, 1, p.scale))
 
 
 def with_entries(present: Sequence[Entry], more: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -112,7 +139,11 @@ def set_for_all(
             except ValueError as error:
                 refused[study.id] = f"{study.name}: {error}"
             else:
-                entry = replace(entry, request=entry.request.with_value(key, parsed))
+                request = entry.request.with_value(key, parsed)
+                sweep = request.sweep
+                if sweep is not None and sweep.key == key and sweep.points == 1:
+                    request = _swept_here(request) or request
+                entry = replace(entry, request=request)
         changed.append(entry)
     return tuple(dict.fromkeys(changed)), list(refused.values())
 

@@ -108,12 +108,15 @@ class ComparedRow:
 def compared_row(
     request: Request, key: str, result: Result | None, recipe: str = "", missing: str = ""
 ) -> ComparedRow:
-    """Return the row of a readout of an answer; without an answer, a row that says why."""
+    """Return the row of a readout of an answer, or of a curve that was asked for at one point.
+
+    Without an answer the row says why.
+    """
     study = get_study(request.study)
     shown = quantity(study, request.quantity)
     y = " ".join(filter(None, (shown.symbol, shown.name)))
     at = settings(request)
-    found = next((r for r in result.readouts if r.key == key), None) if result else None
+    found = _number_of(result, key) if result else None
     if result is None or found is None:
         why = missing or ("this answer does not have it" if result else "not computed")
         return ComparedRow(
@@ -144,6 +147,24 @@ def compared_row(
         recipe,
         "" if found.value is not None else _why(found),
     )
+
+
+def _number_of(result: Result, key: str) -> Readout | None:
+    """Return a readout, or the one point of a curve that has none."""
+    for item in result.readouts:
+        if item.key == key:
+            return item
+    for s in result.series:
+        if s.key == key and s.x.size == 1:
+            low, high = (
+                None if edge is None or not s.present[0] else float(edge[0])
+                for edge in (s.low, s.high)
+            )
+            value = float(s.y[0]) if s.present[0] else None
+            return Readout(
+                key, s.label, value, s.role, low=low, high=high, note=s.note or s.why_absent
+            )
+    return None
 
 
 def varying_first(rows: Sequence[ComparedRow]) -> list[str]:

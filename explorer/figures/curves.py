@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,9 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     page.write_title(view.title or (study.name if study else result.request.study))
     legend, height = _legend(page, series, styles)
     nothing = invalid_stretches(result.series)
-    below = [*words.invalid_texts(nothing), *(words.absence_text(s) for s in series)]
-    notes = [f"{s.label}: {s.note}" for s in series if s.note]
+    absences = _said_once(series, lambda s: words.absence_text(replace(s, label="…")))
+    below = [*words.invalid_texts(nothing), *(words.absence_text(s) for s in absences)]
+    notes = [f"{s.label}: {s.note}" for s in _said_once(series, lambda s: s.note)]
     if y_log and any((s.y[s.present] <= 0).any() for s in series):
         below.append("Values of 0 or less lie below a logarithmic axis and are not drawn.")
     if view.x_log and any((s.x <= 0).any() for s in series):
@@ -81,6 +83,12 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
         draw_series(axes, item, styles[item.key], place, x_log, y_log, edges.get(item.key))
     _hatch_invalid(axes, nothing, page.theme.muted)
     page.stamp(axes, result.stamp, width, page.top - bottom)
+
+
+def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Series]:
+    """Return the series with something to say, without pinned copies that would say it again."""
+    heard = {(s.key, text(s)) for s in series if not s.pin}
+    return [s for s in series if text(s) and not (s.pin and (s.unpinned_key, text(s)) in heard)]
 
 
 def _x_values(

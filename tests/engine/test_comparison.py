@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from explorer.engine.comparison import (
@@ -15,6 +19,7 @@ from explorer.engine.comparison import (
     set_for_all,
     with_entries,
 )
+from explorer.engine.host import Host, final_answer
 from explorer.engine.looks import (
     MOST_PINS,
     Look,
@@ -25,9 +30,20 @@ from explorer.engine.looks import (
 )
 from explorer.engine.looks import pins_to_list as pins_list
 from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.figures.comparison import compared_row
 from explorer.figures.style import PIN_DASHES
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Fidelity, Readout, Result, Scale, Sweep, default_request
+from explorer.privacy.bounds import Reference, Role
+from explorer.studies.model import (
+    Fidelity,
+    Mark,
+    Readout,
+    Result,
+    Scale,
+    Series,
+    Sweep,
+    default_request,
+    default_sweep,
+)
 from explorer.studies.registry import get_study
 
 SHUFFLE = default_request(get_study("shuffle-rdp"))
@@ -51,6 +67,35 @@ def test_only_numbers_with_a_role_are_compared_and_hidden_curves_are_not() -> No
     many = [Entry(SHUFFLE, str(i)) for i in range(MOST_ENTRIES + 1)]
     with pytest.raises(ValueError, match="at most 200 rows"):
         with_entries((), many)
+
+
+def test_a_curve_without_a_number_is_asked_for_at_the_sliders_value() -> None:
+    study = get_study("choose-alpha")
+    request = replace(default_request(study), quantity="fraction",
+                      sweep=default_sweep(study, "moved"))  # fmt: skip
+    with closing(Host()) as host:
+        answer = final_answer(host, request)
+        entries = [e for e in entries_of(answer, {"level_2"}) if e.request.sweep.points == 1]
+        assert [e.key for e in entries] == [
+            s.key for s in answer.series if s.mark is Mark.LINE and s.key != "level_2"
+        ]
+        (entry,) = [e for e in entries if e.key == "level_0.1"]
+        row = compared_row(entry.request, entry.key, final_answer(host, entry.request))
+        # τ = ε/(α q): 0.1 of e^0.2 at all data moved by 100 miles.
+        assert row.value == pytest.approx(0.5)
+        assert (row.role, row.statement) == (Role.LOWER, "ε = 0.1")
+        (farther,), _ = set_for_all([entry], "moved", 200.0)
+        assert farther.request.sweep.low == farther.request.sweep.high == 200.0
+        row = compared_row(farther.request, entry.key, final_answer(host, farther.request))
+        assert row.value == pytest.approx(0.25)
+    assert entries_from_list(entries_to_list([farther])) == (farther,)
+
+
+def test_an_axis_without_a_slider_has_no_numbers_to_compare() -> None:
+    study = get_study("choose-alpha")
+    request = replace(default_request(study), sweep=default_sweep(study, "q"))
+    line = Series("a", "a", Role.UPPER, np.ones(1), np.ones(1), Reference("b", "Theorem 1"))
+    assert entries_of(Result(request, Fidelity.FULL, series=(line,))) == ()
 
 
 def test_shared_parameters_are_set_where_they_fit() -> None:

@@ -1,5 +1,6 @@
 import io
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -80,6 +81,33 @@ def test_a_curve_that_holds_nowhere_is_named_with_the_reason():
     result = curves(series("none", Role.UPPER, [np.nan] * 4, why_absent="ε₀ is too large"))
     text = words_of(figure_bytes(result, view_of(result), RECIPE, "pdf"), "pdf")
     assert "Curve none is not drawn anywhere: ε₀ is too large" in text
+
+
+def test_a_pinned_curve_says_again_only_what_differs():
+    x = np.arange(1.0, 5.0)
+    more = {"note": "order at the edge", "why_absent": "k is too small"}
+    present = series("odd", Role.UPPER, [1, 2, np.nan, np.nan], x, **more)
+    same = replace(present, key="pin1:odd", label="odd (pinned: as now)", pin=1)
+    other = replace(
+        present, key="pin2:odd", label="odd (pinned: k = 2)", pin=2, note="order inside",
+        y=np.array([1, np.nan, np.nan, np.nan]),
+    )  # fmt: skip
+    result = curves(present, same, other)
+
+    def said(**view):
+        size = (1600, 2000)  # room for everything there is to say
+        return words_of(
+            figure_bytes(result, view_of(result, **view), RECIPE, "svg", size_px=size), "svg"
+        )
+
+    text = said()
+    assert text.count("order at the edge") == 1
+    assert "odd (pinned: k = 2): order inside" in text
+    assert text.count("k is too small") == 2
+    assert "odd (pinned: k = 2) is not drawn for x = 2 … 4" in text
+    # With the curve that it was hidden, it speaks for itself.
+    text = said(hidden=("odd",))
+    assert "odd (pinned: as now): order at the edge" in text
 
 
 @pytest.mark.parametrize("fmt", ["svg", "pdf"])
