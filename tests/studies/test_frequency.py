@@ -197,6 +197,17 @@ def test_areas_share_the_plane():
     assert "hadamard_wins" not in alone
 
 
+def test_the_sliders_are_a_point_of_the_plane_and_someone_wins_there():
+    for alpha, winner in ((10.0, "Hadamard response wins"), (20.0, "GKRR wins")):
+        result = ask("wins", "eps", 0.1, 10.0, 3, rival="hadamard", alpha=alpha)
+        here = curves(result)["here"]
+        assert here.mark is Mark.DOTS
+        assert (here.x[0], here.y[0]) == (1.0, alpha)
+        assert result.notes[0] == f"At α = {alpha:g} and ε = 1 {winner}."
+    assert "here" not in curves(ask("wins", "eps", 2.0, 10.0, 3))
+    assert "Laplace wins" in ask("wins", "eps", 0.1, 10.0, 3).notes[0]
+
+
 def test_the_printed_budgets_are_said_not_to_be_private():
     result = walking.preset(STUDY, "hadamard", points=3)
     by_text = {c.text: c for c in result.conditions}

@@ -27,7 +27,7 @@ PARAMETERS = (
         "distance w is protected at ε = αw, so that moving everything within its cluster is at "
         "αr. Smaller is more private.",
         Kind.REAL, 25.0, 1e-2, ALPHA_MAX, Scale.LOG, unit="1/diameter", more_private="low",
-        latex=r"\alpha", quantities=_ERRORS,
+        latex=r"\alpha",
     ),
     Parameter(
         "alpha0", "α₀", "privacy of one item",

@@ -77,8 +77,11 @@ def regions(
     request: Request,
     context: Context,
     full: bool,
-) -> tuple[tuple[Series, ...], Bound, FloatArray]:
-    """Return who wins where, the paper's condition and its choice of α; and the edge itself."""
+) -> tuple[tuple[Series, ...], Bound, FloatArray, str]:
+    """Return who wins where, with the paper's condition and its choice of α, and the edge.
+
+    Also the α₀ at the edge, and which user-level mechanism GKRR must beat at the sliders.
+    """
     alpha, alpha0, laplace = threshold(p, item, request, context, full)
     never = ~np.isfinite(alpha)
     role = Role.UPPER if full else Role.ESTIMATE
@@ -106,7 +109,15 @@ def regions(
         reason = "" if shown.all() else said.OUTSIDE
         made = Bound(np.where(shown, value, np.nan), Role.BASELINE, reference, shown, reason)
         here.append(curve_of(key, said.REGION_LABELS[key], swept, made, note=said.NOTES[key]))
-    return tuple(here), edge, alpha0
+    own = float(request[swept.sweep.key])
+    if x[0] <= own <= x[-1]:
+        here.append(
+            Series(
+                "here", said.REGION_LABELS["here"], Role.BASELINE, np.array([own]),
+                np.array([float(p.alpha[-1])]), said.CHOICE, note=said.HERE, mark=Mark.DOTS,
+            )
+        )  # fmt: skip
+    return tuple(here), edge, alpha0, "laplace" if laplace[-1] else "hadamard"
 
 
 def _area(

@@ -100,11 +100,13 @@ def _answered(
     if not full:
         swept = swept.thinned(_QUICK_POINTS)
     p = points_of(swept, request)
+    notes = space.notes
     c: Calibrated | None = None
     if request.quantity == "wins":
         item = item_epsilon(p, context, full)
-        series, edge, needed = regions(swept, p, item, request, context, full)
+        series, edge, needed, rival = regions(swept, p, item, request, context, full)
         readouts = _region_readouts(edge, float(needed[-1]), p)
+        notes = (_who_wins(p, edge, rival), *notes)
     else:
         alpha0 = swept.x if swept.sweep.key == "alpha0" else None
         c = calibrated(p, request, context, full, alpha0)
@@ -121,11 +123,10 @@ def _answered(
         readouts=(*readouts, *_parameters_found(c_last, last, request)),
         conditions=_conditions(request, last, c_last, context),
         guarantee=_guarantee(request, last, c_last),
-        notes=space.notes,
+        notes=notes,
         timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
-    said_here = _who_wins(request, p, result)
-    return replace(result, notes=(*result.notes, *([said_here] if said_here else []))), p, c
+    return result, p, c
 
 
 def _curves(
@@ -163,19 +164,11 @@ def _parameters_found(c: Calibrated, p: Points, request: Request) -> tuple[Reado
     )
 
 
-def _who_wins(request: Request, p: Points, result: Result) -> str:
-    """Return who errs least at the sliders, in words; empty where that is not asked."""
-    if request.quantity != "wins":
-        return ""
-    edge = result.readout("edge").value
-    alpha, eps = float(p.alpha[-1]), float(p.eps[-1])
-    at = f"At α = {alpha:.4g} and ε = {eps:.4g}"
-    if edge is not None and alpha >= edge:
-        return f"{at} GKRR wins."
-    rivals = [s for s in result.series if s.key in ("hadamard_wins", "laplace_wins")]
-    if len(rivals) == 1:
-        return f"{at} {rivals[0].label}."
-    return f"{at} a user-level mechanism wins."
+def _who_wins(p: Points, edge: Bound, rival: str) -> str:
+    """Return who errs least at the sliders, in words."""
+    wins = bool(edge.valid[-1]) and float(p.alpha[-1]) >= float(edge.value[-1])
+    label = said.REGION_LABELS["gkrr" if wins else rival]
+    return f"At α = {float(p.alpha[-1]):.4g} and ε = {float(p.eps[-1]):.4g} {label}."
 
 
 def _region_readouts(edge: Bound, needed: float, p: Points) -> tuple[Readout, ...]:

@@ -68,19 +68,19 @@ def moved(
     if swept == "landmarks" and kind in (LANDMARKS, CELLS):
         most = int(points["landmarks"][:-1].max())
         long = query_of(request, space, context, most, float(request["width"]))
-        found = sensitivity(long, space, float(p[-1]), context)
+        found = sensitivity(long, space, float(p[-1]), context, look=False)
         at = np.minimum(points["landmarks"][:-1], long.dim).astype(int)
         dim[:-1], lip[:-1], width[:-1] = at, found.lip[at - 1], found.width[at - 1]
     elif swept == "width" and kind == CELLS:
         for i, h in enumerate(points["width"][:-1]):
             context.check()
             query = query_of(request, space, context, int(request["landmarks"]), float(h))
-            found = sensitivity(query, space, float(p[i]), context)
+            found = sensitivity(query, space, float(p[i]), context, look=False)
             lip[i], width[i] = found.lip[-1], found.width[-1]
     elif swept == "p" and bool((p != p[0]).any()):
         for i, order in enumerate(p[:-1]):
             context.check()
-            found = sensitivity(last, space, float(order), context)
+            found = sensitivity(last, space, float(order), context, look=False)
             lip[i], width[i] = found.lip[-1], found.width[-1]
     exact = own.attained and (last.complete or swept not in ("landmarks", "width", "p"))
     return Moved(dim.astype(float), lip, width, own, exact)

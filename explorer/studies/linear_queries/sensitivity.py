@@ -48,7 +48,9 @@ class Sensitivity:
     second: str
 
 
-def sensitivity(query: Query, space: ChosenSpace, p: float, context: Context) -> Sensitivity:
+def sensitivity(
+    query: Query, space: ChosenSpace, p: float, context: Context, *, look: bool = True
+) -> Sensitivity:
     """Return the sensitivity of a query that is not `GIVEN`, in the ℓp norm; kept once found.
 
     Parameters
@@ -59,17 +61,20 @@ def sensitivity(query: Query, space: ChosenSpace, p: float, context: Context) ->
     p : float
         In [1, ∞].
     context : Context
+    look : bool
+        Whether to look for a steep pair even where that can't change what is used.
     """
     made: Sensitivity = context.memo(
-        ("linear-sensitivity", query.key, p), lambda: _found(query, space, p, context)
+        ("linear-sensitivity", query.key, p, look), lambda: _found(query, space, p, context, look)
     )
     return made
 
 
-def _found(query: Query, space: ChosenSpace, p: float, context: Context) -> Sensitivity:
+def _found(query: Query, space: ChosenSpace, p: float, context: Context, look: bool) -> Sensitivity:
     bound = _bound(query, space, p)
     width = _width(query, space, p)
-    if bound is not None and query.entries > ENTRIES_MAX:
+    needless = not look and not query.complete
+    if bound is not None and (needless or query.entries > ENTRIES_MAX):
         return Sensitivity(bound, False, np.minimum(width, bound), math.nan, "", "")
     slopes = _slopes(query, p, context, query.distance)
     top = float(slopes.lip[-1])

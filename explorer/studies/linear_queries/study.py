@@ -100,7 +100,7 @@ class LinearQueries:
 
 def _work(request: Request, points: SweptPoints, query: Query) -> float:
     """Return about how many numbers must be gone through."""
-    if request["query"] == GIVEN or request.quantity == "true_delta":
+    if request["query"] == GIVEN or request.quantity == "true_delta" or not query.complete:
         return 0.0
     swept = points.sweep.key
     if swept == "p":

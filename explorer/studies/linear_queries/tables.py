@@ -115,9 +115,10 @@ def slope_table(
             ("norm", "ℓ used", "which is", "steepest pair found", "from", "to", "range of answers"),
             tuple(rows),
             note=(
-                f"{query.name[0].upper()}{query.name[1:]}. ℓ is the largest change of the query over the distance of two items: all pairs "
-                "of a finite space are gone through (neighbours on a grid); on the line, the "
-                "square and the sphere it is proved, and the pair is the steepest of a sample. "
+                f"{query.name[0].upper()}{query.name[1:]}. "
+                "ℓ is the largest change of the query over the distance of two items: all pairs of "
+                "a finite space are gone through (neighbours on a grid); on the line, the square "
+                "and the sphere it is proved, and the pair is the steepest of a sample. "
                 "Empty cells: no pair was looked for, as there are too many. The range is what "
                 "user-level DP must hide."
             ),
