@@ -97,8 +97,8 @@ def test_missing_files_are_named(tmp_path):
         (IMAGES, idx(np.zeros(120)), "doesn't have 3 dimensions"),
         (IMAGES, idx(np.zeros((119, 6, 6))), "119 pictures and .* 120 labels"),
         (IMAGES, idx(np.zeros((120, 5, 6))), "5 × 6"),
-        (f"{LABELS}.gz", gzip.compress(idx(np.full(120, 17))), "label 17"),
-        (f"{LABELS}.gz", gzip.compress(idx(np.zeros(120)))[:-9], "damaged .gz"),
+        (f"{LABELS}.gz", gzip.compress(idx(np.full(120, 17)), mtime=0), "label 17"),
+        (f"{LABELS}.gz", gzip.compress(idx(np.zeros(120)), mtime=0)[:-9], "damaged .gz"),
         (f"{LABELS}.gz", b"nothing packed", "damaged .gz"),
     ],
 )
