@@ -61,6 +61,14 @@ from explorer.privacy.coordinates.errors import (
     theorem3_bound,
     theorem3_r2,
 )
+from explorer.privacy.coordinates.exact_reports import (
+    exact_level,
+    exact_m_ldp,
+    exact_m_mean,
+    exact_signs,
+    largest_truth,
+    truth_counts,
+)
 from explorer.privacy.coordinates.figure3 import Figure3, figure3_curves
 from explorer.privacy.coordinates.finite import (
     bcdp_levels,
@@ -164,12 +172,17 @@ __all__ = [
     "draw_mean",
     "draw_reports",
     "effective_levels",
+    "exact_level",
+    "exact_m_ldp",
+    "exact_m_mean",
+    "exact_signs",
     "example1_channel",
     "example1_levels",
     "example2_channel",
     "figure3_curves",
     "gamma_ratio",
     "largest_total",
+    "largest_truth",
     "ldp_from_cdp",
     "ldp_level",
     "level_of_tradeoff",
@@ -205,4 +218,5 @@ __all__ = [
     "tradeoff_beta",
     "tradeoff_bound",
     "trust_region",
+    "truth_counts",
 ]
