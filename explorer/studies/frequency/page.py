@@ -176,7 +176,7 @@ PRESETS = (
         quantity="rmse",
         sweep=Sweep("alpha0", 0.001, 20.0, 80, Scale.LOG),
         ours=(
-            "α₀ = 0.0807, which α = 25 allows, gives an error of 1.10, more than any histogram is "
+            "α₀ = 0.08067, which α = 25 allows, gives an error of 1.10, more than any histogram is "
             "away from another; Hadamard response at ε = 1 has 0.413, Laplace noise with each user "
             "0.089."
         ),
