@@ -198,14 +198,16 @@ def test_areas_share_the_plane():
 
 
 def test_the_sliders_are_a_point_of_the_plane_and_someone_wins_there():
-    for alpha, winner in ((10.0, "Hadamard response wins"), (20.0, "GKRR wins")):
+    for alpha, wins in ((10.0, False), (20.0, True)):
         result = ask("wins", "eps", 0.1, 10.0, 3, rival="hadamard", alpha=alpha)
         here = curves(result)["here"]
         assert here.mark is Mark.DOTS
         assert (here.x[0], here.y[0]) == (1.0, alpha)
-        assert result.notes[0] == f"At α = {alpha:g} and ε = 1 {winner}."
+        assert result.conditions[0].holds is wins
+        assert "Hadamard" in result.conditions[0].text
+        assert "16.17" in result.conditions[0].margin
     assert "here" not in curves(ask("wins", "eps", 2.0, 10.0, 3))
-    assert "Laplace wins" in ask("wins", "eps", 0.1, 10.0, 3).notes[0]
+    assert "Laplace" in ask("wins", "eps", 0.1, 10.0, 3).conditions[0].text
 
 
 def test_the_printed_budgets_are_said_not_to_be_private():

@@ -104,6 +104,6 @@ QUANTITIES = (
     Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
     Quantity("cluster", "RMSE of clusters", "root mean square error of cluster masses", _AXES,
              scale=Scale.LOG),
-    Quantity("wins", "α", "from which GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
+    Quantity("wins", "α", "edge of where GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
              scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
 )  # fmt: skip

@@ -100,13 +100,13 @@ def _answered(
     if not full:
         swept = swept.thinned(_QUICK_POINTS)
     p = points_of(swept, request)
-    notes = space.notes
+    contest: tuple[Condition, ...] = ()
     c: Calibrated | None = None
     if request.quantity == "wins":
         item = item_epsilon(p, context, full)
         series, edge, needed, rival = regions(swept, p, item, request, context, full)
         readouts = _region_readouts(edge, float(needed[-1]), p)
-        notes = (_who_wins(p, edge, rival), *notes)
+        contest = (_who_wins(p, edge, rival),)
     else:
         alpha0 = swept.x if swept.sweep.key == "alpha0" else None
         c = calibrated(p, request, context, full, alpha0)
@@ -121,9 +121,9 @@ def _answered(
         tables=(_table(request, p, c_last),) if full else (),
         space=space.picture,
         readouts=(*readouts, *_parameters_found(c_last, last, request)),
-        conditions=_conditions(request, last, c_last, context),
+        conditions=(*contest, *_conditions(request, last, c_last, context)),
         guarantee=_guarantee(request, last, c_last),
-        notes=notes,
+        notes=space.notes,
         timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
     return result, p, c
@@ -164,11 +164,15 @@ def _parameters_found(c: Calibrated, p: Points, request: Request) -> tuple[Reado
     )
 
 
-def _who_wins(p: Points, edge: Bound, rival: str) -> str:
-    """Return who errs least at the sliders, in words."""
-    wins = bool(edge.valid[-1]) and float(p.alpha[-1]) >= float(edge.value[-1])
-    label = said.REGION_LABELS["gkrr" if wins else rival]
-    return f"At α = {float(p.alpha[-1]):.4g} and ε = {float(p.eps[-1]):.4g} {label}."
+def _who_wins(p: Points, edge: Bound, rival: str) -> Condition:
+    """Return whether GKRR errs less at the sliders than the user-level mechanism to beat."""
+    alpha = float(p.alpha[-1])
+    wins = bool(edge.valid[-1]) and alpha >= float(edge.value[-1])
+    needed = f"it wins from α = {float(edge.value[-1]):.4g}" if edge.valid[-1] else edge.reason
+    return Condition(
+        f"GKRR errs less than {said.LABELS[rival]} at these sliders", wins,
+        f"α = {alpha:.4g}; {needed}",
+    )  # fmt: skip
 
 
 def _region_readouts(edge: Bound, needed: float, p: Points) -> tuple[Readout, ...]:
