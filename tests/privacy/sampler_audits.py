@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from explorer.privacy.audit import epsilon_lower_bound, likeliest_events
+from explorer.privacy.audit import clopper_pearson, epsilon_lower_bound, likeliest_events
 
 
 class Scripted:
@@ -69,3 +69,10 @@ def split_audit(
     return epsilon_lower_bound(
         events @ halves[1][0], events @ halves[1][1], runs, delta=delta
     ).epsilon
+
+
+def loss_lower_bound(hits: int, trials: int, others: int, other_trials: int, risk: float) -> float:
+    """A lower bound on log(P(E)/P'(E)) that is too high with probability at most `risk`."""
+    low = float(clopper_pearson(hits, trials, risk / 2)[0])
+    high = float(clopper_pearson(others, other_trials, risk / 2)[1])
+    return math.log(low / high) if low > 0.0 else -math.inf

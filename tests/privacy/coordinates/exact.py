@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import betaincinv
 
 from explorer.privacy.coordinates.sampling import Channel, draw_reports
 
@@ -47,11 +46,3 @@ def density(channel: Channel, x, z) -> float:
     """Density of the sampler's report at direction z, relative to the uniform law on the sphere."""
     z = np.asarray(z, float)
     return direction_probability(channel, x, z) + 1.0 - direction_probability(channel, x, -z)
-
-
-def loss_lower_bound(hits: int, trials: int, others: int, other_trials: int, risk: float) -> float:
-    """A lower bound on log(P(E)/P'(E)) that is too high with probability at most `risk`."""
-    half = risk / 2.0
-    low = float(betaincinv(hits, trials - hits + 1, half)) if hits else 0.0
-    high = float(betaincinv(others + 1, other_trials - others, 1.0 - half))
-    return math.log(low / high) if low > 0.0 else -math.inf

@@ -16,7 +16,8 @@ import explorer.privacy.coordinates as co
 from explorer.privacy.coordinates.channel import log_second_moment
 from explorer.privacy.coordinates.corners import chambers, corners
 from explorer.privacy.coordinates.sampling import Channel
-from tests.privacy.coordinates.exact import density, loss_lower_bound
+from tests.privacy.coordinates.exact import density
+from tests.privacy.sampler_audits import loss_lower_bound
 
 
 @given(st.integers(1, 10**7))

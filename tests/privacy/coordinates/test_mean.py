@@ -16,7 +16,8 @@ from explorer.privacy.coordinates.finite import (
     bcdp_levels_from_logs,
     cdp_levels_from_logs,
 )
-from tests.privacy.coordinates.exact import density, loss_lower_bound
+from tests.privacy.coordinates.exact import density
+from tests.privacy.sampler_audits import loss_lower_bound
 
 BUDGETS = st.lists(
     st.one_of(st.floats(0, 800), st.floats(0, 4), st.sampled_from([0.0, 1.0, 1e-200])),

@@ -16,6 +16,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.roots import increasing_root
 from explorer.privacy.spaces import Discrete, Grid, MatrixSpace, Square
 from explorer.privacy.user_metric.gammas import log_gamma_step
+from tests.privacy.sampler_audits import loss_lower_bound
 
 ALPHA = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-12, 800.0]))
 DELTA = st.one_of(st.floats(1e-300, 1), st.floats(-690, 0).map(math.exp), st.just(1.0))
@@ -206,13 +207,6 @@ def test_gaussian_draws_and_their_length():
     assert abs(length.mean() - exact) < 5.5 * length.std() / 200
 
 
-def _loss_lower_bound(hits, others, trials, risk):
-    """Clopper–Pearson on both sides: too high with probability at most `risk`."""
-    low = betaincinv(hits, trials - hits + 1, risk / 2) if hits else 0.0
-    high = betaincinv(others + 1, trials - others, 1 - risk / 2)
-    return math.log(low / high) if low > 0 else -math.inf
-
-
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0, math.inf])
 def test_audit_of_priv_emd_linear(p):
     # A lower bound on ε from 2·10^5 runs that exceeds αw with probability at most 1e-6.
@@ -239,8 +233,8 @@ def test_audit_of_priv_emd_linear(p):
     normal = normal / (normal @ gap)
     scores = [(o - true[0]) @ normal for o in out]
     bound = max(
-        _loss_lower_bound(
-            int((scores[0] > cut).sum()), int((scores[1] > cut).sum()), trials, 1e-6 / 3
+        loss_lower_bound(
+            int((scores[0] > cut).sum()), trials, int((scores[1] > cut).sum()), trials, 1e-6 / 3
         )
         for cut in (0.0, scale, 2 * scale)
     )
