@@ -57,12 +57,16 @@ def exact(points: SweptPoints, what: str, variant: Clones, context: Context) -> 
     shared = _shared(points)
     for eps0, n, places in _crowds(points):
         context.check()
-        pair = _pair(eps0, n, variant, context) if shared else ClonePair(eps0, n, variant)
-        if what == "eps":
-            values[places] = pair.epsilon(points["delta"][places])
+        at = points["delta" if what == "eps" else "eps"][places]
+        if shared:
+            found = _solved(_pair(eps0, n, variant, context), what, at)
         else:
-            values[places] = _some(pair.delta(points["eps"][places]), points["eps"][places] < eps0)
-        wide[places] = pair.wide
+            # While the slider of the x axis moves, all crowds but its own stay.
+            found = context.memo(
+                ("amplification", "exact", what, eps0, n, variant.value, at.tobytes()),
+                lambda e=eps0, m=n, at=at: _solved(ClonePair(e, m, variant), what, at),
+            )
+        values[places], wide[places] = found
     return _bound(f"exact_{variant.value}", values, cut=wide)
 
 
@@ -75,7 +79,7 @@ def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
 
 
 def _solved(pair: ClonePair, what: str, at: FloatArray) -> tuple[FloatArray, bool]:
-    found = pair.epsilon(at) if what == "eps" else pair.delta(at)
+    found = pair.epsilon(at) if what == "eps" else _some(pair.delta(at), at < pair.eps0)
     return found, pair.wide
 
 
