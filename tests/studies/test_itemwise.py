@@ -73,7 +73,8 @@ def test_its_page_and_presets_hold_together():
         ("central", {"exact": 3.8489, "tight": 2.48387, "simple": 2.40528, "composed": 0.025}),
         ("local", {"exact": 0.08067, "tight": 0.02497, "simple": 0.02491, "printed": 0.003165}),
         ("three", {"tight": 41.98757, "exact": 10.59876, "composed": 3000.0}),
-        ("second-branch", {"printed": 10.266, "simple": 8.7097}),
+        ("second-branch", {"printed": 10.266, "simple": 8.7097, "tight": 9.4226, "exact": 10.544}),
+        ("second-branch-broken", {"printed": 13.3547, "simple": 11.2809, "exact": 13.25178}),
         ("places", {"exact": 2 / 3.8489897, "length": 14.697}),
     ],
 )
@@ -153,6 +154,13 @@ def test_spending_too_much_is_said():
     broken = [c for c in result.conditions if "spends" in c.text]
     assert broken[0].holds is False
     assert "256.7" in broken[0].margin
+    # By the theorem, that is: exact hops allow (7)'s number there, and don't elsewhere.
+    safe = curves(result)
+    assert result.readout("printed").value < result.readout("exact").value
+    assert safe["printed"].role is Role.BASELINE
+    worse = walking.preset(STUDY, "second-branch-broken")
+    assert worse.readout("printed").value > worse.readout("exact").value
+    assert um.group_delta(50.0, worse.readout("printed").value, 200, 10**9) > 1e-6
     fine = walking.preset(STUDY, "central")
     assert [c.holds for c in fine.conditions if "spends" in c.text] == [True]
 
