@@ -75,13 +75,13 @@ PAGE = Page(
         "hops, which give 3.8489. (The value 3.0 would be right for 0/1 distances only.)",
         "The paper prints a supremum over w in [0, 1], which is not attained: a search over a grid "
         "of w under-reports α (25.02 instead of 41.98); we use the limit.",
-        "The paper prints equations (6) and (7), whose second branch exceeds the budget for "
-        "α₀ > 4 (at α = 100, δ = 1e-12, m = 1000, n = 1e8 it gives α₀ = 10.27, by Theorem 4.4 "
-        "worth α = 257; at α = 50, δ = 1e-9, m = 200, n = 1e9 it gives 13.35, where even exact hops "
-        "have δ = 1.3e-6); whose first branch is 4.6 to 8 times too small (8 times worse than plain "
-        "composition in the local example), which jump between the two, and whose stated condition α < m is far "
-        "too generous. We show them where the theorem's condition holds, and never calibrate "
-        "with them.",
+        "The paper prints equations (6) and (7), whose second branch exceeds the budget for α₀ > "
+        "4 (at α = 100, δ = 1e-12, m = 1000, n = 1e8 it gives α₀ = 10.27, by Theorem 4.4 worth α "
+        "= 257; at α = 50, δ = 1e-9, m = 200, n = 1e9 it gives 13.35, where even exact hops have "
+        "δ = 1.3e-6); whose first branch is 4.6 to 8 times too small (8 times worse than plain "
+        "composition in the local example), which jump between the two, and whose stated "
+        "condition α < m is far too generous. We show them where the theorem's condition holds, "
+        "and never calibrate with them.",
         "The paper prints one δ for two things: the δ inside the theorem and the δ′ = δ·e^h that "
         "is claimed. In the example δ = δ′e^(−25) = 1.4e-23; using 1e-12 inside gives 2.70, which "
         "is wrong. We solve for the inner δ.",
