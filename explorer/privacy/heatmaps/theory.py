@@ -219,7 +219,9 @@ def dense_level(epsilon: float, n: float) -> int:
 def dense_noise_term(epsilon: float, n: float) -> Bound:
     """Return (ℓ*+1) 2^{ℓ*} √2/ε ≥ E‖ν‖_EMD for the noise of dense aggregation (Theorem D.1).
 
-    In users, as `noise_term`.
+    In users, as `noise_term`. Bounding E|Lap(1/ε)| = 1/ε by its deviation √2/ε leaves room for the
+    2^−ℓ*|Σν| that Lemma 3.5 overlooks (errata 12) from ℓ* = 1 on. At ℓ* = 0 it doesn't: there
+    E‖ν‖_EMD is 2/ε, but nothing depends on the noise, since a single cell is all the map.
     """
     value = _dense_norm(dense_level(epsilon, n), epsilon)
     return Bound(np.array(value), Role.UPPER, Reference(PAPER, "Theorem D.1", "ℓ* rounded"))

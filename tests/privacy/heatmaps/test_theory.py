@@ -79,6 +79,21 @@ def test_noise_term_counts_at_least_the_cells_read(variant: str, w: int) -> None
         assert bound.value == pytest.approx(read)
 
 
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_dense_noise_term_covers_what_lemma_35_overlooks(level: int) -> None:
+    # ‖ν‖_EMD ≤ Σ_i 2^−i‖P_iν‖₁ + 2^−ℓ|Σν|; five standard errors, false alarm 3e-7 each.
+    rng = np.random.default_rng(level)
+    side = 2**level
+    noise = rng.laplace(size=(20_000, side, side))
+    norm = np.abs(noise.sum(axis=(1, 2))) * 2.0**-level
+    for i in range(level + 1):
+        step = side >> i
+        blocks = noise.reshape(-1, 1 << i, step, 1 << i, step).sum(axis=(2, 4))
+        norm += 2.0**-i * np.abs(blocks).sum(axis=(1, 2))
+    margin = 5 * norm.std() / math.sqrt(norm.size)
+    assert norm.mean() + margin < dense_noise_term(1.0, 4.0**level).value
+
+
 def test_dense_noise_term_holds_on_average() -> None:
     """Mean pyramid norm of the noise over 200 draws, whose standard error is below 3 % of it."""
     rng = np.random.default_rng(1)
