@@ -64,7 +64,7 @@ def exact(points: SweptPoints, what: str, variant: Clones, context: Context) -> 
             # While the slider of the x axis moves, all crowds but its own stay.
             found = context.memo(
                 ("amplification", "exact", what, eps0, n, variant.value, at.tobytes()),
-                lambda e=eps0, m=n, at=at: _solved(ClonePair(e, m, variant), what, at),
+                partial(_solved_apart, eps0, n, variant, what, at),
             )
         values[places], wide[places] = found
     return _bound(f"exact_{variant.value}", values, cut=wide)
@@ -81,6 +81,12 @@ def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
 def _solved(pair: ClonePair, what: str, at: FloatArray) -> tuple[FloatArray, bool]:
     found = pair.epsilon(at) if what == "eps" else _some(pair.delta(at), at < pair.eps0)
     return found, pair.wide
+
+
+def _solved_apart(
+    eps0: float, n: float, variant: Clones, what: str, at: FloatArray
+) -> tuple[FloatArray, bool]:
+    return _solved(ClonePair(eps0, n, variant), what, at)
 
 
 def lower(points: SweptPoints, what: str, context: Context) -> Bound:

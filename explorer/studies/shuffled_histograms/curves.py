@@ -175,17 +175,26 @@ def tails(points: Points, noise: Noise, bins: FloatArray, context: Context) -> B
     """
     q = np.where(noise.valid, noise.q, 0.5)
     share = np.maximum(points.beta / bins, DELTA_MIN)
-    value = q + _each(noise_radius, context, points.n, q, share) / points.n
+    value = q + _each("radius", noise_radius, context, points.n, q, share) / points.n
     return bound("tails", points, value, noise.valid, noise.reason, noise.cut)
 
 
-def _each(function: Callable[..., Any], context: Context, *arguments: FloatArray) -> FloatArray:
-    """Evaluate a slow function once for each distinct point, a few at a time."""
+def _each(
+    key: object, function: Callable[..., Any], context: Context, *arguments: FloatArray
+) -> FloatArray:
+    """Evaluate a slow function once for each distinct point, a few at a time, and keep it."""
+    kept: dict[bytes, float] = context.memo(("histograms", "each", key), dict)
+    if len(kept) > _KEPT:
+        kept.clear()
     rows, which = np.unique(np.stack(arguments), axis=1, return_inverse=True)
-    out = np.empty(rows.shape[1])
-    for start in range(0, out.size, _AT_ONCE):
+    keys = [row.tobytes() for row in rows.T]
+    out = np.array([kept.get(key, math.nan) for key in keys])
+    missing = np.flatnonzero(np.isnan(out))
+    for start in range(0, missing.size, _AT_ONCE):
         context.check()
-        out[start : start + _AT_ONCE] = function(*rows[:, start : start + _AT_ONCE])
+        some = missing[start : start + _AT_ONCE]
+        out[some] = function(*rows[:, some])
+        kept.update((keys[i], float(out[i])) for i in some)
     return np.asarray(out[which.ravel()])
 
 
@@ -271,7 +280,7 @@ def exact_delta(kind: Query, eps: Any, users: Any, q: Any) -> Any:
 def loss(key: str, points: Points, noise: Noise, context: Context) -> Bound:
     """Return the exact δ if only some users add the noise that was calibrated for others too."""
     exact = partial(exact_delta, points.kind)
-    delta = _each(exact, context, points.eps, points.adding, 1 - noise.p)
+    delta = _each(("exact", points.kind), exact, context, points.eps, points.adding, 1 - noise.p)
     return bound(key, points, delta, noise.valid, noise.reason)
 
 
