@@ -239,6 +239,33 @@ def test_nested_landmarks_are_looked_at_once():
         assert y == pytest.approx(s.lip[-1], rel=1e-12)
 
 
+def test_too_many_pairs_leave_a_bound_and_few_landmarks_exact(tmp_path, monkeypatch):
+    context = Context()
+    path = tmp_path / "points.csv"
+    rng = np.random.default_rng(1)
+    path.write_text("\n".join(f"{a:.6f},{b:.6f}" for a, b in rng.uniform(0, 9, (20, 2))))
+    values = {"space": "points", "space_points": context.add_file(path), "query": "landmarks",
+              "landmarks": 4}  # fmt: skip
+    exact = curves(ask("lip", "landmarks", 1, 8, 8, context, **values))["k2"]
+    assert exact.role is Role.EXACT
+    for module in ("sensitivity", "curves"):
+        monkeypatch.setattr(f"explorer.studies.linear_queries.{module}.ENTRIES_MAX", 5 * 190)
+    context.kept.clear()
+    result = ask("lip", "landmarks", 1, 8, 8, context, **values)
+    cut = curves(result)["k2"]
+    assert cut.role is Role.UPPER
+    few = cut.x <= 5
+    assert 0 < few.sum() < len(few)
+    np.testing.assert_allclose(cut.y[few], exact.y[few], rtol=1e-12)
+    np.testing.assert_allclose(cut.y[~few], np.sqrt(cut.x[~few]), rtol=1e-12)
+    assert np.all(cut.y >= exact.y * (1 - 1e-12))
+    assert result.readout("k2").value == pytest.approx(exact.y[exact.x == 4][0], rel=1e-12)
+    context.kept.clear()
+    table = ask("lip", "p", 1, 8, 3, context, **{**values, "landmarks": 8}).tables[1]
+    assert {row[2] for row in table.rows} == {"upper bound"}
+    assert {row[3] for row in table.rows} == {None}
+
+
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_errors_are_those_of_the_noise_that_is_drawn(model):
     # Means of draws within five standard errors: false alarm 6e-7 each.

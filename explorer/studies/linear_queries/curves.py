@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Rol
 from explorer.studies.linear_queries import words as said
 from explorer.studies.linear_queries.parameters import CELLS, GIVEN, LANDMARKS, LOCAL
 from explorer.studies.linear_queries.queries import Query, query_of
-from explorer.studies.linear_queries.sensitivity import Sensitivity, sensitivity
+from explorer.studies.linear_queries.sensitivity import ENTRIES_MAX, Sensitivity, sensitivity
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Context, Request
 from explorer.studies.sweeping import SweptPoints
@@ -66,11 +66,10 @@ def moved(
     own = sensitivity(last, space, float(p[-1]), context)
     dim, lip, width = (np.full(p.shape, v) for v in (last.dim, own.lip[-1], own.width[-1]))
     if swept == "landmarks" and kind in (LANDMARKS, CELLS):
-        most = int(points["landmarks"][:-1].max())
-        long = query_of(request, space, context, most, float(request["width"]))
-        found = sensitivity(long, space, float(p[-1]), context, look=False)
-        at = np.minimum(points["landmarks"][:-1], long.dim).astype(int)
+        found = _nested(points, request, space, context, float(p[-1]))
+        at = np.minimum(points["landmarks"][:-1], found.lip.size).astype(int)
         dim[:-1], lip[:-1], width[:-1] = at, found.lip[at - 1], found.width[at - 1]
+        own = replace(own, attained=own.attained and found.attained)
     elif swept == "width" and kind == CELLS:
         for i, h in enumerate(points["width"][:-1]):
             context.check()
@@ -84,6 +83,27 @@ def moved(
             lip[i], width[i] = found.lip[-1], found.width[-1]
     exact = own.attained and (last.complete or swept not in ("landmarks", "width", "p"))
     return Moved(dim.astype(float), lip, width, own, exact)
+
+
+def _nested(
+    points: SweptPoints, request: Request, space: ChosenSpace, context: Context, p: float
+) -> Sensitivity:
+    """Return the sensitivity of all the rows of landmarks that are swept.
+
+    Where there are too many pairs of items for the longest row, shorter ones are still gone
+    through, and only the longer ones have a bound.
+    """
+    width = float(request["width"])
+    most = int(points["landmarks"][:-1].max())
+    long = query_of(request, space, context, most, width)
+    found = sensitivity(long, space, p, context, look=False)
+    if found.attained or not long.complete or long.first is None:
+        return found
+    short = query_of(request, space, context, max(1, ENTRIES_MAX // long.first.size), width)
+    exact = sensitivity(short, space, p, context, look=False)
+    lip, reach = found.lip.copy(), found.width.copy()
+    lip[: short.dim], reach[: short.dim] = exact.lip, exact.width
+    return replace(found, lip=lip, width=reach)
 
 
 def norms_of(points: SweptPoints) -> dict[str, FloatArray]:

@@ -34,7 +34,6 @@ PARAMETERS = (
         "delta", "δ", "failure probability",
         "What Gaussian noise may fail by; K-norm noise never fails. Smaller is more private.",
         Kind.REAL, 1e-12, 1e-40, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-        quantities=(*_ERRORS, "true_delta"),
     ),
     Parameter(
         "n", "n", "users",

@@ -15,7 +15,7 @@ from explorer.studies.linear_queries.queries import Query
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Context
 
-ENTRIES_MAX = 20_000_000
+ENTRIES_MAX = 10_000_000
 """Most numbers gone through to find the steepest pair, where a bound is known without."""
 _HEAVY = 1_000_000
 _TIES = 1e-9
@@ -62,7 +62,8 @@ def sensitivity(
         In [1, ∞].
     context : Context
     look : bool
-        Whether to look for a steep pair even where that can't change what is used.
+        Whether to look for a steep pair even where that can't change what is used, and for the
+        exact range of answers.
     """
     made: Sensitivity = context.memo(
         ("linear-sensitivity", query.key, p, look), lambda: _found(query, space, p, context, look)
@@ -84,7 +85,8 @@ def _found(query: Query, space: ChosenSpace, p: float, context: Context, look: b
     else:
         lip = bound
         attained = query.kind not in (LANDMARKS, CELLS) or top >= float(lip[-1]) * (1 - _TIES)
-    if query.all_pairs and query.distance is not None:
+    # Curves of user-level DP are in ℓ2; on an axis of norms the others need no exact range.
+    if query.all_pairs and query.distance is not None and (look or p == 2.0):
         width = _slopes(query, p, context, np.ones_like(query.distance)).lip
     # No two items are farther apart than 1.
     return Sensitivity(lip, attained, np.minimum(width, lip), top, *pair)

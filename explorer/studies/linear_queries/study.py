@@ -49,7 +49,7 @@ from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_p
 _COARSE_POINTS = 5
 _AT_ONCE = 4_000_000
 """Numbers to go through, over all points, that make a coarse answer worth while."""
-_MOST = 40_000_000
+_MOST = 20_000_000
 
 
 class LinearQueries:
