@@ -85,7 +85,7 @@ class PresetBar(QWidget):
         self.button.setToolTip("Figures, tables and examples of the paper")
         self.menu = PresetMenu(session, self)
         self.button.setMenu(self.menu)
-        self.about = QToolButton(text="About this question")
+        self.about = QToolButton(text="About")
         self.about.setAccessibleName("About this question")
         self.about.setToolTip("What is asked, what is assumed, formulas, sources, errata (F1)")
         self.about.clicked.connect(help_wanted)

@@ -79,7 +79,7 @@ class NumberRow(ParameterRow):
         ends.setContentsMargins(2, 0, 2, 0)
         for side, number in (("low", p.low), ("high", p.high)):
             words = pretty_number(number)
-            if p.unit and side == "high":
+            if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
                 words += f" {p.unit}"
             if p.more_private == side:
                 words = f"{words} · more private" if side == "low" else f"more private · {words}"
@@ -159,10 +159,17 @@ class FlagRow(ParameterRow):
         self.box.setChecked(bool(value))
 
 
+def _long(unit: str) -> bool:
+    """Whether a unit is too long to stand at the slider's end; it stands beside the name then."""
+    return len(unit) > 7
+
+
 def label_of(p: Parameter) -> QLabel:
     """Return a parameter's symbol and name, as they stand above or before what sets it."""
     symbol = f"<b>{rich(p.symbol)}</b>&nbsp; " if p.symbol else ""
     name = p.name if p.symbol else p.name[:1].upper() + p.name[1:]
+    if _long(p.unit):
+        name += f" ({p.unit})"
     label = QLabel(symbol + html.escape(name))
     label.setTextFormat(Qt.TextFormat.RichText)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
