@@ -39,10 +39,12 @@ def gradient_second_moment(
     size = domain.integers("d", d, 1, 1e12)
     e = domain.reals("eps0", eps0, 0.0, domain.EPSILON_MAX, open_low=True)
     sampled = domain.integers("k", k, 1, domain.COUNT_MAX)
-    attenuation = np.tanh(e / 2) ** -2.0
-    variance = {1: size, 2: 14 * size, np.inf: size**2}[p] * lipschitz**2 * attenuation
     widest = size if p == np.inf else np.ones(size.shape)
-    return domain.simple(np.maximum(widest, 1.0) * lipschitz**2 + variance / sampled)
+    factor = {1: size, 2: 14 * size, np.inf: size**2}[p] / sampled
+    with np.errstate(over="ignore", divide="ignore"):
+        # Infinite where it has no double.
+        moment = np.maximum(widest, 1.0) * lipschitz**2 + factor * (lipschitz / np.tanh(e / 2)) ** 2
+    return domain.simple(moment)
 
 
 def convergence_bound(
@@ -72,4 +74,6 @@ def convergence_bound(
     diameter = domain.reals("D", D, 0.0, np.inf, open_low=True)
     rounds = domain.rounds(T)
     moment = np.asarray(gradient_second_moment(p, L, d, eps0, k))
-    return domain.simple(2 * diameter * np.sqrt(moment) * (2 + np.log(rounds)) / np.sqrt(rounds))
+    with np.errstate(over="ignore"):
+        bound = 2 * diameter * np.sqrt(moment) * (2 + np.log(rounds)) / np.sqrt(rounds)
+    return domain.simple(bound)
