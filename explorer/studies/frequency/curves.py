@@ -47,7 +47,11 @@ def calibrated(
     """Return the mechanisms' parameters; `alpha0` is given where it is the axis."""
     own = p.at(slice(-1, None)) if alpha0 is not None else p
     exact = found_at.exact_alpha0(own, request, context, full)
-    theorem, theorem_holds = found_at.theorem_alpha0(own, request)
+    if full or request.quantity in ("rmse", "cluster"):
+        theorem, theorem_holds = found_at.theorem_alpha0(own, request, context)
+    else:
+        # Nothing that is shown yet asks for it.
+        theorem, theorem_holds = np.zeros_like(own.m), np.zeros(own.m.shape, bool)
     printed, printed_holds = found_at.printed_alpha0(own, request)
     if alpha0 is not None:
         exact = np.append(alpha0, exact)

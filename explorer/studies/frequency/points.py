@@ -88,12 +88,28 @@ def _each(
     return out
 
 
-def _at_once(function: Callable[..., Any], *columns: FloatArray) -> FloatArray:
-    """Return a vectorised estimate, computed once where all rows are the same."""
-    if all((column == column[0]).all() for column in columns):
-        one = float(np.asarray(function(*(column[:1] for column in columns)))[0])
-        return np.full(columns[0].shape, one)
-    return np.asarray(function(*columns))
+def kept(
+    function: Callable[..., Any], key: str, context: Context, *columns: FloatArray
+) -> FloatArray:
+    """Return a vectorised function at every point, kept apart for the axis and for the sliders.
+
+    Dragging the slider of the axis leaves the axis' own points as they were; where all rows are
+    the same one is enough.
+    """
+
+    def made(part: slice) -> FloatArray:
+        rows = np.stack([column[part] for column in columns])
+        if rows.shape[1] > 1 and (rows == rows[:, :1]).all():
+            return np.full(rows.shape[1], made(slice(part.start, 1))[0])
+        found: FloatArray = context.memo(
+            (key, rows.shape, rows.tobytes()), lambda: np.asarray(function(*rows), dtype=float)
+        )
+        return found
+
+    if columns[0].size == 1:
+        return made(slice(0, 1))
+    context.check()
+    return np.append(made(slice(0, -1)), made(slice(-1, None)))
 
 
 def exact_alpha0(p: Points, request: Request, context: Context, full: bool) -> FloatArray:
@@ -101,7 +117,7 @@ def exact_alpha0(p: Points, request: Request, context: Context, full: bool) -> F
     columns = (p.alpha, p.delta, p.m, shuffled(p, request), p.near)
     if full:
         return _each(um.group_alpha0, "frequency-alpha0", context, *columns)
-    return _at_once(um.group_alpha0_estimate, *columns)
+    return kept(um.group_alpha0_estimate, "frequency-alpha0-quick", context, *columns)
 
 
 def certified_alpha(
@@ -116,14 +132,20 @@ def certified_alpha(
         if full:
             out[known] = _each(um.group_alpha, "frequency-alpha", context, *some)
         else:
-            out[known] = _at_once(um.group_alpha_estimate, *some)
+            key = "frequency-alpha-quick"
+            out[known] = kept(um.group_alpha_estimate, key, context, *some)
     return out
 
 
-def theorem_alpha0(p: Points, request: Request) -> tuple[FloatArray, BoolArray]:
+def theorem_alpha0(p: Points, request: Request, context: Context) -> tuple[FloatArray, BoolArray]:
     """Return the α₀ of Theorem 4.4 and where it has one."""
-    found = um.theorem44_invert(p.alpha, p.delta, p.m, shuffled(p, request), um.Internal.TIGHT)
-    return np.asarray(found.alpha0), np.asarray(found.alpha0 > 0)
+
+    def inverted(alpha: FloatArray, delta: FloatArray, m: FloatArray, n: FloatArray) -> FloatArray:
+        return um.theorem44_invert(alpha, delta, m, n, um.Internal.TIGHT).alpha0
+
+    columns = (p.alpha, p.delta, p.m, shuffled(p, request))
+    found = kept(inverted, "frequency-theorem", context, *columns)
+    return found, np.asarray(found > 0)
 
 
 def printed_alpha0(p: Points, request: Request) -> tuple[FloatArray, BoolArray]:
@@ -144,4 +166,5 @@ def item_epsilon(p: Points, context: Context, full: bool) -> FloatArray:
         width = np.asarray(um.gaussian_sigma(eps, delta))
         return np.maximum(1 / (width * np.sqrt(m)), eps / m)
 
-    return np.minimum(_at_once(estimate, p.m, p.eps, p.delta), _LIMIT)
+    found = kept(estimate, "frequency-item-quick", context, p.m, p.eps, p.delta)
+    return np.minimum(found, _LIMIT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -65,7 +66,16 @@ def threshold(
     if request["rival"] != BEST:
         laplace = np.full(laplace.shape, request["rival"] == "laplace")
     best = np.where(laplace, errors["laplace"], errors["hadamard"])
-    alpha0 = alpha0_needed(p, best, request)
+
+    def needed(
+        s: FloatArray, t: FloatArray, r: FloatArray, m: FloatArray, n: FloatArray,
+        target: FloatArray,
+    ) -> FloatArray:  # fmt: skip
+        own = replace(p, s=s, t=t, r=r, m=m, n=n)
+        return alpha0_needed(own, target, request)
+
+    key = f"frequency-needed-{request['compared']}"
+    alpha0 = found_at.kept(needed, key, context, p.s, p.t, p.r, p.m, p.n, best)
     alpha = found_at.certified_alpha(alpha0, p, request, context, full)
     return np.where(alpha <= ALPHA_MAX, alpha, math.inf), alpha0, laplace
 
