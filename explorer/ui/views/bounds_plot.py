@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsGridLayout, QWidget
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QWidget
 
 from explorer.figures import style
 from explorer.figures.marks import (
@@ -78,6 +78,8 @@ class BoundsPlot(pg.GraphicsView):
         for axis in (self.left, self.bottom):
             axis.linkToView(self.view)
             axis.setGrid(255)
+            # Drawing ticks and grid anew takes longer than the curves do.
+            axis.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.view.setZValue(10)
         self.setCentralItem(frame)
         self.lanes = AbsenceLanes(self.view)
