@@ -123,8 +123,8 @@ class Session:
 
     def set_study(self, study_id: str) -> None:
         """Bring a study to the front."""
-        get_study(study_id)
-        self._become(replace(self._state, study=study_id), f"choose {study_id}")
+        study = get_study(study_id)
+        self._become(replace(self._state, study=study_id), f"choose {study.name}")
 
     def set_value(
         self, key: str, value: Value, study_id: str | None = None, gesture: str | None = None
@@ -146,9 +146,10 @@ class Session:
             Naming parameter, value and range.
         """
         study = get_study(study_id or self._state.study)
-        parsed = parameter(study, key).parse(value)
-        request = self._state.request_of(study.id).with_value(key, parsed)
-        self._become(self._state.with_request(request), f"change {key}", gesture)
+        declared = parameter(study, key)
+        request = self._state.request_of(study.id).with_value(key, declared.parse(value))
+        text = f"change {declared.symbol or declared.name}"
+        self._become(self._state.with_request(request), text, gesture)
 
     def set_values(self, values: Mapping[str, Value], study_id: str | None = None) -> None:
         """Set several parameters as one step (a preset, *reset parameters*)."""
@@ -175,7 +176,9 @@ class Session:
         if sweep.key not in quantity(study, request.quantity).sweeps:
             raise ValueError(f"{request.quantity!r} can't be swept over {sweep.key!r}")
         request = replace(request, sweep=sweep)
-        self._become(self._state.with_request(request), f"sweep {sweep.key}", gesture)
+        over = parameter(study, sweep.key)
+        text = f"show over {over.symbol or over.name}"
+        self._become(self._state.with_request(request), text, gesture)
 
     def set_seed(self, seed: int, study_id: str | None = None) -> None:
         """Choose another draw of the demonstration noise."""

@@ -45,7 +45,7 @@ from explorer.ui.widgets.numbers import pretty_number
 
 COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
            "Reference", "Stamp")  # fmt: skip
-WIDTHS = (104, 110, 150, 84, 100, 130, 82, 130, 90)
+WIDTHS = (104, 110, 150, 116, 100, 130, 82, 130, 90)
 EMPTY = (
     "Nothing is compared yet. In a question's Bounds, “Compare” (Ctrl+D) adds its numbers at the "
     "sliders' values; numbers of other questions can stand beside them."

@@ -7,15 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPalette
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QMainWindow,
     QScrollArea,
-    QSizePolicy,
     QSplitter,
     QTabWidget,
     QVBoxLayout,
@@ -30,7 +27,7 @@ from explorer.studies.model import Result
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
 from explorer.ui.compare_workspace import CompareWorkspace
-from explorer.ui.controllers.activity import Activity, ActivityBar
+from explorer.ui.controllers.activity import Activity
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
 from explorer.ui.controllers.parameter_files import ParameterFiles
@@ -45,9 +42,9 @@ from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
+from explorer.ui.panels.status import StatusRow
 from explorer.ui.theme import Theme
 from explorer.ui.views.bounds_workspace import BoundsWorkspace
-from explorer.ui.widgets.still_label import StillLabel
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
@@ -161,27 +158,9 @@ class MainWindow(QMainWindow):
         return dock
 
     def _build_status(self) -> None:
-        self.answer_state = StillLabel()
-        self.answer_state.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.answer_state.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.answer_state.setFixedWidth(
-            self.answer_state.fontMetrics().horizontalAdvance("coarse · 9,999 ms…") + 4
-        )
-        self.data_state = QLabel(objectName="muted")
-        self.data_state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.badge = QLabel(objectName="badge")
-        self.badge.hide()
-        bar = self.statusBar()
-        # In one row of their own: the status bar itself lets items overlap and cuts the first.
-        row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(12, 0, 6, 0)
-        line.setSpacing(14)
-        line.addWidget(self.answer_state)
-        line.addWidget(ActivityBar(self.activity))
-        line.addWidget(self.data_state, 1)
-        line.addWidget(self.badge)
-        bar.addWidget(row, 1)
+        row = StatusRow(self.activity)
+        self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
+        self.statusBar().addWidget(row, 1)
 
     def _connect(self) -> None:
         for key, controller in self.answers.items():
@@ -276,6 +255,7 @@ class MainWindow(QMainWindow):
             return
         self.tabs.setCurrentWidget(self.workspace)
         self.sides.setTabVisible(1, get_study(state.study).needs_data)
+        self._show_data()
         result = self.current_result
         if result is None:
             self.guarantee.clear()
@@ -353,7 +333,12 @@ class MainWindow(QMainWindow):
     def _loaded(self, data: CheckinData) -> None:
         if not data.synthetic:  # the sample may stand in for a file that could not be opened
             self.banner.settled("data")
-        self.data_state.setText(self.data.title)
+        self._show_data()
+
+    def _show_data(self) -> None:
+        """Name the check-ins below what is computed from them, and below nothing else."""
+        used = get_study(self.session.state.study).needs_data
+        self.data_state.setText(self.data.title if used else "")
 
     # Qt
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from explorer.engine.looks import Look
 from explorer.engine.recipe import recipe_from_dict
 from explorer.ui.compare_workspace import COLUMNS
 from explorer.ui.views.compare_chart import axis_of, groups
@@ -29,6 +30,8 @@ def window(tiny_study, open_window, settled, qtbot):
     """Randomized response at ε = 1 and 2, then the shuffle accountant, in the Compare tab."""
     window = open_window(study="tiny")
     settled(window)
+    # The curves have no readout: they would be rows of their own.
+    window.session.set_look(("tiny", "truth"), Look(False, frozenset({"truth", "linear"})))
     ctrl_d(qtbot, window)
     window.session.set_value("eps", 2.0)
     settled(window)

@@ -40,10 +40,16 @@ def test_spellings_are_understood(text: str, number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1,2,3", "1..2", "nan", "inf", "10^", "1e400", "10^400", "--1", "1 2"]
+    "text", ["x", "1,2,3", "1..2", "nan", "inf", "10^", "1e400", "10^400", "--1", "1 2"]
 )
 def test_nonsense_is_named(text: str) -> None:
     with pytest.raises(ValueError, match="is not a"):
+        parse_number(text)
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_nothing_is_no_number(text: str) -> None:
+    with pytest.raises(ValueError, match="nothing is typed here"):
         parse_number(text)
 
 

@@ -199,3 +199,33 @@ def test_undo_goes_back_over_everything(open_window, settled, qtbot, tiny_study)
             Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
         )  # fmt: skip
     assert session.state == end
+
+
+def test_folded_groups_and_the_files_of_pins_and_comparison_come_back(
+    open_window, settled, qtbot, tmp_path
+) -> None:
+    matrix = tmp_path / "mine.csv"
+    matrix.write_text("0,1,3\n1,0,2\n3,2,0\n")
+    first = open_window(study="choose-alpha")
+    settled(first)
+    first.session.set_value("space", "matrix")
+    first.parameters.row("space_matrix").take(matrix)
+    qtbot.waitUntil(lambda: bool(first.session.state.request["space_matrix"]))
+    settled(first)
+    value = first.session.state.request["space_matrix"]
+    first.workspaces["bounds"].add_to_comparison()
+    first.session.pin()
+    first.session.set_value("space_matrix", "")
+    first.parameters.section("space").heading.click()
+    assert first.parameters.folded == {"space"}
+    settled(first)
+    first.close()
+
+    second = open_window()
+    settled(second)
+    assert second.parameters.folded == {"space"}
+    assert not second.parameters.row("space_matrix").isVisible()
+    assert second.host.files()[value] == matrix
+    second.tabs.setCurrentWidget(second.compare)
+    qtbot.waitUntil(lambda: any(row.value for row in second.compare.rows))
+    assert not any("not open" in row.missing for row in second.compare.rows)

@@ -96,6 +96,7 @@ class SessionKeeper(QObject):
                     restore(base64.b64decode(raw, validate=True))
                 except ValueError:
                     continue
+        window.parameters.fold(str(group) for group in _list(self.values.get("folded")))
         views = self.values.get("views")
         for key, raw in views.items() if isinstance(views, dict) else ():
             if key in window.workspaces:
@@ -142,6 +143,7 @@ class SessionKeeper(QObject):
                     "theme": window.theme.choice,
                     "geometry": _text(window.saveGeometry().data()),
                     "layout": _text(window.saved_layout()),
+                    "folded": sorted(window.parameters.folded),
                     "views": {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
                 }
             )
@@ -155,7 +157,12 @@ class SessionKeeper(QObject):
         """Return where the files are, or were last time, that a state's parameters name."""
         opened = self._window.host.files() if self._window is not None else {}
         known = self.files | {value: str(path) for value, path in opened.items()}
-        named = {v for request in state.requests.values() for _, v in request.values}
+        asked = [
+            *state.requests.values(),
+            *(pin.request for pin in state.pins),
+            *(entry.request for entry in state.comparison),
+        ]
+        named = {v for request in asked for _, v in request.values}
         return {value: path for value, path in known.items() if value in named}
 
     def _changed(self, *_: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -131,6 +132,16 @@ class ParametersPanel(QScrollArea):
     def section(self, group: str) -> Section:
         """Return the heading of a group of parameters of the study in front."""
         return self._pages[self._session.state.study].sections[group]
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """The groups that are folded away."""
+        return frozenset(self._folded)
+
+    def fold(self, groups: Iterable[str]) -> None:
+        """Fold these groups away in every study, and no others."""
+        self._folded = set(groups)
+        self._state_changed(self._session.state, None)
 
     @property
     def space(self) -> SpaceView:

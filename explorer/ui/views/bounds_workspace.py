@@ -382,7 +382,7 @@ class BoundsWorkspace(QWidget):
 
     def _arrange(self) -> None:
         """Put the numbers beside the legend where both fit uncut, else below it."""
-        wanted = self.legend.wanted_width() + self.readouts.sizeHint().width() + 70
+        wanted = self.legend.wanted_width() + self.readouts.wanted_width() + 70
         wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._tables.direction() is not direction:

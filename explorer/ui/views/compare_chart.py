@@ -84,8 +84,9 @@ class CompareChart(QWidget):
         theme = self._theme
         low, high, log = axis_of([row for _, row in rows])
         statements = list(dict.fromkeys((row.study, row.statement) for _, row in rows))
-        left, right = 0.42 * self.width(), self.width() - 76.0
         letters = painter.fontMetrics()
+        numbers = max(letters.horizontalAdvance(value_text(row)) for _, row in rows)
+        left, right = 0.42 * self.width(), self.width() - max(76.0, numbers + 12.0)
 
         def place(number: float) -> float:
             if log:

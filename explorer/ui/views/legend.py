@@ -18,7 +18,6 @@ from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.numbers import pretty_number, rich
 from explorer.ui.widgets.still_label import StillLabel
 
-
 _BESIDE_NAMES = 290
 """Pixels of a row beside the name: box, swatch, role, number."""
 

@@ -18,8 +18,8 @@ def readout_text(item: Readout) -> str:
         said = glyph + pretty_number(item.value)
     elif item.low is not None and item.high is not None:
         said = f"{pretty_number(item.low, 3)} … {pretty_number(item.high, 3)}"
-    else:
-        return "–"
+    else:  # why is in the tooltip; that it is infinite can be said here
+        return "infinite" if item.note.startswith("infinite") else "–"
     return f"{said} {item.unit}".rstrip()
 
 
@@ -79,6 +79,20 @@ class ReadoutsTable(QWidget):
                 for cell in (label, number):
                     cell.setToolTip(tip)
         self._said = list(readouts)
+
+    def wanted_width(self) -> int:
+        """Return the width at which nothing is cut; 0 without numbers.
+
+        Unlike the layout's own hint it counts rows that were made just now, which are shown only
+        when the event loop turns.
+        """
+        if not self._cells:
+            return 0
+        labels = max(label.sizeHint().width() for label, _ in self._cells)
+        numbers = max(
+            max(number.sizeHint().width(), number.minimumWidth()) for _, number in self._cells
+        )
+        return labels + numbers + self._grid.horizontalSpacing()
 
     def text_of(self, key: str) -> str:
         """Return what is written beside a readout's label."""

@@ -26,6 +26,8 @@ def parse_number(text: str) -> float:
     ValueError
         If it is none of these, or not finite.
     """
+    if not text.strip():
+        raise ValueError("nothing is typed here; give a number")
     cleaned = re.sub(r"(?<=[\d^*])([⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"^\1", text.strip().lower())
     cleaned = cleaned.translate(_PLAIN).replace("^^", "^")
     cleaned = re.sub(r"(?<=\d)[_ \u00a0\u202f'](?=\d{3})", "", cleaned)

@@ -61,7 +61,7 @@ class NumberRow(ParameterRow):
         self.swept = QLabel("x axis", objectName="tag")
         self.swept.setToolTip("This parameter runs along the x axis; its value is the line there.")
         self.swept.hide()
-        self.field = ValueField(lambda number: p.parse(number))
+        self.field = ValueField(self._checked)
         self.field.setFixedWidth(88)
         self.field.setAccessibleName(f"{p.symbol} {p.name}, value")
         self.field.set_help(_tooltip(p))
@@ -100,6 +100,13 @@ class NumberRow(ParameterRow):
         self.field.stepped.connect(self.slider.step)
         self.slider.number_moved.connect(self._moved)
         self.slider.gesture_ended.connect(self.gesture_ended)
+
+    def _checked(self, number: float) -> float:
+        """Return the number a field may keep; what is wrong is told without the option's key."""
+        try:
+            return self.parameter.parse(number)
+        except ValueError as error:
+            raise ValueError(str(error).removeprefix(f"{self.parameter.key}: ")) from None
 
     def _moved(self, number: float) -> None:
         self.field.set_number(number)

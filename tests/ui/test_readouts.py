@@ -1,0 +1,32 @@
+"""The numbers beside the legend: where they stand, and what stands where there is none."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QBoxLayout
+
+from explorer.studies.model import Readout
+from explorer.ui.views.readouts import readout_text
+
+
+def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled, qtbot) -> None:
+    window = open_window(study="choose-alpha")
+    settled(window)
+    bounds = window.workspaces["bounds"]
+    for study in ("unbounded", "itemwise", "unbounded"):
+        window.session.set_study(study)
+        settled(window)
+        qtbot.wait(20)
+        beside = bounds._tables.direction() is QBoxLayout.Direction.LeftToRight
+        assert bounds.readouts.width() >= bounds.readouts.sizeHint().width()
+        assert bounds.readouts.wanted_width() <= bounds.readouts.sizeHint().width()
+        if beside:
+            for series in bounds.current_result.series:
+                label = bounds.legend.row(series.key).label
+                assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
+
+
+def test_what_has_no_value_says_if_it_is_infinite() -> None:
+    assert readout_text(Readout("a", "a", None, note="infinite: some report excludes it")) == (
+        "infinite"
+    )
+    assert readout_text(Readout("a", "a", None, note="not known yet")) == "–"
