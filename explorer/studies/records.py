@@ -158,9 +158,10 @@ def read_records(path: Path, name: str) -> Records:
             f"{name}, line {reader.line_num}: {error}; save the table as plain CSV"
         ) from None
     if len(rows) < 2:
+        found = f"{len(rows)} usable record{'' if len(rows) == 1 else 's'}"
+        aside = f" ({set_aside[0]})" if set_aside else ""
         raise ValueError(
-            f"{name}: {len(rows)} usable records; at least 2 are needed, one a line, after a line "
-            "of names"
+            f"{name}: {found}{aside}; at least 2 are needed, one a line, after a line of names"
         )
     return Records(name, names, rows, lines, tuple(set_aside), cut)
 

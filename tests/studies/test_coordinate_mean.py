@@ -388,3 +388,8 @@ def test_nothing_slow_is_imported():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_file_that_is_wanted_and_not_open_is_missed_in_plain_sight():
+    assert any("No public file is open" in note for note in ask(q_from="file")[-1].notes)
+    assert not any("No public file is open" in note for note in ask()[-1].notes)

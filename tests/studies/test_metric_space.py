@@ -192,6 +192,9 @@ def test_lines_without_a_point_are_set_aside_and_counted(tmp_path):
     [
         ("a,b\n1,?\n2,?\n3,4\n", "line 2, field 2: '?' is not a coordinate; give a number; 2 of 3"),
         ("1,1\n1,1\n", "all points are the same"),
+        ("a,b\n1,2,3\n4\n", "line 3: 1 coordinates where the first line has 3; 1 of 2 lines"),
+        ("a,b\n", "one line to read; at least 2 items are needed"),
+        ("", "nothing to read; at least 2 items are needed"),
     ],
 )
 def test_files_without_points_are_refused(text, said, tmp_path):

@@ -328,3 +328,8 @@ def test_solvers_stay_out_of_the_windows_process():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_file_that_is_wanted_and_not_open_is_missed_in_plain_sight():
+    first = ask(source="file", trials=2)[0]
+    assert first.notes[0].startswith("No file is open: synthetic records are used")

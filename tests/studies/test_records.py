@@ -55,7 +55,8 @@ def test_bad_rows_are_counted_with_line_and_field(tmp_path):
     [
         ("", "0 usable records"),
         ("a,b\n", "0 usable records"),
-        ("a,b\n1,2\n", "1 usable records"),
+        ("a,b\n1,2\n", "1 usable record;"),
+        ("a,b\n1,2,3\n4\n", r"0 usable records \(line 2: 3 fields, 2 expected\)"),
         ("a\n1\n2\n", "line 1: there is one column only"),
         (b"a,b\n1,2\n\xff\xfe,3\n", r"line 3: not UTF-8"),
         ("a,b\n" + "1,x\n" * 5, "line 2, b: 'x' is not a number; 5 of 5"),

@@ -150,6 +150,8 @@ class _Work:
             if self.points.sweep.key == "q":
                 notes += (said.on_the_axis(self.public.q),)
             tables.append(self.public.table(self.request["bins"]))
+        elif self.request["q_from"] == FILE:
+            notes = (said.no_file(demand.q),)
         if self.request.quantity == "level":
             warned = said.levels_note(demand, float(self.points["true_q"][-1]))
             notes += (warned,) if warned else ()

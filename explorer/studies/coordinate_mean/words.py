@@ -125,6 +125,12 @@ def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
     )
 
 
+def no_file(q: float) -> str:
+    """Return what is said while a public file is wanted and none is open."""
+    slider = f"q = {q:.4g} is the slider's"
+    return f"No public file is open: {slider} until you open one under “public file”."
+
+
 def conditions(
     demand: Demand,
     plans: dict[str, Plan],

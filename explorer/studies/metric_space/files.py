@@ -151,7 +151,7 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
             continue
         points.append([_number(text) for text in fields[first : first + count]])
         labels.append(fields[0] if first else str(len(points)))
-    if bad and len(bad) > len(points):
+    if bad and (len(bad) > len(points) or len(points) < 2):
         line, field, what = bad[0]
         where = None if field is None else field + first
         raise rows.error(
@@ -231,7 +231,10 @@ def _rows(path: str, name: str) -> _Rows:
     if len(lines) > 1 and _is_header(lines):
         numbers, lines = numbers[1:], lines[1:]
     if len(lines) < 2:
-        raise SpaceFileError(f"{name}: {len(lines)} rows of numbers; at least 2 items are needed")
+        found = "one line" if lines else "nothing"
+        raise SpaceFileError(
+            f"{name}: {found} to read; at least 2 items are needed, one a line, in numbers"
+        )
     if len(lines) > ITEMS_MAX:
         raise SpaceFileError(
             f"{name}, line {numbers[ITEMS_MAX]}: more than {ITEMS_MAX} items; keep a "

@@ -313,7 +313,7 @@ class _Run:
 
     def _notes(self) -> tuple[str, ...]:
         if self.columns is None:
-            return (said.SYNTHETIC_NOTE,)
+            return ((said.NO_FILE,) if self.wants_file else ()) + (said.SYNTHETIC_NOTE,)
         notes = [self.columns.said]
         if self.request["n"] > self.records:
             notes.append(

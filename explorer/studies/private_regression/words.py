@@ -41,6 +41,7 @@ NAMES: dict[str, tuple[str, Role, Reference]] = {
 # The same words as on maps.
 REAL_DATA = "curator only — not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
+NO_FILE = "No file is open: synthetic records are used until you open yours under “file”."
 SYNTHETIC_NOTE = (
     "Synthetic records, made from a seed: nobody's data are in them. Their features share a common "
     "part and make the label, so they are coupled by more than a small q; what counts for the "
