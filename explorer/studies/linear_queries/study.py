@@ -69,7 +69,7 @@ class LinearQueries:
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the answer, after a coarse one where many pairs of items must be looked at.
+        """Yield the curves, at first few points where many pairs are looked at, then all tables.
 
         Raises
         ------
@@ -92,10 +92,17 @@ class LinearQueries:
             if request.fidelity is Fidelity.COARSE:
                 yield replace(coarse, fidelity=Fidelity.COARSE, complete=True)
                 return
-            yield replace(coarse, fidelity=Fidelity.COARSE, complete=False)
+            yield replace(coarse, fidelity=Fidelity.COARSE)
             kept = max(_COARSE_POINTS, int(points.x.size * min(1.0, _MOST / work)))
             points = points.thinned(kept)
-        yield _answered(request, points, space, query, context)
+        full = _answered(request, points, space, query, context)
+        if request.fidelity is Fidelity.COARSE:
+            yield replace(full, complete=True)
+            return
+        # Tables change too much to be laid out anew at every step of a slider.
+        yield full
+        tables = (width_table(request, context), *slope_table(request, space, query, context))
+        yield replace(full, tables=tables, complete=True)
 
 
 def _work(request: Request, points: SweptPoints, query: Query) -> float:
@@ -133,13 +140,11 @@ def _answered(
         for key, bound in bounds.items()
     ]
     last = math.nan if m is None else float(m.lip[-1])
-    tables = (width_table(request, context), *slope_table(request, space, query, context))
     return Result(
         request,
         request.fidelity,
         series=series,
         readouts=(*readouts, *_more(request, m, bounds, space, query, true)),
-        tables=tables,
         conditions=_conditions(request, m, true),
         guarantee=said.guarantee(
             alpha=float(request["alpha"]),
@@ -153,7 +158,6 @@ def _answered(
         else None,
         space=_picture(space, query),
         notes=tuple(n for n in (*space.notes, said.CONSTANT if last == 0 else "") if n),
-        complete=True,
         timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
 
