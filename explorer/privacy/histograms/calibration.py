@@ -264,7 +264,8 @@ def _crossing(curve: Curve, low: float, high: float) -> float:
 def _gaussian_noise(eps: float, target: float, kind: Query) -> float:
     """Return the variance of Gaussian noise for the same target, near which ours is."""
     sensitivity = math.sqrt(2.0) if kind is Query.HISTOGRAM else 1.0
-    return float(gaussian_sigma(eps, target, sensitivity)) ** 2
+    # Of more users than there can be, no more need be known.
+    return min(float(gaussian_sigma(eps, target, sensitivity)), 1e100) ** 2
 
 
 def _first_bracket(

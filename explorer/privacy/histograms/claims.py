@@ -5,14 +5,16 @@ Errors, messages and tables are already `Bound`s (`printed_error`, `error_bound`
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy import domain
 from explorer.privacy.bounds import Bound, Reference, Role
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users
 from explorer.privacy.histograms.count_delta import Adjacency, count_delta
 from explorer.privacy.histograms.joint_delta import histogram_delta
-from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
 
 PAPER = "Balcer & Cheu 2020"
 TOO_FEW = "too few users: the paper's constants need p ≥ ½"
@@ -55,16 +57,18 @@ def proved_delta(
 def paper_noise(
     eps: ArrayLike, delta: ArrayLike, n: ArrayLike, query: Query | str = Query.HISTOGRAM
 ) -> Bound:
-    """Return the paper's noise nq for a target of the release: enough, and far more than needed."""
+    """Return the paper's noise nq for a target of the release: enough, and far more than needed.
+
+    ε in (0, 1] for a count, (0, 2] for a histogram.
+    """
     two = Query(query) is Query.HISTOGRAM
-    e, d = np.asarray(eps, dtype=float), np.asarray(delta, dtype=float)
-    if two:
-        e, d = e / 2, d / 2
-    value, least, users = np.broadcast_arrays(
-        np.asarray(printed_noise(e, d), dtype=float),
-        np.asarray(printed_least_users(e, d), dtype=float),
-        np.asarray(n, dtype=float),
+    e = domain.reals("eps", eps, 0.0, 2.0 if two else 1.0, open_low=True)
+    e, d, users = np.broadcast_arrays(
+        e / 2 if two else e, domain.delta(delta), domain.integers("n", n, 1, domain.COUNT_MAX)
     )
+    with np.errstate(over="ignore"):
+        value = 50 * (math.log(4 if two else 2) - np.log(d)) / e / e
+    least = 2 * value
     holds = users >= least
     where = Reference(PAPER, "Theorem 3.2" if two else "Theorem 3.1", "at (ε/2, δ/2)" * two)
     return Bound(value, Role.UPPER, where, holds, "" if holds.all() else TOO_FEW)

@@ -44,7 +44,9 @@ def printed_noise(eps: ArrayLike, delta: ArrayLike) -> Any:
     Balcer & Cheu 2020, Figure 1 and Corollary A.4.
     """
     e, d = _parameters(eps, delta)
-    return domain.simple(50 / e**2 * np.log(2 / d))
+    with np.errstate(over="ignore"):
+        # Infinite where it has no double.
+        return domain.simple(50 * np.log(2 / d) / e / e)
 
 
 def printed_least_users(eps: ArrayLike, delta: ArrayLike) -> Any:

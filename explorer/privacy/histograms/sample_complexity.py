@@ -151,6 +151,9 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     out = np.empty((2, *e.shape))
     for i in np.ndindex(e.shape):
         noise = printed_noise(e[i], d[i])
+        if not noise < SAMPLES_MAX:
+            out[(slice(None), *i)] = math.inf, math.inf
+            continue
         # √(200 ln(2/δ) ln(2/β))/ε = 2√(noise·ln(2/β)), β = 1/(200h).
         t = math.ceil(noise + 2 * math.sqrt(noise * math.log(400 * values[i])))
         proved = 25 * math.log(d[i]) <= -math.log(200 * values[i])

@@ -57,10 +57,11 @@ class Row:
 def _order(value: FloatArray, where: str, valid: BoolArray, reason: str) -> Bound:
     shape = np.broadcast_shapes(np.shape(value), np.shape(valid))
     value, valid = np.broadcast_to(value, shape), np.broadcast_to(valid, shape)
-    reference = Reference(PAPER, where, ORDER_ONLY)
+    valid, reference = valid & np.isfinite(value), Reference(PAPER, where, ORDER_ONLY)
     return Bound(value, Role.ESTIMATE, reference, valid, "" if valid.all() else reason)
 
 
+@np.errstate(over="ignore")
 def table1(
     n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike, beta: float = 0.05
 ) -> list[Row]:
@@ -109,6 +110,7 @@ def _arguments(
     return tuple(np.broadcast_arrays(users, bins, e, domain.delta(delta)))
 
 
+@np.errstate(over="ignore")
 def table1_orders(n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike) -> list[Row]:
     """Return the rows of Table 1 that are orders of growth only, all but the paper's own.
 
@@ -144,7 +146,7 @@ def table1_orders(n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike) 
             "Ghazi et al. 2019, few messages",
             _order(np.sqrt(log_d**3 * nested) / (e * users), "Table 1, [13]", few, few_needs),
             True,
-            _order(log_d**3 * nested / e**2, "Table 1, [13]", few, few_needs),
+            _order(log_d**3 * nested / e / e, "Table 1, [13]", few, few_needs),
         ),
         Row(
             "shuffled",
@@ -153,7 +155,7 @@ def table1_orders(n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike) 
                 log_d / users + np.sqrt(log_d * rate) / (e * users), "Table 1, [13]", few, few_needs
             ),
             True,
-            _order(rate / e**2, "Table 1, [13]", few, few_needs),
+            _order(rate / e / e, "Table 1, [13]", few, few_needs),
         ),
         Row(
             "central",
@@ -172,7 +174,7 @@ def table1_orders(n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike) 
 def _paper_row(
     users: FloatArray, bins: FloatArray, e: FloatArray, small: FloatArray, beta: float
 ) -> Row:
-    noise = 200 * np.log(4 / small) / e**2
+    noise = 200 * np.log(4 / small) / e / e
     good = (e <= 2) & (users >= 2 * noise)
     p = np.where(good, 1 - noise / users, 0.5)
     share = np.maximum(beta / np.minimum(users, bins), domain.DELTA_MIN)
@@ -220,6 +222,7 @@ def _messages(p: FloatArray, bins: FloatArray, good: BoolArray, reason: str) -> 
     )
 
 
+@np.errstate(over="ignore")
 def table2(
     eps: ArrayLike, delta: ArrayLike, h: ArrayLike, length: ArrayLike
 ) -> dict[str, list[Row]]:
@@ -259,18 +262,18 @@ def table2(
     claim = "Claim 3.4 assumes ε ≤ 1 and δ < (1/200h)^(1/25)"
     chasing = [
         _lower(size * np.exp(-e), "Table 2, [16]", in_range, needs, "k = 2, no interaction"),
-        *_shuffled_rows(e, small, two, log_inverse / e**2, in_range, needs),
+        *_shuffled_rows(e, small, two, log_inverse / e / e, in_range, needs),
         _central(log_inverse / e, in_range, needs),
     ]
     jumping = [
         _lower(
-            levels**3 / (e**2 * np.maximum(1.0, np.log(levels))),
+            levels**3 / np.maximum(1.0, np.log(levels)) / e / e,
             "Table 2, [15]",
             in_range & (levels > 1),
             "the lower bound is for ε ≤ 1 and h > 1",
             "s = h⁴, sequentially interactive",
         ),
-        *_shuffled_rows(e, small, levels, coupons * log_inverse / e**2, small_enough, claim),
+        *_shuffled_rows(e, small, levels, coupons * log_inverse / e / e, small_enough, claim),
         _central(coupons * log_inverse / e, small_enough, claim),
     ]
     return {"pointer chasing": chasing, "pointer jumping": jumping}

@@ -15,6 +15,8 @@ from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 
+_LARGEST = 700.0
+
 
 class RandomisedResponseRound:
     """The larger of both hockey-stick divergences of one round of 2RR, and its inverse.
@@ -25,7 +27,7 @@ class RandomisedResponseRound:
     Parameters
     ----------
     eps0 : float
-        In (0, 800].
+        In (0, 800]; from 700 on that of 700, which is ε₀-LDP too, as e^ε₀ leaves the doubles.
     k, n : float
         Sampled and all clients, 1 ≤ k ≤ n; k up to 1e9 keeps every count.
 
@@ -35,7 +37,7 @@ class RandomisedResponseRound:
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
-        pair = RandomisedResponsePair(eps0, k, n, 1.0, dense=True)
+        pair = RandomisedResponsePair(min(eps0, _LARGEST), k, n, 1.0, dense=True)
         mass = np.exp(pair.log_mass)
         slope = pair.gamma * np.exp(pair.log_s) / k
         self._x = slope * (pair.m - pair.mean)
