@@ -210,7 +210,8 @@ def drag(rest, slider, end: float, watching, value, clock: Clock) -> tuple[list[
     begin = time.perf_counter() + 0.05
 
     def tick() -> None:
-        while len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
+        # One at a time, as the system sends them: several in a row would be a gap of our own.
+        if len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
             now = time.perf_counter()
             press(slider, QEvent.Type.MouseMove, places[len(sent)])
             sent.append((now, float(value())))

@@ -53,6 +53,7 @@ class YAxisBar(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._shown: tuple[str, str, bool] | None = None
         self.quantity = ChoiceBox("Quantity on the y axis")
         self.quantity.setMaximumWidth(420)
         self.quantity.setMinimumContentsLength(5)
@@ -91,6 +92,10 @@ class YAxisBar(QWidget):
 
     def show_request(self, study: Study, request: Request, y_log: bool) -> None:
         """Show what a request has on its y axis."""
+        shown = (study.id, request.quantity, y_log)
+        if shown == self._shown:
+            return
+        self._shown = shown
         items = [(q.key, axis_words(q.symbol, q.name, q.unit)) for q in study.quantities]
         self.quantity.offer(items, request.quantity)
         self.log.setChecked(y_log)
@@ -103,6 +108,7 @@ class XAxisBar(QWidget):
         super().__init__(parent)
         self._session = session
         self._study: Study | None = None
+        self._shown: tuple[str, str, Sweep | None] | None = None
         self._left: dict[tuple[str, str], Sweep] = {}
         self.parameter = ChoiceBox("Parameter on the x axis")
         self.parameter.setMaximumWidth(360)
@@ -132,6 +138,10 @@ class XAxisBar(QWidget):
         """Show what a request has on its x axis."""
         self._study = study
         sweep = request.sweep
+        shown = (study.id, request.quantity, sweep)
+        if shown == self._shown:
+            return
+        self._shown = shown
         self.setVisible(sweep is not None)
         if sweep is None:
             return

@@ -35,6 +35,7 @@ class NumberSlider(QSlider):
         self._parameter = parameter
         self._log = parameter.scale is Scale.LOG and parameter.low > 0
         self._number: float = parameter.low
+        self._placed = False
         self._grabbed_at: float | None = None
         self.setRange(0, STEPS)
         self.setSingleStep(STEPS // 100)
@@ -52,9 +53,9 @@ class NumberSlider(QSlider):
 
     def set_number(self, number: float) -> None:
         """Show a value without telling anybody."""
-        if number == self._number and self.value() == self._position(number):
+        if number == self._number and self._placed:
             return
-        self._number = number
+        self._number, self._placed = number, True
         self.blockSignals(True)
         self.setValue(self._position(number))
         self.blockSignals(False)

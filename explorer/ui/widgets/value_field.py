@@ -51,6 +51,8 @@ class ValueField(QLineEdit):
 
     def set_number(self, number: float) -> None:
         """Show a number; text that is just being typed stays unless the number changed."""
+        if number == self._number and type(number) is type(self._number):
+            return  # asked of every field with every move of any slider
         if number == self._number and (self.isModified() or self.property("wrong")):
             return
         self._number = number
