@@ -29,3 +29,10 @@ def test_both_commands_install_every_package_that_the_preflight_may_name() -> No
     for command in _commands()[:2]:
         named = set(command.split())
         assert {*BASE.values(), *X11.values()} <= named
+
+
+def test_the_table_of_questions_is_the_list_of_studies() -> None:
+    from explorer.studies.registry import cards
+
+    for card in cards():
+        assert f"| {card.name} | {card.question}" in README
