@@ -93,8 +93,12 @@ def tilted(mass: FloatArray, log_ratio: FloatArray, c: Any) -> FloatArray:
 def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
     """Return the law of one round of randomised response, Q = γμ₁+(1−γ)μ₀ against P = μ₀."""
     pair = RandomisedResponsePair(eps0, k, n, 64.0)
-    excess = np.expm1(pair.log_ratio)
-    return RoundLoss(np.exp(pair.log_mass), excess, pair.log_ratio)
+    # From the count itself where the ratio is so near 1 that its logarithm has no digits left.
+    direct = pair.gamma * math.exp(min(pair.log_s, 700.0)) / k * (pair.m - pair.mean)
+    near = np.abs(direct) < 0.5
+    excess = np.where(near, direct, np.expm1(np.where(near, 0.0, pair.log_ratio)))
+    log_ratio = np.where(near, np.log1p(np.where(near, direct, 0.0)), pair.log_ratio)
+    return RoundLoss(np.exp(pair.log_mass), excess, log_ratio)
 
 
 def clone_loss(
