@@ -84,6 +84,7 @@ class _Search:
     goal: Goal
     check: Callable[[], None]
     found: dict[float, float] = field(default_factory=dict)
+    labels: dict[float, str] = field(default_factory=dict)
     curve: Series | None = None
 
     def run(self) -> Solution:
@@ -107,9 +108,8 @@ class _Search:
         value = self._rounded(safe, unsafe)
         others = tuple(self._read_off(*ends) for ends in brackets[1:])
         number = round(value) if self.p.kind is Kind.INTEGER else value
-        return Solution(
-            self.goal, number, self.found[value], None, others, curve.label, curve.role
-        )  # fmt: skip
+        label = self.labels.get(value, curve.label)
+        return Solution(self.goal, number, self.found[value], None, others, label, curve.role)
 
     # Asking the study
 
@@ -154,6 +154,7 @@ class _Search:
                 sweep = Sweep(axis.key, here, here, 1)
             series = self._ask(replace(request, sweep=sweep, fidelity=Fidelity.FULL))
             self.found[x] = float(series.y[0])
+            self.labels[x] = series.label  # which may name the parameter's value
             if self.curve is None or not math.isnan(self.found[x]):
                 self.curve = series
         return self.found[x]
@@ -314,6 +315,6 @@ class _Search:
             float(ys[nearest]),
             round(at) if self.p.kind is Kind.INTEGER else at,
             (),
-            curve.label,
+            self.labels.get(at, curve.label),
             curve.role,
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -22,6 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 log = logging.getLogger("explorer")
+
+DOUBT_MS = 400
+"""How long a message outlives a new try of what had gone wrong."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,15 @@ class Banner(QFrame):
         self.remedy.clicked.connect(self._help)
         self.more.toggled.connect(self.details.setVisible)
         self.shut.clicked.connect(self.hide)
+        self._doubt = QTimer(self, singleShot=True, interval=DOUBT_MS)
+        self._doubt.timeout.connect(lambda: self.settled(self._doubted))
+        self._doubted = ""
         self.details.hide()
         self.hide()
 
     def show_problem(self, problem: Problem) -> None:
         """Say what went wrong."""
+        self._doubt.stop()
         self.problem = problem
         self.text.setText(problem.sentence)
         self.details.setPlainText(problem.details)
@@ -123,8 +130,18 @@ class Banner(QFrame):
         if self.problem is not None and self.problem.do is not None:
             self.problem.do()
 
+    def doubt(self, source: str) -> None:
+        """Take the message away soon if it was about this and is not said again.
+
+        Called when this is tried anew; not at once, so that nothing flickers while every value of
+        a slider fails.
+        """
+        self._doubted = source
+        self._doubt.start()
+
     def settled(self, source: str) -> None:
         """Take the message away if it was about this."""
+        self._doubt.stop()
         if self.problem is not None and self.problem.source == source:
             self.problem = None
             self.hide()

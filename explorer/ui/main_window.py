@@ -168,7 +168,7 @@ class MainWindow(QMainWindow):
                 lambda result, ms, key=key: self._answered(key, result, ms)
             )
             controller.failed.connect(lambda error, key=key: self._failed(key, error))
-            controller.busy_changed.connect(lambda busy, key=key: busy or self._rested(key))
+            controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
             self.activity.watch(
                 key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
             )
@@ -301,8 +301,11 @@ class MainWindow(QMainWindow):
         self.menus.update()
         self.answered.emit(result)
 
-    def _rested(self, key: str) -> None:
-        """Say so if the answer in front was stopped on the way."""
+    def _busy_changed(self, key: str, busy: bool) -> None:
+        """Say so if the answer in front was stopped on the way; doubt what was said before it."""
+        if busy:
+            self.banner.doubt("answer")
+            return
         result = self.current_result
         if result is None or result.complete or key != self._front_key():
             return

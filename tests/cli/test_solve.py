@@ -64,3 +64,13 @@ def test_an_impossible_target_names_the_nearest(capsys: pytest.CaptureFixture[st
 def test_half_a_question_is_refused(capsys, words, code, why) -> None:
     assert run([*QUESTION, *words]) == code
     assert why in capsys.readouterr().err
+
+
+def test_a_curve_that_names_the_parameter_is_named_as_it_is_at_the_solution(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["bounds", "choose-alpha", "--solve", "eps1", "--for", "requirement_1"]
+    assert run([*words, "--target", "0.5"]) == 0
+    printed = capsys.readouterr()
+    assert float(printed.out) == pytest.approx(0.1)
+    assert "(ε = 0.1, as asked in requirement 1, lower bound)" in printed.err

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from explorer.ui.errors import Banner, ExceptionHook, Problem, explain
+from explorer.ui.errors import DOUBT_MS, Banner, ExceptionHook, Problem, explain
 
 
 def test_our_own_refusals_are_told_as_they_are() -> None:
@@ -44,6 +44,23 @@ def test_the_banner_shows_details_only_when_asked(qtbot) -> None:
     banner.show_problem(Problem("data", "<b>No</b> markup."))
     assert banner.text.text() == "<b>No</b> markup."
     assert not banner.more.isVisible()
+
+
+def test_a_message_about_the_last_try_goes_while_another_takes_long(qtbot) -> None:
+    banner = Banner()
+    qtbot.addWidget(banner)
+    banner.show_problem(Problem("answer", "a.csv is empty."))
+    banner.doubt("answer")
+    assert banner.isVisible()  # said again at once, it does not flicker
+    banner.show_problem(Problem("answer", "b.csv is empty."))
+    qtbot.wait(DOUBT_MS + 100)
+    assert banner.isVisible()
+    banner.doubt("answer")
+    qtbot.waitUntil(lambda: not banner.isVisible())
+    banner.show_problem(Problem("data", "c.txt is gone."))
+    banner.doubt("answer")
+    qtbot.wait(DOUBT_MS + 100)
+    assert banner.isVisible()
 
 
 @pytest.mark.parametrize("in_thread", [False, True])

@@ -16,7 +16,7 @@ from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.make_row import make_row
 from explorer.ui.widgets.number_slider import STEPS, NumberSlider
-from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow
+from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, direction
 
 LOG = Parameter("d", "δ", "failure", "Help.", Kind.REAL, 1e-8, 1e-30, 0.1, Scale.LOG)
 LINEAR = Parameter("s", "σ", "blur", "Help.", Kind.REAL, 0.02, 0.0, 0.2, unit="side")
@@ -205,10 +205,20 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
         assert p.help.split()[0] in row.toolTip()
         if p.numeric:
             assert p.name in row.slider.accessibleName()
-            assert row.slider.accessibleDescription() == p.help
+            assert row.slider.accessibleDescription().startswith(p.help)
             assert row.slider.number == p.default
             assert row.minimumSizeHint().width() <= 260
     panel.close_panel()
+
+
+@pytest.mark.parametrize("study_id", study_ids())
+def test_every_tooltip_says_which_way_is_more_private(study_id) -> None:
+    for p in get_study(study_id).parameters:
+        said = f"{p.help} {direction(p)}"
+        if p.numeric:
+            assert "more private" in said or "nothing about privacy" in said, p.key
+    assert direction(LOG) == "Neither way is always more private."
+    assert direction(FEW) == "Larger is more private."
 
 
 def test_rows_write_to_the_session_and_follow_it(qtbot, tiny_study) -> None:

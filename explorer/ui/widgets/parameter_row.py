@@ -67,7 +67,7 @@ class NumberRow(ParameterRow):
         self.field.set_help(_tooltip(p))
         self.slider = NumberSlider(p)
         self.slider.setAccessibleName(f"{p.symbol} {p.name}, slider")
-        self.slider.setAccessibleDescription(p.help)
+        self.slider.setAccessibleDescription(" ".join(filter(None, (p.help, direction(p)))))
         self.label.setBuddy(self.field)
 
         top = QHBoxLayout()
@@ -185,9 +185,20 @@ def label_of(p: Parameter) -> QLabel:
     return label
 
 
+def direction(p: Parameter) -> str:
+    """Return which way of a number is more private, where its help does not say so itself."""
+    if not p.numeric or "more private" in p.help:
+        return ""
+    if p.more_private:
+        return f"{'Smaller' if p.more_private == 'low' else 'Larger'} is more private."
+    if p.group == "simulation":
+        return "Changes nothing about privacy."
+    return "Neither way is always more private."
+
+
 def _tooltip(p: Parameter) -> str:
     parts = [f"<b>{rich(' '.join(filter(None, (p.symbol, p.name))))}</b>"]
-    parts.append(html.escape(p.help))
+    parts.append(html.escape(" ".join(filter(None, (p.help, direction(p))))))
     if p.numeric:
         unit = f" {html.escape(p.unit)}" if p.unit else ""
         parts.append(
