@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import lru_cache
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -17,18 +18,21 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session import Session, SessionState
+from explorer.studies.model import Request, Study
 from explorer.studies.pages import Preset, preset_request, presets_of
 from explorer.studies.registry import get_study
 
 
 def preset_in_front(state: SessionState) -> Preset | None:
     """Return the preset that the study in front shows unchanged, if it does."""
-    study = get_study(state.study)
-    asked = state.request
-    for item in presets_of(study):
-        if preset_request(study, item) == asked:
-            return item
-    return None
+    return _asked_by(get_study(state.study)).get(state.request)
+
+
+@lru_cache(maxsize=64)
+def _asked_by(study: Study) -> dict[Request, Preset]:
+    """Return the presets of a study by their questions, which are looked up with every move."""
+    there = presets_of(study)
+    return {preset_request(study, item): item for item in reversed(there)}
 
 
 def follow_preset(session: Session, item: Preset) -> None:
