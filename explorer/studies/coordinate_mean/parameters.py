@@ -86,7 +86,7 @@ PARAMETERS = (
         relevant_when=(("zeta_rule", (FIXED,)),),
     ),
     Parameter(
-        "projected", "", "also with the average projected",
+        "projected", "", "also the projected average",
         "Draw the errors of the averages clipped to [−1, 1] besides, by the central limit "
         "theorem, for data with mean 0. Costs no privacy.",
         Kind.FLAG, False, group="mechanism", quantities=("mse",),

@@ -1,0 +1,100 @@
+"""What must hold for everything a study shows, wherever its parameters stand."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QComboBox,
+    QLabel,
+    QSizePolicy,
+    QTableWidget,
+    QTextEdit,
+    QWidget,
+)
+
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Result
+from tests.studies.checks import assert_sound
+
+_NO_NUMBER = re.compile(r"\b(nan|NaN|None)\b|(?<![\w_])inf\b")
+
+
+def of_result(result: Result) -> Iterator[str]:
+    """Yield what is wrong with an answer."""
+    try:
+        assert_sound(result)
+    except AssertionError as error:
+        (*_, place) = traceback.extract_tb(error.__traceback__)
+        yield f"not sound: {place.line} ({error})"
+    for s in result.series:
+        if not isinstance(s.role, Role):
+            yield f"{s.key} has no role"
+        if not np.isfinite(s.x).all():
+            yield f"{s.key} has no x in places"
+    for surface in result.surfaces:
+        if not np.isfinite(surface.values).all():
+            yield f"map {surface.key} has no number in places"
+    if not (result.series or result.surfaces):
+        yield "there is nothing to draw"
+
+
+def of_texts(root: QWidget) -> Iterator[str]:
+    """Yield every visible text that shows a number that is none."""
+    for label in root.findChildren(QLabel):
+        if label.isVisible() and _NO_NUMBER.search(label.text()):
+            yield f"a text says “{label.text()}”"
+
+
+def of_plot(plot, result: Result) -> Iterator[str]:
+    """Yield what of an answer is not on the plot as it should be."""
+    drawn = {s.key for s in plot.result.series}
+    for s in result.series:
+        if s.key not in drawn:
+            yield f"{s.key} is not drawn"
+            continue
+        curve = plot._curves[s.key]
+        visible = s.present & ((s.y > 0) | (not plot.y_log)) & ((s.x > 0) | (not plot.x_log))
+        if visible.any() and not np.isfinite(curve.extent).all():
+            yield f"{s.key} is drawn nowhere: {curve.extent}"
+        if np.isfinite(curve.y).any() and not s.present.any():
+            yield f"{s.key} is drawn though absent"
+    (x0, x1), (y0, y1) = plot.view.viewRange()
+    if not (np.isfinite([x0, x1, y0, y1]).all() and x0 < x1 and y0 < y1):
+        yield f"the axes show {plot.view.viewRange()}"
+    if plot.grab().isNull():
+        yield "no picture"
+
+
+def of_fit(root: QWidget) -> Iterator[str]:
+    """Yield every visible widget that is cut off, and every sideways scroll bar in use."""
+    for area in root.findChildren(QAbstractScrollArea):
+        own = isinstance(area, (pg.GraphicsView, QTextEdit, QTableWidget)) or not area.isVisible()
+        if not own and area.horizontalScrollBar().maximum() > 0:
+            name = area.objectName() or type(area).__name__
+            yield f"{name} is {area.horizontalScrollBar().maximum()} pixels too narrow"
+    for widget in root.findChildren(QWidget):
+        if not widget.isVisible() or not isinstance(widget, (QLabel, QAbstractButton)):
+            continue
+        if isinstance(widget.parent(), (QComboBox, QTableWidget)) or not widget.text():
+            continue
+        what = f"“{widget.text()}” in {type(widget.parent()).__name__}"
+        size, hint = widget.size(), widget.sizeHint()
+        if isinstance(widget, QLabel) and widget.wordWrap():
+            if widget.heightForWidth(size.width()) > size.height():
+                yield f"{what} is cut at {size.height()} pixels of height"
+            continue
+        may = widget.sizePolicy().horizontalPolicy() is QSizePolicy.Policy.Ignored
+        if hint.width() > size.width() and not may:
+            yield f"{what} has {size.width()} of {hint.width()} pixels of width"
+        if hint.height() > size.height() + 1:
+            yield f"{what} has {size.height()} of {hint.height()} pixels of height"
+        place = widget.parentWidget().rect()
+        if not place.contains(widget.geometry()):
+            yield f"{what} sticks out of what it is in"

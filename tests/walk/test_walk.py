@@ -1,0 +1,225 @@
+"""Every study of the registry, walked through in the real window.
+
+One test opens one window and notes all that goes wrong on its way, so that a failure names every
+place. ``HYPOTHESIS_PROFILE=thorough`` walks each parameter in small steps under every quantity,
+with simulations of the size users see.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+
+from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.figures.formulas import formula_pictures
+from explorer.figures.read_recipe import recipe_of
+from explorer.studies.model import Kind, default_request, parameter, relevant
+from explorer.studies.pages import page_of, preset_request, presets_of
+from explorer.studies.registry import cards, get_study
+from explorer.ui.dialogs.export import FORMATS
+from explorer.ui.dialogs.study_page import page_html
+from explorer.ui.panels.axes import axis_words
+from explorer.ui.panels.presets import follow_preset
+from tests.ui.access import check, controls, tab_chain
+from tests.walk import rules
+from tests.walk.asking import POINTS, THOROUGH, asked, places, small, stages
+
+STUDIES = [card.id for card in cards()]
+
+
+@pytest.mark.parametrize("study_id", STUDIES)
+def test_every_parameter_from_end_to_end_and_back_by_undo(walker, study_id) -> None:
+    walk = walker(study_id)
+    session, study = walk.window.session, walk.study
+    for p in study.parameters:
+        if p.axis_only or p.kind is Kind.FILE:
+            continue
+        for request in stages(study, p):
+            walk.ask(request)
+            row = walk.window.parameters.row(p.key)
+            if not row.isVisibleTo(walk.window.parameters):
+                walk.wrong.append(f"{p.key} is not shown for {request.quantity} where it matters")
+                continue
+            before = []
+            for value in places(p):
+                where = f"{p.key} = {value!r} ({request.quantity})"
+                asked_before = session.request()
+                walk.move(p, value)
+                walk.expect(session.request()[p.key] == value, f"{where}: it is not set")
+                if session.request() != asked_before:
+                    before.append(asked_before)
+                    walk.look(where)
+            for earlier in reversed(before):
+                session.undo()
+                walk.expect(session.request() == earlier, f"{p.key}: undo leads elsewhere")
+            walk.rest()
+    walk.end()
+
+
+@pytest.mark.parametrize("study_id", STUDIES)
+def test_every_quantity_over_every_axis_is_drawn(walker, study_id) -> None:
+    walk = walker(study_id)
+    study, bounds = walk.study, walk.window.workspaces["bounds"]
+    for what in study.quantities:
+        for key in what.sweeps:
+            walk.ask(asked(study, what.key, key))
+            where = f"{what.key} over {key}"
+            if walk.look(where) is None:
+                continue
+            over = parameter(study, key)
+            labels = (bounds.plot.bottom.labelText, bounds.plot.left.labelText)
+            wanted = (
+                axis_words(over.symbol, over.name, over.unit),
+                axis_words(what.symbol, what.name, what.unit),
+            )
+            walk.expect(labels == wanted, f"{where}: the axes say {labels}")
+            chosen = (bounds.y_bar.quantity.currentData(), bounds.x_bar.parameter.currentData())
+            walk.expect(chosen == (what.key, key), f"{where}: the lists say {chosen}")
+            for log in (True, False):
+                bounds._set_y_log(log)
+                walk.look(f"{where}, y {'logarithmic' if log else 'linear'}")
+    if not study.quantities:
+        walk.look("its defaults")
+    walk.end()
+
+
+@pytest.mark.parametrize("study_id", STUDIES)
+def test_presets_exports_page_and_least_size(walker, study_id, tmp_path, monkeypatch) -> None:
+    walk = walker(study_id)
+    _presets(walk)
+    _exports(walk, tmp_path, monkeypatch)
+    _page(walk)
+    _access(walk)
+    _least_size(walk)
+    walk.end()
+
+
+def _presets(walk) -> None:
+    study, window = walk.study, walk.window
+    note = window.workspaces["bounds"].preset_note
+    for item in presets_of(study):
+        before = window.session.request()
+        follow_preset(window.session, item)
+        whole = window.session.request()
+        if study.workspace == "bounds":
+            walk.expect(note.isVisible(), f"preset {item.key}: nothing tells of it")
+        request = preset_request(study, item)
+        if not THOROUGH:
+            for key, value in small(study).items():
+                request = request.with_value(key, value)
+            if request.sweep is not None:
+                points = min(request.sweep.points, POINTS)
+                request = replace(request, sweep=replace(request.sweep, points=points))
+        walk.ask(request)
+        walk.look(f"preset {item.key}")
+        while window.session.request() != before and window.session.undo_text:
+            window.session.undo()
+        walk.expect(window.session.request() == before, f"preset {item.key}: undo leads elsewhere")
+        walk.expect(whole.study == study.id, f"preset {item.key} is of another study")
+    walk.rest()
+
+
+def _exports(walk, folder, monkeypatch) -> None:
+    """Write each format once, each with another quantity, and go back to what it shows."""
+    window, study = walk.window, walk.study
+    for place, (fmt, _) in enumerate(FORMATS):
+        what = study.quantities[place % len(study.quantities)] if study.quantities else None
+        walk.ask(asked(study, what.key, what.sweeps[-1]) if what else asked(study))
+        if walk.look(f"before export as {fmt}") is None:
+            continue
+        path = folder / f"{study.id}.{fmt}"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, p=path: (str(p), ""))
+        window.menus.actions["export"].trigger()
+        dialog = window.output.dialog
+        dialog.format.setCurrentIndex(dialog.format.findData(fmt))
+        with walk.qtbot.waitSignal(window.output.controller.done, timeout=60_000):
+            dialog.save.click()
+        exported = window.session.request()
+        walk.expect(recipe_of(path)["study"] == study.id, f"{fmt}: no recipe of {study.id}")
+        walk.ask(default_request(study))
+        window.files.open_any(path)
+        walk.expect(window.session.request() == exported, f"{fmt}: the recipe asks something else")
+        walk.look(f"recipe of {fmt}")
+
+
+def _page(walk) -> None:
+    page = page_of(walk.study)
+    walk.expect(page is not None, "there is no help page")
+    pictures = formula_pictures(tuple(f.latex for f in page.formulas), "#102030")
+    walk.expect(len(pictures) == len(page.formulas) > 0, "not every formula is drawn")
+    walk.expect(page_html(walk.study, pictures).count("<img") == len(pictures), "formulas missing")
+    walk.expect(all(p.width < 640 for p in pictures), "a formula is wider than its page")
+
+
+def _access(walk) -> None:
+    """Look at names and Tab under every quantity, as rows come and go with it."""
+    window = walk.window
+    for what in walk.study.quantities or (None,):
+        if what is not None:
+            walk.ask(asked(walk.study, what.key))
+        walk.rest()
+        walk.wrong += check(window)
+        chain = set(tab_chain(window))
+        missed = [w.accessibleName() for w in controls(window) if w not in chain]
+        walk.expect(missed == [], f"not reached by Tab: {missed}")
+
+
+def _least_size(walk) -> None:
+    window = walk.window
+    for what in walk.study.quantities or (None,):
+        if what is not None:
+            walk.ask(asked(walk.study, what.key))
+        walk.rest()
+        window.resize(window.minimumSizeHint())
+        # Layouts settle over some turns of the event loop.
+        end = time.monotonic() + 5.0
+        while any(rules.of_fit(window)) and time.monotonic() < end:
+            walk.qtbot.wait(50)
+        size = window.size()
+        walk.expect(
+            size.width() <= 1024 and size.height() <= 720, f"the least size is {size.toTuple()}"
+        )
+        found = dict.fromkeys(rules.of_fit(window))
+        walk.wrong += [f"least size, {what.key if what else 'map'}: {text}" for text in found]
+
+
+def test_every_studys_question_is_saved_and_restored() -> None:
+    session = Session(SessionState(STUDIES[0]))
+    for study_id in STUDIES:
+        session.set_study(study_id)
+        study = get_study(study_id)
+        what = study.quantities[-1] if study.quantities else None
+        request = asked(study, what.key, what.sweeps[-1], 13) if what else asked(study)
+        for p in study.parameters:
+            if p.axis_only or p.kind is Kind.FILE:
+                continue
+            if relevant(p, dict(request.values), request.quantity):
+                request = request.with_value(p.key, places(p)[1 % len(places(p))])
+        session.follow(replace(request, seed=7))
+    stored = json.loads(json.dumps(state_to_dict(session.state), allow_nan=False))
+    restored = state_from_dict(stored)
+    assert restored.study == session.state.study
+    assert dict(restored.requests) == dict(session.state.requests)
+    assert set(restored.requests) == set(STUDIES)
+
+
+def test_the_window_opens_again_with_every_studys_question(open_window, settled) -> None:
+    first = open_window(study=STUDIES[0])
+    wanted = {}
+    for study_id in STUDIES[1:]:
+        study = get_study(study_id)
+        what = study.quantities[-1] if study.quantities else None
+        first.session.follow(asked(study, what.key, what.sweeps[-1]) if what else asked(study))
+        wanted[study_id] = first.session.request()
+    settled(first, timeout=120_000)
+    first.close()
+    second = open_window()
+    settled(second, timeout=120_000)
+    assert second.session.state.study == STUDIES[-1]
+    for study_id, request in wanted.items():
+        assert second.session.state.request_of(study_id) == replace(request, selection=None)
+    assert not second.banner.isVisible()
