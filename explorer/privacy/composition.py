@@ -70,23 +70,22 @@ class _RandomisedResponses:
     def epsilon(self, delta: float) -> float:
         """Smallest ε ≥ 0 whose hockey-stick divergence is at most δ."""
         # Between neighbouring atoms δ is linear in e^ε: find the pair of atoms, then solve.
-        low, high = 0, self.loss.size
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.delta(self.loss[middle]) <= delta:
-                low = middle
-            else:
-                high = middle
+        # From one atom to the next one down δ grows by (1 − e^−2ε) times what is held above,
+        # Σ mass·e^{loss_i − loss}: positive terms.
+        relative = self.loss - self.loss[0]
+        held = np.exp(np.logaddexp.accumulate(self.log_mass - relative) + relative)
+        grown = np.cumsum(held[:-1] * -np.expm1(np.diff(relative)))
+        low = int(np.searchsorted(grown, delta, side="right"))
         top = self.loss[: low + 1]
         mass = np.exp(self.log_mass[: low + 1])
         # δ = Σ mass − e^ε Σ mass·e^{−loss} over the atoms with loss above ε, taken relative to
         # the lowest of them so that no large numbers cancel.
         shift = float(top[-1])
-        relative = float(np.sum(mass * np.exp(shift - top)))
+        above = float(np.sum(mass * np.exp(shift - top)))
         remaining = float(np.sum(mass)) - delta
         if remaining <= 0.0:
             return 0.0
-        return max(0.0, min(shift, shift + math.log(remaining / relative)))
+        return max(0.0, min(shift, shift + math.log(remaining / above)))
 
 
 def _over_unique(function: Any, *arguments: FloatArray) -> FloatArray:
