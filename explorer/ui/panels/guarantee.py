@@ -12,7 +12,8 @@ from explorer.ui.widgets.still_text import StillText
 
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
-_NOTHING = "Nothing is claimed yet: the first answer is on its way."
+_NOT_YET = "Nothing is claimed yet: the first answer is on its way."
+_NOTHING = "Nothing is claimed here."
 
 
 def _show(label: QWidget, shown: bool) -> None:
@@ -50,7 +51,7 @@ class GuaranteePanel(QScrollArea):
         self._layout.setContentsMargins(12, 6, 12, 10)
         self._layout.setSpacing(3)
         self.sentence = StillText("sentence")
-        self.sentence.setText(_NOTHING)
+        self.sentence.setText(_NOT_YET)
         self._layout.addWidget(self.sentence)
         self._layout.addSpacing(6)
         self._parts: dict[str, tuple[StillText, StillText]] = {}
@@ -84,19 +85,20 @@ class GuaranteePanel(QScrollArea):
         self._layout.addStretch(1)
         self.setWidget(body)
         theme.changed.connect(self._restyle)
-        self._show_nothing()
+        self._show_nothing(_NOT_YET)
 
     def clear(self) -> None:
         """Claim nothing (another question, no answer yet)."""
         self._result = None
-        self._show_nothing()
+        self._show_nothing(_NOT_YET)
 
     def show_result(self, result: Result) -> None:
         """Show what an answer promises."""
         self._result = result
         promise = result.guarantee
         if promise is None:
-            self._show_nothing()
+            failing = any(c.holds is False for c in result.conditions)
+            self._show_nothing(_NOTHING[:-1] + ": see the conditions." if failing else _NOTHING)
         else:
             self.sentence.setText(promise.sentence)
             for key in self._parts:
@@ -142,8 +144,8 @@ class GuaranteePanel(QScrollArea):
         )
         return QSize(width, 120)
 
-    def _show_nothing(self) -> None:
-        self.sentence.setText(_NOTHING)
+    def _show_nothing(self, why: str) -> None:
+        self.sentence.setText(why)
         for pair in self._parts.values():
             for label in pair:
                 label.hide()

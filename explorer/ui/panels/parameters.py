@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.engine.session import Session, SessionState
 from explorer.studies.model import Parameter, Result, Study, Value, relevant
@@ -83,6 +83,40 @@ class _Page(QWidget):
             self.show_rows([key for key, row in self.rows.items() if not row.isHidden()])
 
 
+class _Pages(QWidget):
+    """Shows one page of several, and is as high as that one.
+
+    A QStackedWidget is as high as the highest: one could scroll to nothing.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._current: QWidget | None = None
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+
+    def add(self, page: QWidget) -> None:
+        """Take a page in, for now unseen."""
+        page.hide()
+        self._layout.addWidget(page)
+
+    def show_page(self, page: QWidget) -> bool:
+        """Bring a page to the front; return whether it was not there already."""
+        if page is self._current:
+            return False
+        if self._current is not None:
+            self._current.hide()
+        self._current = page
+        page.show()
+        return True
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width that the widest page needs and the height of the one in front."""
+        pages = [self._layout.itemAt(i).widget() for i in range(self._layout.count())]
+        width = max((page.minimumSizeHint().width() for page in pages), default=0)
+        return QSize(width, super().minimumSizeHint().height())
+
+
 class ParametersPanel(QScrollArea):
     """Sliders and fields of the study in front; what it hears it writes to the session.
 
@@ -113,8 +147,8 @@ class ParametersPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._stack = QStackedWidget()
-        self.setWidget(self._stack)
+        self._shelf = _Pages()
+        self.setWidget(self._shelf)
         if files is not None:
             files.opened.connect(self._file_opened)
             files.failed.connect(self._file_failed)
@@ -172,7 +206,7 @@ class ParametersPanel(QScrollArea):
     def _page(self, study: Study) -> _Page:
         if study.id not in self._pages:
             page = self._pages[study.id] = _Page(study)
-            self._stack.addWidget(page)
+            self._shelf.add(page)
             for key, row in page.rows.items():
                 row.edited.connect(partial(self._edited, study.id, key))
                 row.gesture_ended.connect(self._gesture_ended)
@@ -218,8 +252,7 @@ class ParametersPanel(QScrollArea):
         study = get_study(state.study)
         request = state.request_of(study.id)
         page = self._page(study)
-        if self._stack.currentWidget() is not page:
-            self._stack.setCurrentWidget(page)
+        if self._shelf.show_page(page):
             self.verticalScrollBar().setValue(0)
         for group, section in page.sections.items():
             section.set_open(group not in self._folded)

@@ -337,6 +337,7 @@ class BoundsWorkspace(QWidget):
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
             self.stale.show()
+            self.notes.hide()
             self.plot.setEnabled(False)
 
     # From the user

@@ -1,0 +1,43 @@
+"""The panels beside the plot: nothing empty to scroll to, nothing said that is not so."""
+
+from __future__ import annotations
+
+
+def test_parameters_are_as_high_as_those_of_the_study_in_front(open_window, settled, qtbot) -> None:
+    window = open_window(study="linear-queries")
+    settled(window)
+    panel = window.parameters
+    bar = panel.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    for study, quantity in (
+        ("linear-queries", "lip"),
+        ("coordinate-learnt", ""),
+        ("unbounded", ""),
+    ):
+        window.session.set_study(study)
+        if quantity:
+            window.session.set_quantity(quantity)
+        settled(window)
+        qtbot.wait(20)
+        rows = [r for r in panel._pages[study].rows.values() if r.isVisible()]
+        last = max(r.mapTo(panel.widget(), r.rect().bottomLeft()).y() for r in rows)
+        space = panel.space.height() if panel.space.isVisible() else 0
+        assert last + space + 80 >= panel.widget().height() or bar.maximum() == 0
+        assert any(not r.visibleRegion().isEmpty() for r in rows)
+
+
+def test_an_answer_without_a_promise_says_so(open_window, settled, qtbot, tmp_path) -> None:
+    window = open_window(study="choose-alpha")
+    settled(window)
+    bounds = window.workspaces["bounds"]
+    window.session.set_value("space", "matrix")
+    settled(window)
+    assert window.guarantee.sentence.text() == "Nothing is claimed here: see the conditions."
+    assert "no file of distances" in bounds.notes.text()
+    ragged = tmp_path / "ragged.csv"
+    ragged.write_text("0,1\n1,0,2\n")
+    window.parameters.row("space_matrix").take(ragged)
+    qtbot.waitUntil(window.banner.isVisible)
+    # What the last answer missed is no longer what is missing.
+    assert bounds.stale.isVisible()
+    assert not bounds.notes.isVisible()
