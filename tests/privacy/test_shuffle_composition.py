@@ -77,7 +77,7 @@ def test_the_integral_agrees_with_listed_sums(T, monkeypatch):
     monkeypatch.setattr(inside, "_TRUSTED", 0.0)
     for delta, eps in integral.items():
         # The lattice: from above, and near.
-        assert eps * (1 - 1e-5) <= composed.epsilon(delta, T) <= eps * (1 + 1e-4)
+        assert eps * (1 - 1e-5) <= composed.epsilon(delta, T) <= eps * (1 + 3e-4)
         assert composed.delta(eps, T) == pytest.approx(delta, rel=1e-3)
 
 
@@ -187,7 +187,7 @@ def test_the_lattice_is_strong_composition_at_any_delta(eps, T, log_delta):
     delta = 10.0**log_delta
     found = rdp.Composition(response(eps)).found(delta, T)
     exact = kov_exact_epsilon(eps, T, delta)
-    assert found.epsilon == pytest.approx(exact, rel=1e-4, abs=1e-9)
+    assert found.epsilon == pytest.approx(exact, rel=5e-4, abs=1e-9)
 
 
 @pytest.mark.parametrize("T", [2, 3, 5, 9, 20, 40])

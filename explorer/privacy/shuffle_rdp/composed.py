@@ -21,7 +21,7 @@ from explorer.privacy.shuffle_rdp.losses import RoundLoss, tilted
 _ENUMERATED = 100_000
 _NODES_MAX = 384
 _LOSSLESS = 1e-12
-_TRUSTED = 2e-5
+_TRUSTED = 1e-4
 """Largest relative error of δ accepted; ε then errs by a few hundredths of it."""
 _TILTS = np.geomspace(1e-7, 1e2, 64)
 """Tilts tried, in units of one over the deviation of one round's loss."""

@@ -17,11 +17,11 @@ import numpy as np
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.shuffle_rdp.losses import RoundLoss, tilted
 
-_SMALLEST, _LARGEST = 14, 18
+_SMALLEST, _LARGEST = 13, 17
 """Logarithms to base 2 of the lattice's sizes."""
 _TAIL = 34.0
 """What wraps around the lattice has a tilted mass below e^−34."""
-_FINE = 2e-5
+_FINE = 1e-4
 """Relative excess of ε that needs no finer lattice."""
 _NOISE = 1e-16
 _FAR = 600.0
