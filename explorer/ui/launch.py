@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import time
@@ -25,6 +26,8 @@ from explorer.ui.saved_state import StateFile
 
 SWITCH_S = 0.0005
 _POLL_MS = 20
+_STARTED_MS = 2000
+"""After this long all that stays for good (modules, the window) has been made."""
 
 
 class Launch(QObject):
@@ -73,6 +76,7 @@ class Launch(QObject):
         self.hook.install()
         try:
             self.show()
+            QTimer.singleShot(_STARTED_MS, spare_the_collector)
             if self.options.screenshot is not None:
                 self._begin_screenshot()
             self.app.exec()
@@ -213,6 +217,15 @@ class Launch(QObject):
         self.exit_code = 1
         self._poll.stop()
         self.app.quit()
+
+
+def spare_the_collector() -> None:
+    """Let the garbage collector pass over what stays as long as the program.
+
+    Looking through all of it takes some 40 ms, in which neither thread does anything: longest gap
+    while dragging ε₀ of the shuffle accountant 43 ms with it, 24 without.
+    """
+    gc.freeze()
 
 
 def _qt_said(kind: QtMsgType, _context: object, text: str) -> None:

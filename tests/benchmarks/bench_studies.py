@@ -11,7 +11,6 @@ for the first time to its first curve, imports included.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
@@ -60,7 +59,7 @@ def window() -> Iterator[object]:
 
     app = QApplication.instance() or QApplication([])
     from explorer.ui.app import WindowOptions
-    from explorer.ui.launch import Launch
+    from explorer.ui.launch import Launch, spare_the_collector
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder
@@ -70,6 +69,7 @@ def window() -> Iterator[object]:
         try:
             wait(lambda: shown.data.current is not None and not shown.busy)
             pause(0.5)
+            spare_the_collector()  # as the program does soon after its start
             yield shown
         finally:
             shown.close()
@@ -98,7 +98,6 @@ def _follow(shown, study_id: str, key: str, clock: Clock) -> list[Row]:
     slider = shown.parameters.row(key).slider
     shown.parameters.ensureWidgetVisible(slider)
     pause(0.2)
-    gc.collect()
     times, gap, frames = drag(
         lambda: settle(shown),
         slider,
