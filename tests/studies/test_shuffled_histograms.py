@@ -292,7 +292,7 @@ def test_tables(study, host):
     assert list(tables) == ["table1", "table2", "reductions", "views"]
     first = {row[0]: row for row in tables["table1"].rows}
     assert first["P_hist, calibrated exactly"][1] == final.readout("calibrated").value
-    assert first["local, [3] (order only)"][2] == "order only"
+    assert first["local, the paper's [3] (order only)"][2] == "order only"
     assert first["P_hist, calibrated exactly"][3] == pytest.approx(1 + 1000 * (1 - 42.7468e-4))
     second = {(row[0], row[1]): row[2] for row in tables["table2"].rows}
     assert second["pointer chasing", "shuffled: P_hist, calibrated exactly"] == 320
