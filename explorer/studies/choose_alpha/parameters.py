@@ -100,7 +100,7 @@ QUANTITIES = (
         latex=r"\varepsilon",
     ),
     Quantity(
-        "alpha", "α", "α that meets the requirements", _OF_REQUIREMENTS, scale=Scale.LOG,
+        "alpha", "α", "largest that meets the requirements", _OF_REQUIREMENTS, scale=Scale.LOG,
         unit="1/diameter", latex=r"\alpha",
     ),
 )  # fmt: skip
