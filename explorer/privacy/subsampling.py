@@ -59,4 +59,5 @@ def pure_dp_renyi(order: ArrayLike, epsilon: ArrayLike) -> Any:
     e = np.where(small, eps, 0.0)
     near = np.log1p(2 * np.sinh(lam * e / 2) * np.sinh((lam - 1) * e / 2) / np.cosh(e / 2))
     far = (a - b) + np.log1p(np.exp(-2 * a)) - np.log1p(np.exp(-2 * b))
-    return domain.simple(np.where(small, near, far) / (lam - 1))
+    # No order's level exceeds ε; near order 1 rounding would.
+    return domain.simple(np.minimum(np.where(small, near, far) / (lam - 1), eps))
