@@ -119,8 +119,9 @@ def point_axis(study: Study, quantity_key: str) -> Parameter | None:
 
 
 def solvable_series(result: Result) -> list[Series]:
-    """Return the curves that may be solved: functions of x that are not simulated."""
-    return [s for s in result.series if s.mark is Mark.LINE and s.role is not Role.ESTIMATE]
+    """Return the curves that may be solved: functions of x, not simulated, baselines last."""
+    found = [s for s in result.series if s.mark is Mark.LINE and s.role is not Role.ESTIMATE]
+    return sorted(found, key=lambda s: s.role is Role.BASELINE)
 
 
 def solution_sentence(solution: Solution, number: Callable[[float], str]) -> str:
