@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+from explorer.privacy.bounds import Role
+
 
 def best_chance(epsilon: float, delta: float = 0.0) -> float:
     """Return how often, at best, an observer at 50:50 guesses right.
@@ -68,6 +70,13 @@ def at_most(value: float, digits: int = 4) -> str:
 def at_least(value: float, digits: int = 4) -> str:
     """Write a lower bound, or a number that may be used, rounded down: ``3.848``."""
     return _rounded(value, digits, ROUND_FLOOR)
+
+
+def safe_to_show(value: float, role: Role | None, digits: int = 4) -> float:
+    """Return a number as it may be shown: bounds rounded to their safe side, others as they are."""
+    if role is Role.UPPER:
+        return float(at_most(value, digits))
+    return float(at_least(value, digits)) if role is Role.LOWER else value
 
 
 def _rounded(value: float, digits: int, rounding: str) -> str:

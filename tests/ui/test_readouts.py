@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtWidgets import QBoxLayout
 
+from explorer.privacy.bounds import Role
 from explorer.studies.model import Readout
 from explorer.ui.views.readouts import readout_text
 
@@ -30,3 +33,12 @@ def test_what_has_no_value_says_if_it_is_infinite() -> None:
         "infinite"
     )
     assert readout_text(Readout("a", "a", None, note="not known yet")) == "–"
+
+
+def test_bounds_are_shown_rounded_to_their_safe_side() -> None:
+    for role, said in ((Role.LOWER, "≥ 0.08067"), (Role.UPPER, "≤ 0.08068"), (Role.EXACT, "=")):
+        text = readout_text(Readout("a", "α₀", 0.080677, role))
+        assert text.startswith(said)
+    assert readout_text(Readout("a", "ε", 1.04, Role.UPPER)) == "≤ 1.04"
+    assert readout_text(Readout("a", "ε", 0.0, Role.UPPER)) == "≤ 0"
+    assert "nan" not in readout_text(Readout("a", "ε", math.inf, Role.UPPER))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from explorer.figures.marks import FUNCTIONS
 from explorer.figures.style import SeriesStyle
 from explorer.studies.model import Mark, Series
+from explorer.studies.wording import safe_to_show
 from explorer.ui.views.curves import DOT_SIZE, SYMBOLS, pen_of
 from explorer.ui.views.filled import PATTERNS
 from explorer.ui.widgets.check_box import CheckBox
@@ -127,7 +128,7 @@ class _Row:
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
         if value is not None:
-            words = pretty_number(value)
+            words = pretty_number(safe_to_show(value, series.role))
         else:  # what is no function of x has nothing to say of most x
             asked = here and (series.mark in FUNCTIONS or not series.present.any())
             words = "not valid" if asked else ""

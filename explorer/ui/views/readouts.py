@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from explorer.studies.model import Readout
+from explorer.studies.wording import safe_to_show
 from explorer.ui.widgets.numbers import pretty_number
 
 
@@ -15,7 +16,7 @@ def readout_text(item: Readout) -> str:
     """Return a readout's number (or interval) with its unit and the glyph of its role."""
     glyph = f"{item.role.glyph} " if item.role is not None else ""
     if item.value is not None:
-        said = glyph + pretty_number(item.value)
+        said = glyph + pretty_number(safe_to_show(item.value, item.role))
     elif item.low is not None and item.high is not None:
         said = f"{pretty_number(item.low, 3)} … {pretty_number(item.high, 3)}"
     else:  # why is in the tooltip; that it is infinite can be said here
