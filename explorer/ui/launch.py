@@ -83,6 +83,7 @@ class Launch(QObject):
         finally:
             self.hook.remove()
             self.window.close()
+            gc.unfreeze()  # else what DuckDB made is said to leak when the interpreter ends
             qInstallMessageHandler(before)
         return self.exit_code
 

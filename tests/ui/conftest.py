@@ -120,6 +120,7 @@ def leak_guard(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         guard.begin()
         yield guard
         found = guard.leftovers()
+    gc.unfreeze()
     if found:
         pytest.fail("left behind: " + "; ".join(found), pytrace=False)
 

@@ -104,3 +104,27 @@ def test_what_cannot_be_shown_ends_with_a_sentence(tmp_path, arguments, why) -> 
     assert why in done.stderr
     assert "Traceback" not in done.stderr
     assert not picture.exists()
+
+
+def test_the_program_ends_in_silence(tmp_path) -> None:
+    """What is kept from the garbage collector while the program runs is not said to leak."""
+    picture = tmp_path / "window.png"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "explorer",
+            "window",
+            "--study",
+            "heatmap",
+            "--screenshot",
+            str(picture),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert picture.exists()
+    assert "leak" not in done.stderr
