@@ -29,7 +29,7 @@ def increasing_root(
         Starting brackets. Where function(high) ≤ 0 the result is (high, high); where
         function(low) > 0 it is (low, low).
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         a, b = np.array(low, dtype=float), np.array(high, dtype=float)
         fa, fb = _tame(function(a)), _tame(function(b))
         bottom, top = a.copy(), b.copy()
@@ -53,35 +53,94 @@ def increasing_root(
             width = np.abs(b - a)
             unit = tolerance * np.maximum(np.abs(a), np.abs(b))
             done |= (width <= unit) | (fx == 0.0)
-            floor = np.minimum(
-                0.5, np.where(width > 0, 0.5 * unit / np.where(width > 0, width, 1.0), 0.5)
-            )
-            step = np.clip(_inverse_quadratic(a, b, c, fa, fb, fc), floor, 1 - floor)
+            floor = np.where(width > 0, np.minimum(0.5, 0.5 * unit / width), 0.5)
+            step = _inverse_quadratic(a, b, c, fa, fb, fc)
+            step = np.minimum(np.maximum(step, floor), 1 - floor)
     return np.where(all_above, low, bottom), np.where(all_below, high, top)
 
 
 def _tame(values: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(np.asarray(values, dtype=float), -1e280, 1e280))
+    return np.asarray(np.minimum(np.maximum(values, -1e280), 1e280))
 
 
 def _inverse_quadratic(
     a: FloatArray, b: FloatArray, c: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray
 ) -> FloatArray:
     """Return the fraction of the way from a to b to try next, ½ where interpolation is unsafe."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        xi = (a - b) / (c - b)
-        phi = (fa - fb) / (fc - fb)
-        safe = (phi * phi < xi) & ((1 - phi) * (1 - phi) < 1 - xi)
-        t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    xi = (a - b) / (c - b)
+    phi = (fa - fb) / (fc - fb)
+    safe = (phi * phi < xi) & ((1 - phi) * (1 - phi) < 1 - xi)
+    t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
     return np.asarray(np.where(safe & np.isfinite(t), t, 0.5))
 
 
-def rough_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return about the root of an increasing, cheap function, or about the nearer end."""
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if function(middle) < 0 else (low, middle)
-    return 0.5 * (low + high)
+def rough_root(
+    function: Callable[[float], float],
+    low: float,
+    high: float,
+    near: float | None = None,
+    tolerance: float = 1e-9,
+) -> float:
+    """Return about the root of an increasing, cheap function, or the nearer end.
+
+    Chandrupatla's method as in `increasing_root`, for one root.
+
+    Parameters
+    ----------
+    function : callable
+        May take the value −∞.
+    low, high : float
+        Between which the root is looked for.
+    near : float, optional
+        Where it may well be: the root of a function much like this one.
+    tolerance : float
+        Width of the bracket at the end.
+    """
+    a, fa, b, fb = _bracket(function, low, high, near)
+    if fa >= 0 or fb <= 0:
+        return a if fa >= 0 else b
+    c, fc, share = a, fa, 0.5
+    for _ in range(100):
+        x = a + share * (b - a)
+        fx = _least(function(x))
+        if (fx > 0) == (fa > 0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        width = abs(b - a)
+        if width <= tolerance or fx == 0:
+            break
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        share = 0.5
+        if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
+            share = fa / (fb - fa) * fc / (fb - fc)
+            share += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        floor = 0.5 * tolerance / width
+        share = min(max(share, floor), 1 - floor)
+    return a if abs(fa) < abs(fb) else b
+
+
+def _bracket(
+    function: Callable[[float], float], low: float, high: float, near: float | None
+) -> tuple[float, float, float, float]:
+    """Return a bracket of an increasing function's root with its values, if it can a narrow one."""
+    if near is not None and low < near < high:
+        x, fx = near, _least(function(near))
+        up, step = fx < 0, 0.05
+        while low < x < high:
+            further = min(x + step, high) if up else max(x - step, low)
+            there = _least(function(further))
+            if (there < 0) != up:
+                return (x, fx, further, there) if up else (further, there, x, fx)
+            x, fx, step = further, there, 4 * step
+        return x, fx, x, fx
+    return low, _least(function(low)), high, _least(function(high))
+
+
+def _least(value: float) -> float:
+    """Return the value, −∞ as a number that can be reckoned with."""
+    return max(value, -1e280)
 
 
 def root_near(

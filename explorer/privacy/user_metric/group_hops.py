@@ -139,12 +139,10 @@ class _Group:
         excess = guess_log_mean_excess(self.total, log_p, log_q, kappa, log_gap)
         return self._scale(alpha, alpha0, kappa) - log_p + excess
 
-    def rough_alpha0(self, alpha: float, log_target: float) -> float:
+    def rough_log_alpha0(self, alpha: float, log_target: float, near: float | None = None) -> float:
         high = math.log(domain.EPSILON_MAX)
         low = min(math.log(max(alpha / self.m, 1e-290)), high)
-        return math.exp(
-            rough_root(lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high)
-        )
+        return rough_root(lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high, near)
 
     def _scale(self, alpha: float, alpha0: float, kappa: float) -> float:
         """ln[(e^α − 1)/(total·κ)], with its limit at α = 0."""
@@ -200,7 +198,7 @@ def group_alpha0(
             below, above = (group.guess(alpha, math.exp(x + t)) for t in (-1e-4, 1e-4))
             return (above - below) / 2e-4
 
-        start = math.log(group.rough_alpha0(alpha, log_target))
+        start = group.rough_log_alpha0(alpha, log_target)
         found = math.exp(root_near(excess, slope, low, start, high))
         # At low itself only α/m is known to be enough, which may be less.
         known = found if group.log_delta(alpha, found)[0] <= log_target else 0.0
@@ -235,8 +233,13 @@ def group_alpha0_estimate(
     target = np.asarray(delta_prime, dtype=float)
     arrays = broadcast(a, items, users, near, far, target)
 
+    before: float | None = None
+
     def solve(alpha: float, m: float, n: float, near: float, far: float, target: float) -> float:
-        return _Group(m, n, near, far, which).rough_alpha0(alpha, math.log(target))
+        nonlocal before
+        # Along a curve the root is not far from that of the point before.
+        before = _Group(m, n, near, far, which).rough_log_alpha0(alpha, math.log(target), before)
+        return math.exp(before)
 
     return domain.simple(each(solve, *arrays))
 
@@ -311,7 +314,10 @@ def group_alpha_estimate(
     target = np.asarray(delta_prime, dtype=float)
     arrays = broadcast(a0, items, users, near, far, target)
 
+    before: float | None = None
+
     def solve(a0: float, m: float, n: float, near: float, far: float, target: float) -> float:
+        nonlocal before
         if a0 == 0.0 or target >= 1.0:
             return 0.0
         group, log_target = _Group(m, n, near, far, which), math.log(target)
@@ -319,9 +325,8 @@ def group_alpha_estimate(
         if group.guess(top, a0) > log_target:
             return math.inf
         low, high = -math.log(top), SEARCHED - math.log(top)
-        return math.exp(
-            -rough_root(lambda y: group.guess(math.exp(-y), a0) - log_target, low, high)
-        )
+        before = rough_root(lambda y: group.guess(math.exp(-y), a0) - log_target, low, high, before)
+        return math.exp(-before)
 
     return domain.simple(each(solve, *arrays))
 

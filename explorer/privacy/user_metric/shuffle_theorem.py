@@ -303,20 +303,7 @@ def theorem44_invert(
         root = _alpha0_of(a, items, users, log_delta)
         cap = validity_at(total, total, log_delta)
     else:
-        upper = _alpha0_of(a, items, users, target)
-
-        def excess(a0: FloatArray) -> FloatArray:
-            inside = log_delta_inside(a0, items, users, target)
-            return alpha_at(a0, items, users, inside) - a
-
-        root, _ = increasing_root(excess, np.zeros(a.shape), upper)
-
-        def room(a0: FloatArray) -> FloatArray:
-            return a0 - validity_at(total, total, log_delta_inside(a0, items, users, target))
-
-        top = validity_at(total, total, target)
-        cap, _ = increasing_root(room, np.zeros(a.shape), np.maximum(top, 0.0))
-        cap = np.where(top > 0, cap, top)
+        root, cap = _tight_root(a, items, users, target), _tight_cap(items, users, target)
     # The condition is strict: stay one step below the cap.
     capped = np.nextafter(np.maximum(cap, 0.0), 0.0)
     binding = np.where(
@@ -325,6 +312,48 @@ def theorem44_invert(
         np.where(root < cap, Binding.ALPHA.value, Binding.VALIDITY.value),
     )
     return Inversion(np.asarray(np.where(cap <= 0, 0.0, np.minimum(root, capped))), root, binding)
+
+
+def _tight_root(
+    alpha: FloatArray, items: FloatArray, users: FloatArray, target: FloatArray
+) -> FloatArray:
+    """Return the α₀ whose α is the one asked for with the largest δ inside, ln δ' = target.
+
+    `alpha_at` = α gives √(ln(4m/δ)) = (α/(4α₀e^{α₀/2}) − e^{α₀/2}/n)·√(n/m) and with it
+    h = m·ln(1 + tanh(α₀/2)·2α/(mα₀)). As α₀ grows this δ rises, while the largest with δ·e^h ≤ δ'
+    falls: they meet once.
+    """
+    log_items = math.log(4) + np.log(items)
+
+    def excess(a0: FloatArray) -> FloatArray:
+        some = np.maximum(a0, 1e-290)
+        half = np.exp(some / 2)
+        root = np.maximum(alpha / (4 * some * half) - half / users, 0.0)
+        hops = items * np.log1p(np.tanh(some / 2) * (2 * alpha / (items * some)))
+        return np.asarray(log_items - root * root * (users / items) + hops - target)
+
+    upper = _alpha0_of(alpha, items, users, target)
+    found, _ = increasing_root(excess, np.zeros(alpha.shape), upper)
+    return found
+
+
+def _tight_cap(items: FloatArray, users: FloatArray, target: FloatArray) -> FloatArray:
+    """Return the α₀ at which the condition ends with the largest δ inside, ln δ' = target.
+
+    There ln(4mn/δ) = mn·e^−α₀/16; not positive if no α₀ > 0 satisfies the condition.
+    """
+    total = items * users
+    log_total = math.log(4) + np.log(total)
+
+    def excess(a0: FloatArray) -> FloatArray:
+        log_term = total * np.exp(-a0) / 16
+        mine = np.maximum(log_term - np.log(users), 0.0)
+        hops = items * _log1p_amplified(np.tanh(a0 / 2), a0, mine, total)
+        return np.asarray(log_total - log_term + hops - target)
+
+    top = validity_at(total, total, target)
+    found, _ = increasing_root(excess, np.zeros(top.shape), np.maximum(top, 0.0))
+    return np.where(top > 0, found, top)
 
 
 def alpha_at(

@@ -1,0 +1,47 @@
+"""Roots of increasing functions of one number, with and without a hint."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.privacy.roots import rough_root
+
+places = st.floats(-30.0, 30.0)
+
+
+def counted(root: float, steepness: float):
+    """Return an increasing function with that root, −∞ far below it, and what it was asked."""
+    asked = []
+
+    def function(x: float) -> float:
+        asked.append(x)
+        return math.sinh(steepness * (x - root)) if x > root - 20 else -math.inf
+
+    return function, asked
+
+
+@given(root=places, near=st.none() | places, steepness=st.floats(1e-3, 5.0))
+def test_rough_root_is_near_whatever_the_hint(root, near, steepness):
+    function, asked = counted(root, steepness)
+    assert rough_root(function, -31.0, 31.0, near) == pytest.approx(root, abs=2e-9)
+    assert all(-31.0 <= x <= 31.0 for x in asked)
+
+
+@given(root=places, off=st.floats(-0.05, 0.05))
+def test_a_good_hint_spares_most_of_the_work(root, off):
+    plain, all_over = counted(root, 1.0)
+    hinted, around = counted(root, 1.0)
+    rough_root(plain, -31.0, 31.0)
+    rough_root(hinted, -31.0, 31.0, root + off)
+    assert len(around) <= 9 < 60
+    assert len(around) <= len(all_over)
+
+
+@pytest.mark.parametrize("near", [None, -1.0, 0.3, 2.0])
+@pytest.mark.parametrize(("root", "end"), [(-5.0, -1.0), (5.0, 2.0)])
+def test_without_a_root_between_the_ends_the_nearer_end_is_returned(root, end, near):
+    assert rough_root(lambda x: x - root, -1.0, 2.0, near) == end
