@@ -19,6 +19,7 @@ from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.engine.apart import AnswersApart
 
 CACHE_BYTES = 400_000_000
 _PIECE = 1 << 20
@@ -62,6 +63,10 @@ class FileNotOpenError(LookupError):
         name = value.rpartition("#")[0] or "the file"
         super().__init__(f"{name} is not open; open it (or the file you moved it to) first")
 
+    def __reduce__(self) -> tuple[type[FileNotOpenError], tuple[str], dict[str, object]]:
+        """Pickle by the value, of which the message is made, and keep notes."""
+        return type(self), (self.value,), self.__dict__
+
 
 class Host:
     """Owns what outlives a single request. Safe to use from several worker threads."""
@@ -72,6 +77,10 @@ class Host:
         self._data: dict[str, CheckinData] = {}
         self._files: dict[str, Path] = {}
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
+        self.followers: list[Callable[[str, Path], None]] = []
+        """Called with the value and the place of every file added, in the thread that adds it."""
+        self.apart: AnswersApart | None = None
+        """What computes answers to questions about bounds in a process of its own, if anything."""
 
     def add_data(self, data: CheckinData) -> None:
         """Make an open data set available to studies under its fingerprint."""
@@ -122,9 +131,15 @@ class Host:
             When `check` says so.
         """
         value = f"{path.name or path.resolve().name}#{content_hash(path, check)}"
-        with self._lock:
-            self._files[value] = path.resolve()
+        self.know_file(value, path.resolve())
+        for follower in tuple(self.followers):
+            follower(value, path.resolve())
         return value
+
+    def know_file(self, value: str, path: Path) -> None:
+        """Make a file available under a value that `add_file` gave, of this host or another."""
+        with self._lock:
+            self._files[value] = path
 
     def files(self) -> dict[str, Path]:
         """Return where every added file is, by its value."""
@@ -165,6 +180,12 @@ class Host:
             found: Result | None = self._cache.get(("result", request))
             return found
 
+    def keep(self, result: Result) -> None:
+        """Remember a complete answer."""
+        with self._lock:
+            if size_of(result) <= self._cache.maxsize:
+                self._cache["result", result.request] = result
+
     def answer(self, request: Request, check: Callable[[], None]) -> Generator[Result, None, None]:
         """Yield a study's answers to a request, or the remembered best one at once.
 
@@ -182,13 +203,13 @@ class Host:
         study = get_study(request.study)
         for result in study.answer(request, _Context(self, check)):
             if result.complete:
-                with self._lock:
-                    if size_of(result) <= self._cache.maxsize:
-                        self._cache["result", request] = result
+                self.keep(result)
             yield result
 
     def close(self) -> None:
-        """End the worker process and close all data sets."""
+        """End all processes and close all data sets."""
+        if self.apart is not None:
+            self.apart.close()
         self.worker.close()
         with self._lock:
             open_sets, self._data = list(self._data.values()), {}

@@ -86,12 +86,15 @@ class Runner:
         with self._condition:
             return self._waiting is not None or self._running is not None
 
-    def submit(self, request: Request) -> int:
-        """Ask for an answer; replaces whatever was waiting. Returns the generation."""
+    def submit(self, request: Request, generation: int | None = None) -> int:
+        """Ask for an answer; replaces whatever was waiting.
+
+        Returns the generation, which is the one given (larger than all before) or the next.
+        """
         with self._condition:
             if self._closed:
                 raise RuntimeError(f"runner {self._name} is closed")
-            self._generation += 1
+            self._generation = self._generation + 1 if generation is None else generation
             self._waiting = (self._generation, request)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name)

@@ -48,6 +48,8 @@ class WindowOptions:
         Device pixels to one of them, in a screenshot.
     theme : str
         ``system``, ``light`` or ``dark``.
+    apart : bool
+        Whether answers about bounds are computed in a process of their own.
     """
 
     study: str | None = None
@@ -63,6 +65,7 @@ class WindowOptions:
     size: tuple[int, int] = (1280, 800)
     scale: int = 1
     theme: str = "system"
+    apart: bool = True
 
 
 def run_window(options: WindowOptions) -> int:

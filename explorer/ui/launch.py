@@ -11,12 +11,13 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
+from explorer.engine.apart import AnswersApart
 from explorer.engine.folders import state_folder
 from explorer.engine.host import Host, typed_value
 from explorer.engine.session import Session
 from explorer.studies.model import parameter
 from explorer.studies.pages import preset, preset_request
-from explorer.studies.registry import get_study
+from explorer.studies.registry import card, get_study
 from explorer.ui import theme as themes
 from explorer.ui.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.controllers.session_keeper import SessionKeeper
@@ -60,7 +61,11 @@ class Launch(QObject):
         alone = options.screenshot is not None
         self.keeper = SessionKeeper(None if alone else StateFile(state_folder()))
         self.host = Host()
+        if options.apart:
+            self.host.apart = AnswersApart(self.host)
         self.session = self._first_session()
+        if card(self.session.state.study).workspace == "bounds":
+            self._start_apart()  # what it imports and what the window does, each on a core
         choice = options.theme
         if choice == "system" and not alone:
             choice = _known_theme(self.keeper.values.get("theme"))
@@ -77,6 +82,7 @@ class Launch(QObject):
         try:
             self.show()
             QTimer.singleShot(_STARTED_MS, spare_the_collector)
+            QTimer.singleShot(_STARTED_MS, self._start_apart)
             if self.options.screenshot is not None:
                 self._begin_screenshot()
             self.app.exec()
@@ -118,6 +124,10 @@ class Launch(QObject):
         if self.options.seed is not None:
             session.set_seed(self.options.seed)
         return Session(session.state)
+
+    def _start_apart(self) -> None:
+        if self.host.apart is not None:
+            self.host.apart.start()
 
     def _open_first(self) -> None:
         self.window.parameter_files.restored.connect(self._files_restored)

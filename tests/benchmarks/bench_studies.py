@@ -68,8 +68,9 @@ def window() -> Iterator[object]:
         shown = launch.window
         try:
             wait(lambda: shown.data.current is not None and not shown.busy)
-            pause(0.5)
-            spare_the_collector()  # as the program does soon after its start
+            shown.host.apart.start()  # as the program does soon after its start
+            pause(2.0)
+            spare_the_collector()
             yield shown
         finally:
             shown.close()

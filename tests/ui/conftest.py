@@ -168,7 +168,9 @@ def open_window(
     opened: list[Launch] = []
 
     def open_one(**options: Any) -> MainWindow:
-        launch = Launch(WindowOptions(**{"theme": "light", **options}), ["test"])
+        # Studies of a test are not known to another process; `apart=True` asks for it.
+        options = {"theme": "light", "apart": False, **options}
+        launch = Launch(WindowOptions(**options), ["test"])
         opened.append(launch)
         launch.show()
         qtbot.waitExposed(launch.window)

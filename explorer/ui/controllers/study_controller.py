@@ -48,7 +48,11 @@ class StudyController(QObject):
         self._busy = False
         self._closed = False
         self._delivered.connect(self._receive)
-        self._runner = Runner(host, self._delivered.emit, f"answers-{workspace}")
+        if workspace == "bounds" and host.apart is not None:
+            self._runner = host.apart
+            self._runner.deliver_to(self._delivered.emit)
+        else:
+            self._runner = Runner(host, self._delivered.emit, f"answers-{workspace}")
         session.changed.connect(self._state_changed)
 
     @property

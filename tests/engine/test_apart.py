@@ -1,0 +1,225 @@
+"""Answers from another process: the same as here, newest first, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.engine.apart import AnswersApart
+from explorer.engine.host import FileNotOpenError, Host, final_answer
+from explorer.engine.processes import WorkerDied
+from explorer.engine.runner import Delivery
+from explorer.studies.model import Request, default_request
+from explorer.studies.registry import get_study
+
+PATIENCE_S = 60.0
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self.items: list[Delivery] = []
+        self.arrived = threading.Condition()
+
+    def __call__(self, delivery: Delivery) -> None:
+        with self.arrived:
+            self.items.append(delivery)
+            self.arrived.notify_all()
+
+    def wait_until(self, done: Callable[[list[Delivery]], bool]) -> None:
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: bool(self.items) and done(self.items), PATIENCE_S)
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return Inbox()
+
+
+@pytest.fixture
+def apart(host: Host, inbox: Inbox) -> Iterator[AnswersApart]:
+    apart = host.apart = AnswersApart(host)
+    apart.deliver_to(inbox)
+    yield apart
+    apart.close()
+
+
+def quick(epsilon: float = 1.0) -> Request:
+    return default_request(get_study("heatmap-theory"), epsilon=epsilon)
+
+
+def long() -> Request:
+    """Return a question whose answer trains for seconds after its first part."""
+    return default_request(get_study("private-regression"))
+
+
+def with_file(value: str) -> Request:
+    """Return a question about a file of samples."""
+    study = get_study("coordinate-mean")
+    return default_request(study, q_from="file").with_value("public", value)
+
+
+def gone(pid: int) -> bool:
+    """Return whether a process has ended (one that nobody has waited for counts as ended)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_the_same_answers_as_here_in_order(host: Host, apart: AnswersApart, inbox: Inbox) -> None:
+    request = default_request(get_study("shuffle-rdp"))
+    assert apart.submit(request) == apart.generation == 1
+    assert apart.busy
+    assert apart.wait_idle(PATIENCE_S)
+    inbox.wait_until(lambda items: items[-1].finished)
+    results = [d.result for d in inbox.items if d.result is not None]
+    assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
+    assert [d.finished for d in inbox.items] == [False] * len(results) + [True]
+    assert not apart.busy
+    here = final_answer(Host(), request)
+    for ours, theirs in zip(here.series, results[-1].series, strict=True):
+        assert ours.key == theirs.key
+        np.testing.assert_array_equal(ours.y, theirs.y)
+    assert host.remembered(request) is results[-1]
+
+
+def test_only_the_newest_of_many_is_refined(apart: AnswersApart, inbox: Inbox) -> None:
+    asked = [quick(e) for e in np.linspace(0.5, 3.0, 40)]
+    for request in asked:
+        apart.submit(request)
+    assert apart.wait_idle(PATIENCE_S)
+    inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == len(asked))
+    assert inbox.items[-2].result.request == asked[-1]
+    assert len({d.generation for d in inbox.items}) < len(asked)
+    assert [d.generation for d in inbox.items] == sorted(d.generation for d in inbox.items)
+
+
+def test_cancelling_stops_a_long_answer(apart: AnswersApart, inbox: Inbox) -> None:
+    apart.submit(long())
+    inbox.wait_until(lambda items: any(d.result is not None for d in items))
+    apart.cancel()
+    assert apart.wait_idle(PATIENCE_S)
+    inbox.wait_until(lambda items: items[-1].finished)
+    assert inbox.items[-1].error is None
+    assert not any(d.result is not None and d.result.complete for d in inbox.items)
+    apart.submit(quick())
+    inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
+    assert inbox.items[-2].result.complete
+
+
+def test_cancelling_before_anything_was_sent(apart: AnswersApart, inbox: Inbox) -> None:
+    apart.cancel()  # no process yet: nothing to do
+    apart.submit(quick())
+    apart.cancel()
+    inbox.wait_until(lambda items: items[-1].finished)
+    assert apart.wait_idle(PATIENCE_S)
+
+
+def test_a_refusal_arrives_as_what_it_was(apart: AnswersApart, inbox: Inbox) -> None:
+    value = f"samples.csv#{'0' * 64}"
+    apart.submit(with_file(value))
+    inbox.wait_until(lambda items: items[-1].finished)
+    error = next(d.error for d in inbox.items if d.error is not None)
+    assert isinstance(error, FileNotOpenError)
+    assert error.value == value
+    assert "samples.csv is not open" in str(error)
+    assert "explorer" in error.__notes__[0]  # where it happened, for whoever reports it
+
+
+def test_a_process_that_dies_is_said_and_started_again(apart: AnswersApart, inbox: Inbox) -> None:
+    apart.submit(long())
+    inbox.wait_until(lambda items: any(d.result is not None for d in items))
+    first = apart.pid
+    os.kill(first, signal.SIGKILL)
+    inbox.wait_until(lambda items: items[-1].finished)
+    assert isinstance(inbox.items[-1].error, WorkerDied)
+    assert not apart.busy
+    apart.submit(quick())
+    inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
+    assert inbox.items[-2].result.complete
+    assert apart.pid != first
+
+
+def test_dying_while_nothing_is_asked_is_no_error(apart: AnswersApart, inbox: Inbox) -> None:
+    apart.start()
+    first = apart.pid
+    os.kill(first, signal.SIGKILL)
+    limit = time.monotonic() + PATIENCE_S
+    while apart.pid is not None and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert inbox.items == []
+    apart.submit(quick())
+    inbox.wait_until(lambda items: items[-1].finished)
+    assert inbox.items[-2].result.complete
+
+
+def test_closing_ends_process_and_threads(host: Host, inbox: Inbox) -> None:
+    before = set(threading.enumerate())
+    apart = AnswersApart(host)
+    apart.deliver_to(inbox)
+    apart.submit(long())
+    inbox.wait_until(lambda items: any(d.result is not None for d in items))
+    pid = apart.pid
+    apart.close()
+    apart.close()
+    count = len(inbox.items)
+    assert gone(pid)
+    assert set(threading.enumerate()) - before == set()
+    assert len(inbox.items) == count
+    assert host.followers == []
+    with pytest.raises(RuntimeError, match="closed"):
+        apart.submit(quick())
+
+
+def test_closing_what_was_never_asked(host: Host) -> None:
+    apart = AnswersApart(host)
+    apart.close()
+    apart.start()
+    assert apart.pid is None
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
+def test_the_process_does_not_outlive_a_crash() -> None:
+    program = (
+        "import os\n"
+        "from explorer.engine.apart import AnswersApart\n"
+        "from explorer.engine.host import Host\n"
+        "apart = AnswersApart(Host())\n"
+        "apart.start()\n"
+        "print(apart.pid, flush=True)\n"
+        "os._exit(1)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, timeout=PATIENCE_S, check=False
+    )
+    pid = int(told.stdout)
+    limit = time.monotonic() + PATIENCE_S
+    while not gone(pid) and time.monotonic() < limit:
+        time.sleep(0.02)
+    assert gone(pid)
+
+
+def test_a_file_opened_later_is_known_there(
+    host: Host, apart: AnswersApart, inbox: Inbox, tmp_path: Path
+) -> None:
+    apart.submit(quick())
+    path = tmp_path / "public.csv"
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 2, size=(200, 3))
+    path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    value = host.add_file(path)
+    apart.submit(with_file(value))
+    inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
+    assert inbox.items[-2].result.complete
+    assert inbox.items[-1].error is None

@@ -1,0 +1,78 @@
+"""The window whose answers about bounds come from a process of their own, as in the program."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.engine.test_apart import gone
+
+STUDY = "shuffle-rdp"
+
+
+@pytest.fixture
+def window(open_window: Callable[..., Any], settled: Callable[..., Any]) -> Any:
+    window = open_window(study=STUDY, apart=True)
+    settled(window)
+    return window
+
+
+def test_curves_follow_a_slider_and_the_process_ends_with_the_window(
+    window: Any, settled: Callable[..., Any], qtbot: QtBot
+) -> None:
+    pid = window.host.apart.pid
+    assert pid not in (None, os.getpid())
+    for rounds in range(300, 340):
+        window.session.set_value("T", rounds, STUDY)
+        qtbot.wait(4)
+    result = settled(window)
+    assert result.request["T"] == 339
+    assert window.workspaces["bounds"].plot.result.request["T"] == 339
+    assert window.host.apart.pid == pid
+    assert window.host.remembered(result.request) is result
+    window.close()
+    assert gone(pid)
+
+
+def test_a_killed_process_is_told_and_the_next_value_answered(
+    window: Any, settled: Callable[..., Any], qtbot: QtBot
+) -> None:
+    window.session.set_study("private-regression")
+    qtbot.waitUntil(lambda: window.current_result is not None)
+    os.kill(window.host.apart.pid, signal.SIGKILL)
+    qtbot.waitUntil(window.banner.isVisible)
+    assert "ended before it answered" in window.banner.text.text()
+    assert not window.busy
+    window.session.set_study(STUDY)
+    window.session.set_value("T", 500, STUDY)
+    assert settled(window).request["T"] == 500
+    qtbot.waitUntil(lambda: not window.banner.isVisible())
+
+
+def test_escape_stops_what_the_process_computes(window: Any, qtbot: QtBot) -> None:
+    window.session.set_study("private-regression")
+    qtbot.waitUntil(lambda: window.current_result is not None and window.busy)
+    window.activity.cancel()
+    qtbot.waitUntil(lambda: not window.busy)
+    assert not window.current_result.complete
+
+
+def test_a_file_given_to_a_parameter_is_read_there(
+    window: Any, settled: Callable[..., Any], qtbot: QtBot, tmp_path: Path
+) -> None:
+    window.session.set_study("coordinate-mean")
+    settled(window)
+    path = tmp_path / "public.csv"
+    path.write_text("a,b\n" + "0,1\n1,1\n1,0\n0,0\n" * 30)
+    window.session.set_value("q_from", "file", "coordinate-mean")
+    window.parameter_files.open("coordinate-mean", "public", path)
+    qtbot.waitUntil(lambda: window.session.request("coordinate-mean")["public"] != "")
+    result = settled(window)
+    assert result.request["public"].startswith("public.csv#")
+    assert not window.banner.isVisible()
