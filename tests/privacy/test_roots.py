@@ -33,12 +33,10 @@ def test_rough_root_is_near_whatever_the_hint(root, near, steepness):
 
 @given(root=places, off=st.floats(-0.05, 0.05))
 def test_a_good_hint_spares_most_of_the_work(root, off):
-    plain, all_over = counted(root, 1.0)
-    hinted, around = counted(root, 1.0)
-    rough_root(plain, -31.0, 31.0)
-    rough_root(hinted, -31.0, 31.0, root + off)
-    assert len(around) <= 9 < 60
-    assert len(around) <= len(all_over)
+    function, asked = counted(root, 1.0)
+    rough_root(function, -31.0, 31.0, root + off)
+    # Bisection to 1e-9 of this interval asks 36 times.
+    assert len(asked) <= 12
 
 
 @pytest.mark.parametrize("near", [None, -1.0, 0.3, 2.0])
