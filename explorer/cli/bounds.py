@@ -99,6 +99,9 @@ def bounds_command(
 
             return print_solution(host, request, solve, series, target, as_json=as_json)
         result = best_answer(host, request, quiet=False)
+        if not any(series.present.any() for series in result.series):
+            reasons = dict.fromkeys(s.why_absent for s in result.series if s.why_absent)
+            raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
         view = ViewState.for_result(result, theme=theme)
         if output is None:
             click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)

@@ -151,6 +151,7 @@ def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixtur
         (["bounds", "shuffle-rdp", "--sweep", "zz=1:2:3"], 1, "not a parameter"),
         (["bounds", "shuffle-rdp", "--sweep", "T=0:10:3"], 1, "leaves"),
         (["bounds", "shuffle-rdp", "--json"], 2, "--output FILE.json"),
+        (["bounds", "choose-alpha", "--set", "space=points"], 1, "open a CSV file"),
         (["bounds"], 2, "bounds --help"),
         (["window", "--size", "huge"], 2, "--size: 'huge' is not WIDTHxHEIGHT"),
         (["dance"], 2, "No such command"),
