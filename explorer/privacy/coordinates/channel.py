@@ -80,13 +80,23 @@ def m_ldp_second_moment(m: ArrayLike, alpha: ArrayLike) -> FloatArray:
 
 def log_second_moment(m: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return log V(m, α), which is finite for every α > 0."""
-    alpha = checks.real("alpha", alpha, 0.0, math.inf)
-    ratio = np.log(gamma_ratio(m))
+    return log_moment_at(log_moment_limit(m), checks.real("alpha", alpha, 0.0, math.inf))
+
+
+def log_moment_limit(m: ArrayLike) -> FloatArray:
+    """Return log V(m, ∞) = log(π·g_m²)."""
+    result: FloatArray = math.log(math.pi) + 2.0 * np.log(gamma_ratio(m))
+    return result
+
+
+def log_moment_at(limit: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return `log_second_moment` from `log_moment_limit`, α ≥ 0 not checked: for searches."""
     with np.errstate(divide="ignore"):
-        value = math.log(math.pi) + 2.0 * (ratio - np.log(np.tanh(alpha / 2.0)))
-        # Half of the smallest floats rounds to 0; there tanh(x) is x.
-        tiny = math.log(4.0 * math.pi) + 2.0 * (ratio - np.log(alpha))
-    result: FloatArray = np.where((alpha > 0.0) & (alpha < 1e-300), tiny, value)
+        result: FloatArray = limit - 2.0 * np.log(np.tanh(0.5 * alpha))
+        small = (alpha > 0.0) & (alpha < 1e-300)
+        if small.any():
+            # Half of the smallest floats rounds to 0; there tanh(x) is x.
+            result = np.where(small, math.log(4.0) + limit - 2.0 * np.log(alpha), result)
     return result
 
 

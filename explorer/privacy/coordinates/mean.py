@@ -48,9 +48,7 @@ def increments(c: ArrayLike) -> tuple[checks.IntArray, FloatArray, checks.IntArr
     """
     c = _budget(c)
     order = np.argsort(c, axis=-1, kind="stable")
-    ordered = np.take_along_axis(c, order, axis=-1)
-    before = np.concatenate([np.zeros_like(ordered[..., :1]), ordered[..., :-1]], axis=-1)
-    alpha = ordered - before
+    alpha = np.diff(np.sort(c, axis=-1), axis=-1, prepend=0.0)
     alpha[alpha < SMALLEST_LEVEL] = 0.0
     return order.astype(np.int64), alpha, np.arange(c.shape[-1], 0, -1, dtype=np.int64)
 
@@ -134,9 +132,19 @@ def m_mean_variances(x: ArrayLike, c: ArrayLike, rule: str = "paper") -> FloatAr
         Weights, see `m_mean_weights`.
     """
     x = checks.real("x", x, -1.0, 1.0)
-    order, second, squares = _error_terms(_budget(c), rule)
-    result: FloatArray = _unsort(order, second) - x**2 * _unsort(order, squares)
+    second, squares = m_mean_moments(c, rule)
+    result: FloatArray = second - x**2 * squares
     return result
+
+
+def m_mean_moments(c: ArrayLike, rule: str = "paper") -> tuple[FloatArray, FloatArray]:
+    """Return Σ_k a_ik²·V_k and Σ_k a_ik² of each coordinate, both of shape (…, d).
+
+    The variance of coordinate i is the first less x_i² times the second; where c_i = 0 they are
+    infinite and 0. Parameters as in `m_mean_variances`.
+    """
+    order, second, squares = _error_terms(_budget(c), rule)
+    return _unsort(order, second), _unsort(order, squares)
 
 
 def m_mean_covariance(x: ArrayLike, c: ArrayLike, rule: str = "paper") -> FloatArray:
@@ -180,9 +188,9 @@ def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper"
     """
     x2bar = checks.real("x2bar", x2bar, 0.0, 1.0)
     n = checks.real("n", n, 1.0, math.inf, open_high=True)
-    order, second, squares = _error_terms(_budget(c), rule)
+    second, squares = m_mean_moments(c, rule)
     with np.errstate(over="ignore"):
-        per_user = (_unsort(order, second) - x2bar * _unsort(order, squares)).sum(axis=-1)
+        per_user = (second - x2bar * squares).sum(axis=-1)
     result: FloatArray = np.maximum(per_user, 0.0) / n
     return result
 

@@ -17,9 +17,7 @@ def log_mix(q: ArrayLike, low: ArrayLike, high: ArrayLike) -> FloatArray:
 
     With ``low = 0`` it is log(1 + q(e^high − 1)), the correlation term of Proposition 4.
     """
-    q, low, high = np.broadcast_arrays(
-        np.asarray(q, float), np.asarray(low, float), np.asarray(high, float)
-    )
+    q, low, high = np.asarray(q, float), np.asarray(low, float), np.asarray(high, float)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # expm1 keeps relative accuracy where both levels are small, logaddexp where e^high is not
         # a number.
@@ -37,7 +35,7 @@ def log_mix_high(q: ArrayLike, target: ArrayLike) -> FloatArray:
 
     Infinite at q = 0.
     """
-    q, target = np.broadcast_arrays(np.asarray(q, float), np.asarray(target, float))
+    q, target = np.asarray(q, float), np.asarray(target, float)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         ratio = np.expm1(target) / q
         small = np.log1p(ratio)
@@ -53,9 +51,7 @@ def log_mix_low(q: ArrayLike, target: ArrayLike, high: ArrayLike) -> FloatArray:
 
     NaN where none is at least 0: then q·e^high alone is too much.
     """
-    q, target, high = np.broadcast_arrays(
-        np.asarray(q, float), np.asarray(target, float), np.asarray(high, float)
-    )
+    q, target, high = np.asarray(q, float), np.asarray(target, float), np.asarray(high, float)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         small = np.log1p((np.expm1(target) - q * np.expm1(high)) / (1.0 - q))
         large = target + np.log1p(-np.exp(np.log(q) + high - target)) - np.log1p(-q)

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.coordinates import checks
-from explorer.privacy.coordinates.channel import log_second_moment
-from explorer.privacy.coordinates.search import minimise_interval, minimise_square
+from explorer.privacy.coordinates.channel import log_moment_at, log_moment_limit
+from explorer.privacy.coordinates.search import minimise_interval
 from explorer.privacy.coordinates.stable import (
     log_mix,
     log_mix_high,
@@ -104,18 +104,32 @@ def best_two_levels(
             allowed = np.where(allowed > 0.0, allowed, 0.0)
         return allowed * _SMALLEST_SHARE ** (1.0 - s), top
 
-    def log_error(u: FloatArray, s: FloatArray) -> FloatArray:
-        a, top = budgets(u, s)
-        first = -log_second_moment(count, a)
-        second = -log_second_moment(np.maximum(count - few, 1), np.maximum(top - a, 0.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            others = np.log(count - few) - np.logaddexp(first, second)
-        others = np.where(few == count, -np.inf, others)
-        result: FloatArray = np.logaddexp(np.log(few) - first, others)
-        return result
+    everything, others = log_moment_limit(count), log_moment_limit(np.maximum(count - few, 1))
+    with np.errstate(divide="ignore"):
+        log_few, log_others = np.log(few), np.log(count - few)
 
-    u, s, value = minimise_square(log_error, shape)
-    a, top = (array[..., 0] for array in budgets(u[..., None], s[..., None]))
+    def log_error(a: FloatArray, top: FloatArray) -> FloatArray:
+        first = -log_moment_at(everything, a)
+        second = -log_moment_at(others, np.maximum(top - a, 0.0))
+        with np.errstate(invalid="ignore"):
+            rest = log_others - np.logaddexp(first, second)
+        rest = np.where(few == count, -np.inf, rest)
+        return np.asarray(np.logaddexp(log_few - first, rest))
+
+    # A larger total never hurts, so either a is all that a total allows or the total is the highest
+    # (or, as the paper's constraint allows less just above the least total, that one).
+    edges = np.array([-1.0, 1.0] if constraint == "exact" else [-1.0, 1.0, 0.0])
+    edge = edges.reshape(-1, *(1,) * (level.ndim + 1))
+
+    def on_edges(place: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return budgets(np.where(edge < 0.0, place, edge), np.where(edge < 0.0, 1.0, place))
+
+    place, values = minimise_interval(lambda u: log_error(*on_edges(u)), (edges.size, *shape), 129)
+    best = np.argmin(values, axis=0)[None]
+    a, top, value = (
+        np.take_along_axis(np.broadcast_to(array, values.shape), best, axis=0)[0]
+        for array in (*(edge[..., 0] for edge in on_edges(place[..., None])), values)
+    )
     with np.errstate(over="ignore"):
         mse = np.exp(value)
     # Nothing can be said of a coordinate with level 0, but the others may still be reported.
@@ -172,6 +186,9 @@ def best_two_levels_disjoint(
     first = np.array([1, k, 1, k]).reshape(along)
     second = np.maximum(np.array([1, 1, rest, rest]), 1).reshape(along)
 
+    own, other = log_moment_limit(k // first), log_moment_limit(np.maximum(rest // second, 1))
+    log_k, log_rest = math.log(k), math.log(max(rest, 1))
+
     def levels(u: FloatArray) -> tuple[FloatArray, FloatArray]:
         a = low * _SMALLEST_SHARE ** (1.0 - u)
         total = np.minimum(most, log_mix_total(coupling, low, a))
@@ -179,15 +196,14 @@ def best_two_levels_disjoint(
 
     def log_error(u: FloatArray) -> FloatArray:
         a, b = levels(u)
-        value = math.log(k) + log_second_moment(k // first, a)
+        value = log_k + log_moment_at(own, a)
         if rest:
-            other = log_second_moment(rest // second, np.maximum(b, 0.0))
-            value = np.logaddexp(value, math.log(rest) + other)
+            value = np.logaddexp(value, log_rest + log_moment_at(other, np.maximum(b, 0.0)))
         return np.where(b >= 0.0, value, np.inf)
 
     u, value = minimise_interval(log_error, (4, *level.shape), 129)
     a, b = (array[..., 0] for array in levels(u[..., None]))
-    one = math.log(d) + log_second_moment(d, level)
+    one = math.log(d) + log_moment_at(log_moment_limit(d), level)
     errors = np.concatenate([one[None], value])
     shares = np.concatenate([level[None], a])
     others = np.concatenate([level[None], b if rest else np.zeros_like(b)])

@@ -11,7 +11,7 @@ from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
 from explorer.privacy.coordinates.finite import bcdp_levels_from_logs
 from explorer.studies.coordinate_mean import words as said
 from explorer.studies.coordinate_mean.parameters import MOST_SENSITIVE, TWO
-from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
+from explorer.studies.coordinate_mean.plans import Demand, Plan, errors
 from explorer.studies.model import Context, Mark, Series
 from explorer.studies.sweeping import SweptPoints
 
@@ -31,9 +31,7 @@ def error_bound(
     plans: Sequence[Plan], points: SweptPoints, role: Role, reference: Reference
 ) -> Bound:
     """Return the exact errors of a mechanism at the points, absent where nothing is reported."""
-    value = np.array(
-        [mse(p, x2, n) for p, x2, n in zip(plans, points["x2"], points["n"], strict=True)]
-    )
+    value = errors(plans, points["x2"], points["n"])
     known = np.isfinite(value)
     cut = np.array([p.truncated for p in plans])
     return Bound(value, role, reference, known, "" if known.all() else said.NO_REPORT, cut)
@@ -53,7 +51,10 @@ def order_bounds(
 ) -> dict[str, Bound]:
     """Return (17) and, for two levels, Corollary 1, both without their constants."""
     n = points["n"]
-    value = np.array([float(co.theorem2_bound(p.c, m)) for p, m in zip(paper, n, strict=True)])
+    if len({p.c.size for p in paper}) == 1:
+        value = co.theorem2_bound(np.array([p.c for p in paper]), n)
+    else:
+        value = np.array([float(co.theorem2_bound(p.c, m)) for p, m in zip(paper, n, strict=True)])
     found = {"theorem2": Bound(value, Role.ESTIMATE, said.THEOREM_2)}
     if demands[0].profile == TWO:
         d, k, eps, q = (

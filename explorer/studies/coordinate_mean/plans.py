@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.bounds import FloatArray
+from explorer.privacy.coordinates.channel import SMALLEST_LEVEL
 from explorer.studies.coordinate_mean.parameters import LINEAR, TWO
 
 Subsets = tuple[tuple[int, ...], ...]
@@ -103,14 +105,23 @@ def mse(plan: Plan, x2: float, n: float) -> float:
     return max(plan.worst - x2 * float(plan.squares.sum()), 0.0) / n
 
 
+def errors(plans: Sequence[Plan], x2: FloatArray, n: FloatArray) -> FloatArray:
+    """Return `mse` of several plans, each with its own x² and n."""
+    if len({plan.c.size for plan in plans}) > 1:
+        return np.array([mse(*one) for one in zip(plans, x2, n, strict=True)])
+    second, squares = (
+        np.array([getattr(plan, name) for plan in plans]).sum(axis=-1)
+        for name in ("second", "squares")
+    )
+    return np.asarray(np.maximum(second - x2 * squares, 0.0) / n)
+
+
 def nested_plans(c: FloatArray, rule: str, truncated: bool = False) -> list[Plan]:
     """Return M_mean with budgets c of shape (rows, d), which are sorted."""
-    second = co.m_mean_variances(0.0, c, rule)
-    with np.errstate(invalid="ignore"):
-        squares = np.where(np.isinf(second), 0.0, second - co.m_mean_variances(1.0, c, rule))
+    second, squares = co.m_mean_moments(c, rule)
     return [
-        Plan(row, float(row.max()), a, b, rule=rule, truncated=truncated)
-        for row, a, b in zip(c, second, squares, strict=True)
+        Plan(row, total, a, b, rule=rule, truncated=truncated)
+        for row, total, a, b in zip(c, c.max(axis=-1).tolist(), second, squares, strict=True)
     ]
 
 
@@ -150,6 +161,16 @@ def _columns(demands: Sequence[Demand], *names: str) -> list[FloatArray]:
     return [np.array([getattr(x, name) for x in demands], float) for name in names]
 
 
+def _levels(demands: Sequence[Demand]) -> FloatArray:
+    """Return the levels of demands that have d, k and profile in common, shape (demands, d)."""
+    first = demands[0]
+    if first.profile != TWO:
+        return np.stack([x.levels for x in demands])
+    level, eps = _columns(demands, "level", "eps")
+    pair = np.stack([np.minimum(level, eps), eps], axis=-1)
+    return np.repeat(pair, [first.k, first.d - first.k], axis=-1)
+
+
 def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return min δ-LDP: one channel for everything at the lowest level."""
     found: dict[int, Plan] = {}
@@ -163,9 +184,9 @@ def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
 def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 and the paper's weights."""
     found: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: x.d):
+    for places, group in _by(demands, lambda x: (x.d, x.k)):
         eps, q, zeta = _columns(group, "eps", "q", "zeta")
-        c = co.budget_vector(np.stack([x.levels for x in group]), eps, q, zeta)
+        c = co.budget_vector(_levels(group), eps, q, zeta)
         found |= dict(zip(places, nested_plans(c, "paper"), strict=True))
     return [found[place] for place in range(len(demands))]
 
@@ -207,16 +228,36 @@ def two_level_plans(
             exact |= dict(zip(where, nested_plans(c, "optimal"), strict=True))
             check()
             apart = co.best_two_levels_disjoint(d, k, level, eps, q)
-            for j, place in enumerate(where):
-                a, b = float(apart.alpha_sensitive[j]), float(apart.alpha_rest[j])
-                subsets = _subsets(d, k, co.LAYOUTS[int(apart.layout[j])])
-                alphas = [a if subset[0] < k else b for subset in subsets]
-                plan = parallel_plan(d, subsets, alphas, False)
+            for place, plan in zip(where, _disjoint_plans(d, k, apart), strict=True):
                 hybrid[place] = min(plan, exact[place], key=lambda x: x.worst)
     places_all = range(len(demands))
     return [exact[p] for p in places_all], [hybrid[p] for p in places_all]
 
 
+def _disjoint_plans(d: int, k: int, best: co.DisjointTwoLevels) -> list[Plan]:
+    """Return the plans of `best_two_levels_disjoint`: every coordinate is in one channel."""
+    rest = d - k
+    # Coordinates in a channel of either kind, by layout.
+    together = [np.array(sizes)[best.layout] for sizes in ((d, k, 1, k, 1), (d, rest, rest, 1, 1))]
+    levels = [np.where(x < SMALLEST_LEVEL, 0.0, x) for x in (best.alpha_sensitive, best.alpha_rest)]
+    moments = [
+        co.m_ldp_second_moment(np.maximum(size, 1), level)
+        for size, level in zip(together, levels, strict=True)
+    ]
+    c, second = (
+        np.repeat(np.stack(pair, axis=-1), [k, rest], axis=-1) for pair in (levels, moments)
+    )
+    found = []
+    for j, layout in enumerate(best.layout):
+        subsets = _subsets(d, k, co.LAYOUTS[int(layout)])
+        a, b = float(best.alpha_sensitive[j]), float(best.alpha_rest[j])
+        alphas = tuple(a if subset[0] < k else b for subset in subsets)
+        squares = np.where(np.isinf(second[j]), 0.0, 1.0)
+        found.append(Plan(c[j], float(np.sum(alphas)), second[j], squares, subsets, alphas))
+    return found
+
+
+@lru_cache(64)
 def _subsets(d: int, k: int, layout: str) -> Subsets:
     """Return the channels of a layout of `best_two_levels_disjoint`."""
     if layout == "one channel":

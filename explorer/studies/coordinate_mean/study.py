@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -52,7 +52,7 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_COARSE = 5
+_COARSE = 12
 _SEARCHED = 6
 _ZETAS = 33
 _SIZES = 25
@@ -192,19 +192,7 @@ class _Work:
     def _add(self, points: SweptPoints, places: list[int], full: bool) -> None:
         """Add the designs at some of the points, the sliders' last; the best ζ if full."""
         some = [self.demands[place] for place in places]
-        # Dragging n, x² or the true coupling changes no design: each different demand once.
-        distinct = list({x.apart_from_zeta: x for x in some}.values())
-        token = tuple(x.apart_from_zeta for x in distinct)
-
-        def exact_and_hybrid() -> list[tuple[Plan, Plan]]:
-            if self.request["profile"] == TWO:
-                return list(zip(*two_level_plans(distinct, self.context.check), strict=True))
-            return [
-                pair for demand in distinct for pair in self.context.heavy(searched_plans, [demand])
-            ]
-
-        pairs = self.context.memo(("coordinate-mean", "designs", token), exact_and_hybrid)
-        found = dict(zip(token, pairs, strict=True))
+        found = self._designs(some[:-1], some[-1])
         for j, key in enumerate(("exact", "hybrid")):
             self.known[key] = (points, [found[x.apart_from_zeta][j] for x in some])
         if not full:
@@ -224,6 +212,37 @@ class _Work:
             chosen(self.points, kept),
             [best[x.apart_from_zeta] for x in wanted],
         )
+
+    def _designs(self, curve: Sequence[Demand], here: Demand) -> dict[Hashable, tuple[Plan, Plan]]:
+        """Return the exact and the hybrid design of every demand, here the sliders'.
+
+        The curve is kept apart: it stays as it is while the slider of its x axis moves.
+        """
+        # Dragging n, x² or the true coupling changes no design: each different demand once.
+        distinct = {x.apart_from_zeta: x for x in (*curve, here)}
+        mine = here.apart_from_zeta
+        along = tuple(dict.fromkeys(x.apart_from_zeta for x in curve))
+        found: dict[Hashable, tuple[Plan, Plan]] = {}
+
+        def search(keys: Iterable[Hashable]) -> dict[Hashable, tuple[Plan, Plan]]:
+            demands = [distinct[key] for key in keys]
+            if self.request["profile"] == TWO:
+                pairs = list(zip(*two_level_plans(demands, self.context.check), strict=True))
+            else:
+                pairs = [
+                    pair for one in demands for pair in self.context.heavy(searched_plans, [one])
+                ]
+            return dict(zip(keys, pairs, strict=True))
+
+        def with_mine() -> dict[Hashable, tuple[Plan, Plan]]:
+            # One search for both costs little more than for the curve alone.
+            found.update(search(distinct))
+            return {key: found[key] for key in along}
+
+        found |= self.context.memo(("coordinate-mean", "designs", along), with_mine)
+        if mine not in found:
+            found |= self.context.memo(("coordinate-mean", "design", mine), lambda: search([mine]))
+        return found
 
     def _errors(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
         series, readouts = [], []

@@ -110,6 +110,30 @@ def test_two_levels_are_best_on_a_grid():
         assert float(found.mse) == pytest.approx(stated, rel=1e-9)
 
 
+@given(
+    st.integers(1, 40),
+    st.floats(0, 1),
+    st.floats(0.01, 60.0),
+    st.floats(1e-3, 1.0),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_no_allowed_pair_beats_the_edges_that_are_searched(d, part, eps, low, q, up, share):
+    k, level = 1 + int(part * (d - 1)), eps * low
+    top = level + up * (eps - level)
+    for constraint in ("paper", "exact"):
+        if constraint == "exact":
+            allowed = float(co.budget_at_total([level], eps, q, top)[0])
+        else:
+            allowed = top if top <= level else level - float(np.log1p(q * np.expm1(top)))
+        if not allowed > 0.0:
+            continue
+        c = np.repeat([share * allowed, top if k < d else share * allowed], [k, d - k])
+        best = float(co.best_two_levels(d, k, level, eps, q, constraint).mse)
+        assert best <= float(co.m_mean_mse(0.0, c, 1, "optimal")) * (1 + 1e-9)
+
+
 def test_less_than_allowed_can_be_best():
     found = co.best_two_levels(100, 1, 1.0, 2.0, 0.0)
     assert found.c_sensitive < 0.7
