@@ -8,29 +8,30 @@ go to it and deliveries come back as pickles over its standard streams.
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
-import traceback
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from explorer.engine.host import Host
 from explorer.engine.processes import WorkerDied
-from explorer.engine.runner import Delivery, Runner
-from explorer.studies.model import Request
+from explorer.engine.runner import Delivery
+from explorer.studies.model import Cancelled, Request
 
 _MAIN = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from explorer.engine.apart import serve; serve()"
+    "from explorer.engine.apart_process import serve; serve()"
 )
 """What the process runs: it finds what this one finds, wherever that was started from."""
+_DIED = (
+    "the process that computes ended before it answered (out of memory, or killed); "
+    "move a slider to start it again"
+)
+CALL_POLL_S = 0.01
 END_S = 5.0
 """How long the process may take to end when asked to."""
 
@@ -55,6 +56,9 @@ class AnswersApart:
         self._process: subprocess.Popen[bytes] | None = None
         self._threads: list[threading.Thread] = []
         self._asked: tuple[int, Request] | None = None
+        self._returned: dict[int, tuple[Any, Exception | None]] = {}
+        self._waiting: set[int] = set()
+        self._calls = 0
         self._generation = 0
         self._finished = 0
         self._closed = False
@@ -86,8 +90,7 @@ class AnswersApart:
         with self._condition:
             if self._process is None and not self._closed:
                 self._begin()
-                self._commands.append(("prepare",))
-                self._condition.notify_all()
+                self._tell("prepare")
 
     def submit(self, request: Request) -> int:
         """Ask for an answer; replaces whatever was waiting. Returns the generation."""
@@ -99,8 +102,7 @@ class AnswersApart:
             self._generation += 1
             self._drop_unsent()
             self._asked = (self._generation, request)
-            self._commands.append(("submit", request, self._generation))
-            self._condition.notify_all()
+            self._tell("submit", request, self._generation)
             return self._generation
 
     def cancel(self) -> None:
@@ -110,10 +112,68 @@ class AnswersApart:
             if dropped is not None:
                 self._finished = dropped[0]
             if self._process is not None:
-                self._commands.append(("cancel",))
-            self._condition.notify_all()
+                self._tell("cancel")
         if dropped is not None:
             self._deliver(Delivery(*dropped, finished=True))
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
+    ) -> Any:
+        """Return ``function(host, *args, check)`` computed in the process, on the host there.
+
+        Waits in the caller's thread; requests are answered at the same time.
+
+        Parameters
+        ----------
+        function : callable
+            Importable by name; it, its arguments and what it returns are pickled.
+        args : tuple
+        check : callable
+            Called every few milliseconds while waiting; may raise `Cancelled`, upon which the
+            function's own check raises it there.
+
+        Raises
+        ------
+        Cancelled
+            From `check`, or because this was closed meanwhile.
+        WorkerDied
+            If the process ended before it answered.
+        Exception
+            Whatever the function raised.
+        """
+        with self._condition:
+            if self._closed:
+                raise Cancelled
+            if self._process is None:
+                self._begin()
+            process = self._process
+            self._calls += 1
+            number = self._calls
+            self._waiting.add(number)
+            self._tell("call", number, function, args)
+        try:
+            while True:
+                with self._condition:
+                    self._condition.wait_for(lambda: number in self._returned, CALL_POLL_S)
+                    if number in self._returned:
+                        value, error = self._returned.pop(number)
+                        self._waiting.discard(number)
+                        break
+                    if self._closed:
+                        raise Cancelled
+                    if self._process is not process:
+                        raise WorkerDied(_DIED)
+                check()
+        except BaseException:
+            with self._condition:
+                self._waiting.discard(number)
+                self._returned.pop(number, None)
+                if self._process is process:
+                    self._tell("give up", number)
+            raise
+        if error is not None:
+            raise error
+        return value
 
     def wait_idle(self, timeout: float) -> bool:
         """Wait until nothing runs or waits; False if that took longer than `timeout` seconds."""
@@ -145,6 +205,10 @@ class AnswersApart:
 
     # Under the lock
 
+    def _tell(self, *command: Any) -> None:
+        self._commands.append(command)
+        self._condition.notify_all()
+
     def _begin(self) -> None:
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", _MAIN],
@@ -154,6 +218,7 @@ class AnswersApart:
         )
         self._process = process
         self._commands.clear()
+        self._returned.clear()
         self._commands.extend(("file", value, path) for value, path in self._host.files().items())
         self._threads = [
             threading.Thread(target=self._write, args=(process,), name="questions", daemon=True),
@@ -174,8 +239,7 @@ class AnswersApart:
     def _file_added(self, value: str, path: Path) -> None:
         with self._condition:
             if self._process is not None:
-                self._commands.append(("file", value, path))
-                self._condition.notify_all()
+                self._tell("file", value, path)
 
     def _write(self, process: subprocess.Popen[bytes]) -> None:
         """Send commands; a full pipe makes this thread wait, never the one that asks."""
@@ -202,7 +266,11 @@ class AnswersApart:
         with process.stdout as stream:
             try:
                 while True:
-                    self._receive(pickle.load(stream))
+                    came = pickle.load(stream)
+                    if isinstance(came, Delivery):
+                        self._receive(came)
+                    else:
+                        self._take(*came)
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._ended(process)
 
@@ -217,6 +285,12 @@ class AnswersApart:
                 self._condition.notify_all()
         self._deliver(delivery)
 
+    def _take(self, number: int, value: Any, error: Exception | None) -> None:
+        with self._condition:
+            if number in self._waiting:
+                self._returned[number] = (value, error)
+                self._condition.notify_all()
+
     def _ended(self, process: subprocess.Popen[bytes]) -> None:
         """Fail what was asked of a process that has ended by itself."""
         with self._condition:
@@ -228,72 +302,4 @@ class AnswersApart:
             self._condition.notify_all()
         process.wait()
         if lost is not None:
-            error = WorkerDied(
-                "the process that computes ended before it answered (out of memory, or killed); "
-                "move a slider to start it again"
-            )
-            self._deliver(Delivery(*lost, error=error, finished=True))
-
-
-def serve() -> None:
-    """Answer what comes over standard input until that ends (the process' whole life)."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when this ends
-    commands = sys.stdin.buffer
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not come between the answers
-    host = Host()
-    runner = Runner(host, lambda delivery: _send(answers, delivery), "answers")
-    asked = threading.Event()
-    try:
-        while True:
-            name, *values = pickle.load(commands)
-            if name == "submit":
-                asked.set()
-                runner.submit(*values)
-            elif name == "cancel":
-                runner.cancel()
-            elif name == "file":
-                host.know_file(*values)
-            elif name == "prepare":
-                threading.Thread(target=_load_studies, args=(asked,), daemon=True).start()
-    except (EOFError, OSError):
-        host.worker.close()
-        os._exit(0)  # what still runs is wanted by nobody
-
-
-def _send(stream: IO[bytes], delivery: Delivery) -> None:
-    """Write a delivery; one that can't be pickled, or a fault, goes as words."""
-    if delivery.error is not None:
-        delivery = replace(delivery, error=_portable(delivery.error))
-    try:
-        stream.write(pickle.dumps(delivery, pickle.HIGHEST_PROTOCOL))
-        stream.flush()
-    except OSError:
-        return  # nobody listens any more: the end of standard input ends the process
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an exception that arrives as it left, with where it came from in a note."""
-    error.add_note("".join(traceback.format_exception(error)))
-    try:
-        if str(pickle.loads(pickle.dumps(error))) == str(error):
-            return error
-    except Exception:  # whatever an exception's own way of being pickled raises
-        pass
-    told = RuntimeError(f"{type(error).__name__}: {error}")
-    told.__notes__ = error.__notes__
-    return told
-
-
-def _load_studies(asked: threading.Event) -> None:
-    """Import what answers need, one study after another, until the first question comes."""
-    import gc
-
-    from explorer.studies.registry import cards, get_study
-
-    for card in cards():
-        if asked.is_set():
-            return
-        get_study(card.id)
-    gc.collect()
-    gc.freeze()  # it all stays: looking through it again would hold up an answer
+            self._deliver(Delivery(*lost, error=WorkerDied(_DIED), finished=True))

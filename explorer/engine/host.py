@@ -206,6 +206,25 @@ class Host:
                 self.keep(result)
             yield result
 
+    def beside(
+        self,
+        function: Callable[[Host, Any, Callable[[], None]], Any],
+        subject: Any,
+        check: Callable[[], None],
+    ) -> Any:
+        """Return ``function(host, subject, check)``, computed apart where there is a process.
+
+        Raises
+        ------
+        Cancelled
+            When `check` says so.
+        Exception
+            Whatever the function raised.
+        """
+        if self.apart is not None:
+            return self.apart.call(function, (subject,), check)
+        return function(self, subject, check)
+
     def close(self) -> None:
         """End all processes and close all data sets."""
         if self.apart is not None:

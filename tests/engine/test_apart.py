@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 from explorer.engine.apart import AnswersApart
+from explorer.engine.goals import Goal
 from explorer.engine.host import FileNotOpenError, Host, final_answer
 from explorer.engine.processes import WorkerDied
 from explorer.engine.runner import Delivery
-from explorer.studies.model import Request, default_request
+from explorer.engine.solve import solve
+from explorer.studies.model import Cancelled, Request, default_request
 from explorer.studies.registry import get_study
 
 PATIENCE_S = 60.0
@@ -223,3 +225,63 @@ def test_a_file_opened_later_is_known_there(
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
     assert inbox.items[-1].error is None
+
+
+def _wait_to_be_given_up(host: Host, path: Path, check: Callable[[], None]) -> None:
+    """Note that it runs, and how it ended."""
+    path.write_text("runs")
+    try:
+        while True:
+            check()
+            time.sleep(0.005)
+    except Cancelled:
+        path.write_text("given up")
+        raise
+
+
+def _die(host: Host, _subject: None, check: Callable[[], None]) -> None:
+    os._exit(7)
+
+
+def test_a_solution_found_apart_is_the_one_found_here(host: Host, apart: AnswersApart) -> None:
+    request = default_request(get_study("shuffle-rdp"))
+    goal = Goal(request, "theorem1", "T", 1.0)
+    assert host.beside(solve, goal, lambda: None) == solve(Host(), goal, lambda: None)
+
+
+def test_what_a_function_raises_is_raised_where_it_was_called(
+    host: Host, apart: AnswersApart
+) -> None:
+    goal = Goal(default_request(get_study("shuffle-rdp")), "theorem1", "T", float("nan"))
+    with pytest.raises(ValueError, match="not a finite number"):
+        host.beside(solve, goal, lambda: None)
+
+
+def test_a_call_given_up_ends_there_too(host: Host, apart: AnswersApart, tmp_path: Path) -> None:
+    path = tmp_path / "state"
+
+    def check() -> None:
+        if path.exists():
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        host.beside(_wait_to_be_given_up, path, check)
+    limit = time.monotonic() + PATIENCE_S
+    while path.read_text() != "given up" and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert path.read_text() == "given up"
+
+
+def test_a_call_whose_process_dies_fails_and_the_next_works(
+    host: Host, apart: AnswersApart
+) -> None:
+    with pytest.raises(WorkerDied):
+        host.beside(_die, None, lambda: None)
+    assert host.beside(final_answer, quick(), lambda: None).complete
+
+
+def test_a_call_after_the_end_is_cancelled(host: Host) -> None:
+    host.apart = AnswersApart(host)
+    host.apart.close()
+    with pytest.raises(Cancelled):
+        host.beside(final_answer, quick(), lambda: None)

@@ -116,7 +116,7 @@ class SideAnswers(QObject):
 
             outcome: object
             try:
-                outcome = final_answer(self._host, request, check)
+                outcome = self._host.beside(final_answer, request, check)
             except Cancelled:
                 continue
             except Exception as error:  # shown beside the question

@@ -62,7 +62,7 @@ class SolveController(QObject):
         def work() -> object:
             began[0] = time.monotonic()
             check()
-            return solve(self._host, goal, check)
+            return self._host.beside(solve, goal, check)
 
         self._jobs.submit((number, goal), work)
         self._set_busy(True)
