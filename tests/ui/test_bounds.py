@@ -68,7 +68,7 @@ def test_curves_and_legend_take_the_table_of_figures(tiny) -> None:
     bounds = tiny.workspaces["bounds"]
     styles = series_styles(bounds.current_result.series, "light")
     for key, style in styles.items():
-        pen = curve(tiny, key).line.opts["pen"]
+        pen = curve(tiny, key).line.pen
         assert pen.color().name() == style.colour
         assert bounds.legend.row(key).swatch.style_shown == style
     assert bounds.legend.row("linear").role.text() == "≤ upper bound"

@@ -84,7 +84,7 @@ def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa:
     curve, series = plot._curves["dots"], window.current_result.series[3]
     np.testing.assert_allclose(10 ** curve.dots.getData()[0], series.x)
     np.testing.assert_allclose(10 ** curve.dots.getData()[1], series.y)
-    ends = 10 ** curve.whiskers.getData()[1].reshape(-1, 2)
+    ends = 10 ** curve.whiskers.y.reshape(-1, 2)
     np.testing.assert_allclose(ends, np.column_stack([series.low, series.high]))
     hover(plot, float(np.log10(series.x[2])), 0.0)
     text = plot.crosshair.table.text()
@@ -110,8 +110,8 @@ def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
 def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
     result = showing("tradeoff")
     path, curve = result.series[0], plot._curves["path"]
-    np.testing.assert_array_equal(curve.line.getData()[0], path.x)
-    np.testing.assert_array_equal(curve.line.getData()[1], path.y)
+    np.testing.assert_array_equal(curve.line.x, path.x)
+    np.testing.assert_array_equal(curve.line.y, path.y)
     assert plot.data_ranges()[0][1] >= 1.2  # beyond the sweep
     hover(plot, float(path.x[100]), float(path.y[100]))
     assert f"({path.x[100]:.4g}, {path.y[100]:.4g})" in plot.crosshair.table.text()
@@ -212,7 +212,7 @@ def test_more_curves_than_colours_have_dashes_of_their_own(showing, plot) -> Non
     result = showing("many")
     styles = series_styles(result.series, "light")
     pens = {
-        (c.line.opts["pen"].color().name(), tuple(c.line.opts["pen"].dashPattern()))
+        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern()))
         for c in plot._curves.values()
     }
     assert len(pens) == len(styles) == 12

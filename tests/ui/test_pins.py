@@ -72,7 +72,7 @@ def test_a_pinned_curve_is_paler_and_dashed_in_its_own_colour(pinned) -> None:
     pale = [int(kept.colour[i : i + 2], 16) for i in (1, 3, 5)]
     full = [int(present.colour[i : i + 2], 16) for i in (1, 3, 5)]
     assert all(p >= f for p, f in zip(pale, full, strict=True))
-    assert bounds.plot._curves["pin1:error"].line.opts["pen"].color().name() == kept.colour
+    assert bounds.plot._curves["pin1:error"].line.pen.color().name() == kept.colour
     assert list(bounds.legend._rows) == ["error"]
 
 

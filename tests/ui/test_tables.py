@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from explorer.ui.views.below_plot import STALE_MS
 from tests.ui.test_access import check, mnemonics
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
 
@@ -103,3 +106,21 @@ def test_the_tables_have_names(window, below) -> None:  # noqa: F811
         view = below.table_in_front()
         assert view.accessibleName() == below.tabText(place)
     assert below.page("levels").accessibleDescription() == "Exact; ε per level."
+
+
+def test_tables_of_the_complete_answer_stay_while_a_slider_moves(window, below, settled) -> None:  # noqa: F811
+    below.setCurrentIndex(2)
+    view, complete = below.page("levels"), window.current_result
+    coarse = replace(complete, tables=(), complete=False)
+    below.show_result(coarse, "ε")
+    assert below.page("levels") is view
+    assert below.currentIndex() == 2
+    assert view.isEnabled()  # what comes in a moment need not flicker
+    QTest.qWait(STALE_MS + 100)
+    assert not view.isEnabled()  # but for so long it is not the answer
+    assert not below.copy_button.isEnabled()
+    below.show_result(complete, "ε")
+    assert view.isEnabled()
+    assert below.copy_button.isEnabled()
+    below.show_result(replace(complete, tables=()), "ε")
+    assert below.count() == 2  # a complete answer without tables has none

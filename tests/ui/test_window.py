@@ -92,7 +92,7 @@ def test_the_theme_reaches_everything(shuffle, name) -> None:
     assert QApplication.palette().window().color().name() == chrome.panel
     plot = shuffle.workspaces["bounds"].plot
     assert plot.backgroundBrush().color().name() == shuffle.theme.plot.axes
-    pens = [curve.line.opts["pen"].color().name() for curve in plot._curves.values()]
+    pens = [curve.line.pen.color().name() for curve in plot._curves.values()]
     assert set(pens) <= set(shuffle.theme.plot.curves)
     assert shuffle.workspaces["bounds"].view_state().theme == name
     shuffle.menus.actions["theme-light"].trigger()

@@ -70,7 +70,11 @@ class Activity(QObject):
 
 
 class ActivityBar(QWidget):
-    """Words, a bar and a button; there only while something takes longer than a moment."""
+    """Words, a bar and a button; there only while something takes longer than a moment.
+
+    No higher than a line of text: else the whole window would be laid out anew, and move, whenever
+    it comes or goes.
+    """
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,7 +86,11 @@ class ActivityBar(QWidget):
         self.button = QToolButton(text="Cancel")
         self.button.setProperty("quiet", True)
         self.button.setToolTip("Stop what runs; what there is of an answer stays (Esc)")
+        self.button.setStyleSheet("padding: 0 6px;")
         self.button.clicked.connect(activity.cancel)
+        line = self.fontMetrics().height() + 2
+        self.button.setFixedHeight(line)
+        self.setFixedHeight(line)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self.bar, self.words, self.button):

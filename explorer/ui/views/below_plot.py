@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from explorer.figures.tables import wide_table
@@ -12,12 +12,16 @@ from explorer.studies.model import Result, Table
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.still_text import StillText
 
+STALE_MS = 250
+"""A table that the newest answer has not got yet is greyed after so long, not at once."""
+
 
 class _TablePage(QWidget):
     """One table of the study and what holds for it."""
 
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._shown: Table | None = None
         self.view = NumberTable(table.title)
         self.note = StillText("faint")
         layout = QVBoxLayout(self)
@@ -27,6 +31,9 @@ class _TablePage(QWidget):
         layout.addWidget(self.note)
 
     def show_table(self, table: Table) -> None:
+        if table == self._shown:
+            return
+        self._shown = table
         self.view.title, self.view.note = table.title, table.note
         self.view.setAccessibleName(table.title)
         self.view.setAccessibleDescription(table.note)
@@ -38,6 +45,9 @@ class _TablePage(QWidget):
 
 class BelowPlot(QTabWidget):
     """Tabs below the plot; a table is brought up to date only while it is looked at.
+
+    Tables come with complete answers only: while a slider moves, those of the last one stay, and
+    are greyed where the next are long in coming.
 
     Parameters
     ----------
@@ -54,8 +64,12 @@ class BelowPlot(QTabWidget):
         self.setUsesScrollButtons(True)
         self._result: Result | None = None
         self._x_symbol = "x"
-        self._fresh: set[str] = set()
+        self._subject: tuple[str, str] | None = None
+        self._fresh = False
         self._pages: dict[str, _TablePage] = {}
+        self._tables: dict[str, Table] = {}
+        self._late = QTimer(self, singleShot=True, interval=STALE_MS)
+        self._late.timeout.connect(self._grey)
         self.numbers = NumberTable("All numbers of the plot")
         page = QWidget()
         layout = QVBoxLayout(page)
@@ -75,12 +89,22 @@ class BelowPlot(QTabWidget):
     def show_result(self, result: Result, x_symbol: str) -> None:
         """Show the tables of an answer; `x_symbol` names the first column of the numbers."""
         self._result, self._x_symbol = result, x_symbol
-        self._fresh.clear()
-        if [t.key for t in result.tables] != list(self._pages):
+        self._fresh = False
+        subject = (result.request.study, result.request.quantity)
+        keys = [t.key for t in result.tables]
+        coming = subject == self._subject and not result.complete and set(keys) < set(self._pages)
+        self._subject = subject
+        if not coming and keys != list(self._pages):
             self._rebuild(result.tables)
-        for place, table in enumerate(result.tables, start=2):
+        for table in result.tables:
+            self._tables[table.key] = table
+            place = self.indexOf(self._pages[table.key])
             if self.tabText(place) != table.title:
                 self.setTabText(place, table.title)
+        if not coming:
+            self._late.stop()
+        elif not self._late.isActive():
+            self._late.start()
         self._refresh()
 
     def page(self, key: str) -> NumberTable:
@@ -99,29 +123,46 @@ class BelowPlot(QTabWidget):
             page = self.widget(2)
             self.removeTab(2)
             page.deleteLater()
-        self._pages = {}
+        self._pages, self._tables = {}, {}
         for table in tables:
             self._pages[table.key] = _TablePage(table)
             self.addTab(self._pages[table.key], table.title)
 
     def _turned(self, *_: object) -> None:
         view = self.table_in_front()
-        self.copy_button.setEnabled(view is not None)
+        self.copy_button.setEnabled(view is not None and view.isEnabled())
         if view is not None:
             self.copy_button.setMenu(view.menu)
+        self._fresh = False
         self._refresh()
 
     def _refresh(self) -> None:
         """Bring the table that is looked at up to date."""
-        wanted = {0: "", 1: "numbers"}.get(self.currentIndex(), "tables")
-        if self._result is None or not wanted or wanted in self._fresh:
+        if self._result is None or self._fresh or self.currentIndex() == 0:
             return
-        self._fresh.add(wanted)
-        if wanted == "numbers":
+        self._fresh = True
+        page = self.currentWidget()
+        if not isinstance(page, _TablePage):
             self._show_numbers(self._result)
             return
-        for table in self._result.tables:
-            self._pages[table.key].show_table(table)
+        key = next(key for key, there in self._pages.items() if there is page)
+        page.show_table(self._tables[key])
+        if self._known(key):
+            self._enable(page, True)
+
+    def _grey(self) -> None:
+        """Take the light from tables of the answer before, as long as there are no others."""
+        for key, page in self._pages.items():
+            self._enable(page, self._known(key))
+
+    def _known(self, key: str) -> bool:
+        """Return whether the newest answer has a table."""
+        return any(table.key == key for table in self._result.tables)
+
+    def _enable(self, page: _TablePage, known: bool) -> None:
+        page.view.setEnabled(known)
+        if page is self.currentWidget():
+            self.copy_button.setEnabled(known)
 
     def _show_numbers(self, result: Result) -> None:
         keys, numbers = wide_table(result.series)

@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene, QWidget
 
 from explorer.figures import style
 from explorer.figures.marks import (
@@ -82,6 +82,8 @@ class BoundsPlot(pg.GraphicsView):
             axis.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.view.setZValue(10)
         self.setCentralItem(frame)
+        # Few items that all move: an index of where they are would be made anew with every frame.
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.lanes = AbsenceLanes(self.view)
         self.invalid = InvalidRanges(self.view)
         self.value_line = pg.InfiniteLine(angle=90, movable=True)
@@ -96,6 +98,7 @@ class BoundsPlot(pg.GraphicsView):
         self.view.addItem(self.line_label, ignoreBounds=True)
         self.value_line.sigPositionChanged.connect(self._place_label)
         self.view.sigRangeChanged.connect(self._place_label)
+        self.view.sigResized.connect(self._resized)
         self.line_text = ""
         self.crosshair = Crosshair(self.view, self.viewport())
         self.scene().sigMouseMoved.connect(self._pointer_moved)
@@ -286,6 +289,7 @@ class BoundsPlot(pg.GraphicsView):
             room = max(self.view.height() - self.lanes.pixels, 1.0)
             # The lanes stand below the curves, not on them.
             self.view.setYRange(low - (high - low) * self.lanes.pixels / room, high, padding=0)
+        self.view.updateMatrix()  # else it is done while painting, and everything painted twice
 
     def _user_moved(self, *_: object) -> None:
         self._user_view = True
@@ -347,8 +351,11 @@ class BoundsPlot(pg.GraphicsView):
         super().resizeEvent(event)
         if hasattr(self, "crosshair"):
             self.crosshair.hide()
-            if not self._user_view:
-                self.fit()
+
+    def _resized(self, *_: object) -> None:
+        """Fit to the room that the axes and their words leave."""
+        if not self._user_view:
+            self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Act on the keys that are this widget's own."""

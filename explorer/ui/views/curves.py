@@ -11,6 +11,7 @@ from explorer.figures.marks import area_edges, axis_coordinates
 from explorer.figures.style import SeriesStyle
 from explorer.studies.model import Mark, Series
 from explorer.ui.views.filled import Filled, between, columns
+from explorer.ui.views.stroke import Stroke
 
 MAX_POINTS = 2000
 _PIXELS_PER_POINT = 96 / 72
@@ -64,15 +65,13 @@ class Curve:
 
     def __init__(self, view: pg.ViewBox) -> None:
         self._view = view
-        self.line = pg.PlotCurveItem(connect="finite", antialias=True, skipFiniteCheck=False)
+        self.line = Stroke(view, 10)
         self.ends = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
         self.ends.setZValue(12)
-        self.line.setZValue(10)
         self.fill: Filled | None = None
         self.dots: pg.ScatterPlotItem | None = None
-        self.whiskers: pg.PlotCurveItem | None = None
+        self.whiskers: Stroke | None = None
         self.caps: pg.ScatterPlotItem | None = None
-        view.addItem(self.line, ignoreBounds=True)
         view.addItem(self.ends, ignoreBounds=True)
         self.x = self.y = np.empty(0)
         self.low: np.ndarray | None = None
@@ -87,7 +86,7 @@ class Curve:
     def set_style(self, style: SeriesStyle, background: str, ratio: float) -> None:
         """Draw in this style from now on, on a screen with so many device pixels a pixel."""
         self._look = (style, background, ratio)
-        self.line.setPen(pen_of(style, ratio=ratio))
+        self.line.set_pen(pen_of(style, ratio=ratio))
         self.ends.setPen(pg.mkPen(style.colour, width=1.6 * ratio))
         self.ends.setBrush(pg.mkBrush(background))
         if self.fill is not None:
@@ -97,7 +96,7 @@ class Curve:
             self.dots.setPen(pg.mkPen(background, width=0.8 * ratio))
             self.dots.setBrush(pg.mkBrush(style.colour))
             self.dots.setSymbol(SYMBOLS[style.marker])
-            self.whiskers.setPen(thin_pen)
+            self.whiskers.set_pen(thin_pen)
             self.caps.setPen(thin_pen)
 
     def _style_fill(self) -> None:
@@ -127,16 +126,20 @@ class Curve:
         ranged = series.low is not None and series.high is not None
         self.low, self.high = (series.low[places], series.high[places]) if ranged else (None, None)
         joined = series.mark in _JOINED
-        if joined or len(self.line.xData if self.line.xData is not None else ()):
-            self.line.setData(*((self.x, self.y) if joined else (np.empty(0), np.empty(0))))
+        self.line.set_points(*((self.x, self.y) if joined else (np.empty(0), np.empty(0))))
         leaves = series.mark in (Mark.LINE, Mark.AREA)
         edge = _edges(np.isfinite(self.y)) if leaves else np.empty(0, int)
-        if len(edge) or len(self.ends.data):
-            self.ends.setData(self.x[edge], self.y[edge])
+        self._set_ends(self.x[edge], self.y[edge])
         self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
         self._set_fill(series, places, edges, ranged)
         self._set_dots(series, ranged)
         self._extent = self._measure(edges, places)
+
+    def _set_ends(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Put the hollow marks here; scattered points take longer than a line."""
+        known = self.ends.data
+        if not (np.array_equal(known["x"], x) and np.array_equal(known["y"], y)):
+            self.ends.setData(x, y)
 
     def _set_fill(
         self,
@@ -174,12 +177,13 @@ class Curve:
             if not is_dots:
                 return
             self.dots = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
-            self.whiskers = pg.PlotCurveItem(connect="pairs", antialias=True)
+            self.whiskers = Stroke(self._view, 11, pairs=True)
             self.caps = pg.ScatterPlotItem(size=DOT_SIZE - 1, pxMode=True, symbol="_")
-            for item, depth in ((self.whiskers, 11), (self.caps, 11), (self.dots, 12)):
+            for item, depth in ((self.caps, 11), (self.dots, 12)):
                 item.setZValue(depth)
-                item.setVisible(self.line.isVisible())
                 self._view.addItem(item, ignoreBounds=True)
+            for item in (self.whiskers, self.caps, self.dots):
+                item.setVisible(self.line.isVisible())
             if self._look is not None:
                 self.set_style(*self._look)
         there = np.isfinite(self.x) & np.isfinite(self.y) & is_dots
@@ -191,7 +195,7 @@ class Curve:
                 low = np.where(self.low <= 0, self.y - 1000.0, low)
             known = there & np.isfinite(low) & np.isfinite(high)
             x, low, high = self.x[known], low[known], high[known]
-        self.whiskers.setData(np.repeat(x, 2), np.column_stack([low, high]).ravel())
+        self.whiskers.set_points(np.repeat(x, 2), np.column_stack([low, high]).ravel())
         self.caps.setData(np.tile(x, 2), np.r_[low, high])
 
     # What it covers

@@ -1,0 +1,93 @@
+"""Lines through points: one path an item, built once for every new set of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from pyqtgraph.functions import create_qpolygonf, ndarray_from_qpolygonf
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
+
+from explorer.figures.marks import runs
+
+
+class Stroke(pg.GraphicsObject):
+    """Joined points, left out where a coordinate is not finite; stays in the scene.
+
+    A `pyqtgraph.PlotCurveItem` works out its bounds anew several times a frame, which takes longer
+    than drawing. This one says that it covers whatever part of the plot is shown: all of that is
+    painted again anyway when curves move.
+
+    Parameters
+    ----------
+    view : ViewBox
+        In whose coordinates the points are.
+    depth : float
+        Its place above or below the other items.
+    pairs : bool
+        Whether the points are ends of separate pieces, two and two, instead of one line.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        The points.
+    pen : QPen
+    """
+
+    def __init__(self, view: pg.ViewBox, depth: float, pairs: bool = False) -> None:
+        super().__init__()
+        self._view = view
+        self._pairs = pairs
+        self._path = QPainterPath()
+        self._shown = QRectF()
+        self.x = self.y = np.empty(0)
+        self.pen = QPen(Qt.PenStyle.NoPen)
+        self.setZValue(depth)
+        view.addItem(self, ignoreBounds=True)
+
+    def set_pen(self, pen: QPen) -> None:
+        """Draw with this pen from now on."""
+        self.pen = pen
+        self.update()
+
+    def set_points(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Join these points from now on."""
+        if not (len(x) or len(self.x)):
+            return
+        self.x, self.y = x, y
+        path = QPainterPath()
+        there = np.isfinite(x) & np.isfinite(y)
+        if self._pairs:
+            pieces = [slice(i, i + 2) for i in range(0, len(x), 2) if there[i : i + 2].all()]
+        else:
+            pieces = [slice(0, len(x))] if len(x) and there.all() else runs(there)
+        for piece in pieces:
+            path.addPolygon(_polygon(x[piece], y[piece]))
+        self._path = path
+        self.update()
+
+    def viewTransformChanged(self) -> None:
+        """Cover the part that is shown now."""
+        super().viewTransformChanged()
+        shown = self._view.viewRect()
+        if shown != self._shown:
+            self.prepareGeometryChange()
+            self._shown = shown
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in the view's coordinates."""
+        return self._shown
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        if len(self.x):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(self.pen)
+            painter.drawPath(self._path)
+
+
+def _polygon(x: np.ndarray, y: np.ndarray) -> QPolygonF:
+    polygon = create_qpolygonf(len(x))
+    points = ndarray_from_qpolygonf(polygon)
+    points[:, 0], points[:, 1] = x, y
+    return polygon
