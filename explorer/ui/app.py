@@ -89,6 +89,9 @@ def run_window(options: WindowOptions) -> int:
     from explorer.ui.preflight import require
 
     require()
+    from explorer.ui.lighter_imports import lighten_imports
+
+    lighten_imports()
     from explorer.ui.launch import Launch
 
     return Launch(options, sys.argv[:1]).run()

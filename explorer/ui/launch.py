@@ -69,8 +69,9 @@ class Launch(QObject):
         choice = options.theme
         if choice == "system" and not alone:
             choice = _known_theme(self.keeper.values.get("theme"))
-        self.theme = themes.Theme(choice)
+        self.theme = themes.Theme(choice, dressed=False)
         self.window = MainWindow(self.session, self.host, self.theme, self.keeper)
+        self.theme.dress()
         self.window.resize(*options.size)
         self.hook = ExceptionHook()
         self.hook.caught.connect(self.window.tell)

@@ -67,6 +67,16 @@ DARK = Chrome(
 class Theme(QObject):
     """The window's present colours.
 
+    Parameters
+    ----------
+    choice : str
+        ``system``, ``light`` or ``dark``.
+    parent : QObject, optional
+    dressed : bool
+        Whether the style sheet is set at once, or when `dress` is called: with one, Qt looks for
+        the rules of every widget anew whenever it is put into another, 110 ms for a window that
+        is only being built.
+
     Signals
     -------
     changed()
@@ -75,9 +85,12 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, choice: str = "system", parent: QObject | None = None) -> None:
+    def __init__(
+        self, choice: str = "system", parent: QObject | None = None, dressed: bool = True
+    ) -> None:
         super().__init__(parent)
         self._choice = choice
+        self._dressed = dressed
         hints = QGuiApplication.styleHints()
         self._system = hints.colorScheme()
         self._system_palette_dark = _is_dark(QGuiApplication.palette())
@@ -123,6 +136,12 @@ class Theme(QObject):
             self._apply()
             self.changed.emit()
 
+    def dress(self) -> None:
+        """Set the style sheet, if that was left for later."""
+        if not self._dressed:
+            self._dressed = True
+            self._set_sheet()
+
     def _system_changed(self, scheme: Qt.ColorScheme) -> None:
         before, self._system = self.name, scheme
         if self.name != before:
@@ -130,9 +149,12 @@ class Theme(QObject):
             self.changed.emit()
 
     def _apply(self) -> None:
-        app = QApplication.instance()
-        app.setPalette(_palette(self.chrome))
-        app.setStyleSheet(_sheet(self.chrome))
+        QApplication.instance().setPalette(_palette(self.chrome))
+        if self._dressed:
+            self._set_sheet()
+
+    def _set_sheet(self) -> None:
+        QApplication.instance().setStyleSheet(_sheet(self.chrome))
 
 
 def prepare(app: QApplication) -> None:
