@@ -143,19 +143,18 @@ def _readouts(
 
 def _hop_table(eps: float, delta: float, r: float, space: ChosenSpace) -> Table:
     """Return what is left after some hops, beside what the paper prints."""
+    count = [k for k in _HOPS if k == 1 or (k - 1) * r < 1]
+    grown = um.group_privacy_delta(eps, delta, count).tolist()
     rows: list[tuple[str | float | None, ...]] = []
-    for k in _HOPS:
-        if (k - 1) * r >= 1 and k > 1:
-            break
-        grown = float(um.group_privacy_delta(eps, delta, float(k)))
+    for k, left in zip(count, grown, strict=True):
         printed = (delta * math.exp(k), delta * math.exp(min(k * eps, 700.0)))
         rows.append(
             (
                 float(k),
                 said.length(min(k * r, 1.0), space),
                 k * eps,
-                *(min(v, 1.0) for v in (grown, *printed)),
-                "nothing promised" if grown >= 1 else odds(k * eps, grown),
+                *(min(v, 1.0) for v in (left, *printed)),
+                "nothing promised" if left >= 1 else odds(k * eps, left),
             )
         )
     return Table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,3 +39,23 @@ def test_many_draws_come_near_the_mean():
     assert found[-1] == pytest.approx(0.008, rel=0.01)
     # Spec: 0.01547 by KL at s = 1e4, 0.02760 by Lemma 5.2.
     assert 0.012 < found[1] < 0.01547
+
+
+@given(
+    st.floats(-300, 0).map(lambda x: 10.0**x),
+    st.floats(-9, 0).map(lambda x: 10.0**x) | st.floats(0, 1),
+    st.floats(0, 12).map(lambda x: float(round(10.0**x))),
+)
+def test_the_kl_threshold_is_large_enough_and_hardly_larger(delta, r, s):
+    found = float(um.bounded_reduction(1.0, delta, r, s).threshold)
+    if not (0.0 < r < 1.0) or found >= 1.0 or delta >= 1.0:
+        return
+    with mpmath.workdps(50):
+        rate, need = mpmath.mpf(r), -mpmath.log(mpmath.mpf(delta)) / mpmath.mpf(s)
+
+        def kl(c):
+            return c * mpmath.log(c / rate) + (1 - c) * mpmath.log((1 - c) / (1 - rate))
+
+        assert kl(mpmath.mpf(found)) >= need
+        lower = mpmath.mpf(found) * (1 - mpmath.mpf("4e-14"))
+        assert lower <= rate or kl(lower) <= need
