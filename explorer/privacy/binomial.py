@@ -123,6 +123,44 @@ def log_pmf(m: ArrayLike, trials: ArrayLike, log_p: float, log_q: float) -> Floa
     )
 
 
+def log_pmf_at(m: float, trials: float, log_p: float, log_q: float) -> float:
+    """Return `log_pmf` of one whole m: where a run starts, arrays of one element cost more."""
+    rest = trials - m
+    if m <= 0:
+        return trials * log_q
+    if rest <= 0:
+        return trials * log_p
+    p, q = math.exp(log_p), math.exp(log_q)
+    if p > 1e-290 and q > 1e-290:
+        exponent = -_deviance_at(m, trials * p) - _deviance_at(rest, trials * q)
+    else:
+        exponent = m * (log_p + math.log(trials / m)) + rest * (log_q + math.log(trials / rest))
+    return (
+        _stirling_error_at(trials)
+        - _stirling_error_at(m)
+        - _stirling_error_at(rest)
+        + exponent
+        + 0.5 * (math.log(trials / (m * rest)) - _LOG_2PI)
+    )
+
+
+def _stirling_error_at(m: float) -> float:
+    if m < _SMALL:
+        return float(_STIRLING_TABLE[int(m)])
+    u = 1.0 / (m * m)
+    return (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))) / m
+
+
+def _deviance_at(x: float, mean: float) -> float:
+    v = (x - mean) / mean
+    if abs(v) >= 0.03:
+        return mean * ((1 + v) * math.log1p(v) - v)
+    terms = 0.0
+    for j in range(10, 2, -1):
+        terms = v * (1 / (j * (j - 1)) - terms)
+    return mean * v * v * (1 / 2 - terms)
+
+
 def log_half_pmf(m: FloatArray, trials: FloatArray) -> FloatArray:
     """Return ln Pr[Bin(trials, ½) = m] for whole 0 ≤ m < trials/2, broadcast together.
 
@@ -150,12 +188,12 @@ def log_pmf_run(first: float, last: float, trials: float, log_p: float, log_q: f
     Neighbours differ by the factor (trials−m)p/((m+1)q); the run starts from the exact value at
     its most likely member, so that rounding errors grow with the distance from there only.
     """
-    m = np.arange(first, last + 1)
-    top = min(max(math.floor((trials + 1) * math.exp(log_p)), first), last)
-    steps = np.log((trials - m[:-1]) / (m[:-1] + 1)) + (log_p - log_q)
-    out = np.concatenate([[0.0], np.cumsum(steps)])
-    anchor = float(log_pmf(np.array([float(top)]), trials, log_p, log_q)[0])
-    return np.asarray(out + (anchor - out[int(top - first)]))
+    m = np.arange(first, last)
+    top = float(min(max(math.floor((trials + 1) * math.exp(log_p)), first), last))
+    out = np.zeros(m.size + 1)
+    np.cumsum(np.log((trials - m) / (m + 1)) + (log_p - log_q), out=out[1:])
+    out += log_pmf_at(top, trials, log_p, log_q) - out[int(top - first)]
+    return out
 
 
 def logistic_log_p(eps0: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from explorer.privacy.binomial import log_pmf, log_pmf_run
+from explorer.privacy.binomial import log_pmf, log_pmf_at, log_pmf_run
 from explorer.privacy.bounds import FloatArray
 
 Weight = Callable[[FloatArray], FloatArray]
@@ -145,4 +145,4 @@ def point(y: float, trials: float, q: float) -> float:
         return 0.0
     if q in (0.0, 1.0):
         return float(y == trials * q)
-    return math.exp(float(log_pmf(np.array([y]), trials, math.log(q), math.log1p(-q))[0]))
+    return math.exp(log_pmf_at(y, trials, math.log(q), math.log1p(-q)))

@@ -12,20 +12,24 @@ with Y ~ g and N = n+1: positive terms, and the expectation for every b from two
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.binomial import log_pmf, log_pmf_run
+from explorer.privacy.binomial import log_pmf, log_pmf_at
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.histograms.binomial_sums import panels, reach
 
 _SMALLEST = 745.0
-_BELOW_PEAK = 60.0
-_WHOLE = 40_000
+_BELOW_PEAK = 48.0
+"""Terms below e^−48 of the largest are left out: together less than 1e-15 of the sum."""
+_PLACES = 96
+"""Values of b at which the terms are estimated to find those that matter."""
 _DIRECT_DEVIATION = 1e4
+_CELLS = 400_000
+"""Values of b and y that are worked on together; points of similar width share a table."""
 
 
 def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
@@ -59,46 +63,163 @@ def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
     users = domain.integers("n", n, 1, domain.COUNT_MAX)
     rate = domain.reals("q", q, 0.0, 1.0)
     e, users, rate = np.broadcast_arrays(e, users, rate)
-    out = np.empty(e.shape)
-    for i in np.ndindex(e.shape):
-        out[i] = joint_delta(float(e[i]), float(users[i]), float(rate[i]))
-    return domain.simple(out)
+    return domain.simple(joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape))
 
 
 def joint_delta(eps: float, n: float, q: float) -> float:
     """Return `histogram_delta` of one point, unchecked."""
-    q = min(q, 1 - q)
-    if q == 0.0:
-        return 1.0
+    return float(joint_deltas(np.array([eps]), np.array([n]), np.array([q]))[0])
+
+
+def joint_deltas(eps: FloatArray, n: FloatArray, q: FloatArray) -> FloatArray:
+    """Return `histogram_delta` of 1-dimensional arrays of points of one length, unchecked."""
+    q = np.minimum(q, 1 - q)
     N = n + 1
     # Two likelihood ratios inside the supports differ by at most n²: beyond it nothing changes.
-    eps = min(eps, 2 * math.log(N) + 1)
-    log_q, log_r = math.log(q), math.log1p(-q)
-    mean, variance = N * q, N * q * (1 - q)
-    if variance > _DIRECT_DEVIATION**2:
-        return _smooth(eps, N, log_q, log_r, mean, variance)
-    low = max(0.0, math.floor(mean - math.sqrt(2 * _SMALLEST * variance)))
-    third = _SMALLEST / 3
-    widest = mean + third + math.sqrt(third**2 + 2 * _SMALLEST * variance)
-    high = min(N, float(math.ceil(widest)))
-    first, last = low, min(high, N - 1)
-    if last - first > _WHOLE:
-        b = np.round(np.linspace(first, last, 4096))
-        height = _height(b, eps, N, log_q, log_r, mean)
-        if height.max() < -1.05 * _SMALLEST:
-            return 0.0
-        kept = np.flatnonzero(height > height.max() - _BELOW_PEAK)
-        first, last = b[max(kept[0] - 1, 0)], b[min(kept[-1] + 1, b.size - 1)]
-    b = np.arange(first, last + 1)
-    log_first = log_pmf_run(first, last, N, log_q, log_r)
-    return _summed(eps, N, log_q, log_r, high, b, log_first)
+    eps = np.minimum(eps, 2 * np.log(N) + 1)
+    out = np.ones(q.shape)
+    variance = N * q * (1 - q)
+    wide = variance > _DIRECT_DEVIATION**2
+    for i in np.flatnonzero(wide):
+        log_q, log_r = math.log(q[i]), math.log1p(-q[i])
+        out[i] = _smooth(
+            float(eps[i]), float(N[i]), log_q, log_r, float(N[i] * q[i]), float(variance[i])
+        )
+    rest = np.flatnonzero(~wide & (q > 0))
+    if rest.size == 0:
+        return out
+    found = _Window.of(eps[rest], N[rest], q[rest])
+    out[rest[found.size == 0]] = 0.0
+    order = np.flatnonzero(found.size > 0)
+    order = order[np.argsort(found.size[order])]
+    start = 0
+    while start < order.size:
+        least = found.size[order[start]]
+        stop = start + 1
+        while (
+            stop < order.size
+            and found.size[order[stop]] <= 1.5 * least + 64
+            and (stop + 1 - start) * found.size[order[stop]] <= _CELLS
+        ):
+            stop += 1
+        some = order[start:stop]
+        at = rest[some]
+        out[at] = _summed(eps[at], N[at], q[at], found.at(some))
+        start = stop
+    return out
 
 
-def _threshold(b: FloatArray, eps: float, N: float) -> tuple[FloatArray, FloatArray]:
+class _Window(NamedTuple):
+    """What matters of the two bins at each point: b from first to last, y from base to top."""
+
+    first: FloatArray
+    last: FloatArray
+    base: FloatArray
+    top: FloatArray
+
+    @property
+    def size(self) -> FloatArray:
+        """How many counts there are from the first b to the last y; 0 if there is nothing."""
+        return np.asarray(np.maximum(self.top - self.first + 1, 0.0))
+
+    def at(self, index: Any) -> _Window:
+        return _Window(*(part[index] for part in self))
+
+    @classmethod
+    def of(cls, eps: FloatArray, N: FloatArray, q: FloatArray) -> _Window:
+        r = 1 - q
+        mean, variance = N * q, N * q * r
+        low = np.maximum(np.floor(mean - np.sqrt(2 * _SMALLEST * variance)), 0.0)
+        third = _SMALLEST / 3
+        widest = mean + third + np.sqrt(third**2 + 2 * _SMALLEST * variance)
+        high = np.minimum(N, np.ceil(widest))
+        first, last = low, np.minimum(high, N - 1)
+        share = np.linspace(0.0, 1.0, _PLACES)
+        b = np.rint(first[:, None] + (last - first)[:, None] * share)
+        edge, _ = _threshold(b, eps[:, None], N[:, None])
+        height = _exponent(b, N, q) + _exponent(np.maximum(edge, mean[:, None]), N, q)
+        kept = height > height.max(axis=1, keepdims=True) - _BELOW_PEAK
+        rows = np.arange(q.size)
+        lowest = np.maximum(np.argmax(kept, axis=1) - 1, 0)
+        largest = np.minimum(_PLACES - np.argmax(kept[:, ::-1], axis=1), _PLACES - 1)
+        first, last = b[rows, lowest], b[rows, largest]
+        base, far = _start(first, eps, N), _start(last, eps, N)
+        # From `far` on the terms in y fall by this rate and faster.
+        with np.errstate(divide="ignore"):
+            rate = np.log((far + 1) / (N - far)) + np.log(r) - np.log(q)
+        spread = far * (N - far) / N
+        bent = _BELOW_PEAK + np.sqrt(_BELOW_PEAK**2 + 2 * _BELOW_PEAK * spread)
+        steps = np.minimum(bent, _BELOW_PEAK / np.maximum(rate, 1e-9))
+        top = np.where(base > high, first - 1, np.minimum(high, far + np.ceil(steps)))
+        return cls(first, last, base, top)
+
+
+def _exponent(x: FloatArray, N: FloatArray, q: FloatArray) -> FloatArray:
+    """Return about ln Pr[Bin(N, q) = x], as large deviations have it, x along the last axis."""
+    mean, rest = (N * q)[:, None], (N * (1 - q))[:, None]
+    x = np.maximum(x, 0.25)
+    left = np.maximum(rest + mean - x, 0.25)
+    # Past 1e10 the rounding errors are as large as a hundredth; this only finds the window.
+    return np.asarray(-x * np.log(x / mean) - left * np.log1p((left - rest) / rest))
+
+
+def _threshold(b: FloatArray, eps: Any, N: Any) -> tuple[FloatArray, FloatArray]:
     """Return A(b) and N − A(b)."""
-    lift = math.exp(eps)
-    below, above = lift * b, N - b
-    return N * below / (above + below), N * above / (above + below)
+    below, above = np.exp(eps) * b, N - b
+    unit = N / (above + below)
+    return unit * below, unit * above
+
+
+def _start(b: FloatArray, eps: Any, N: Any) -> FloatArray:
+    """Return the first y above A(b)."""
+    return np.asarray(np.minimum(np.floor(_threshold(b, eps, N)[0]) + 1, N))
+
+
+def _summed(eps: FloatArray, N: FloatArray, q: FloatArray, window: _Window) -> FloatArray:
+    """Return δ of points whose windows are of similar size, a row each."""
+    first, last, base, top = (part[:, None] for part in window)
+    logs, log_q, log_r = _logs(N, q, window)
+    eps, N = eps[:, None], N[:, None]
+    y = first + np.arange(logs.shape[1])
+    # What lies left of the base is not summed, but stands in the same table.
+    logs_y = np.where(y > top, -np.inf, logs)
+    offset = np.where(y >= base, logs_y, -np.inf).max(axis=1, keepdims=True)
+    second = np.exp(np.minimum(logs_y - offset, 500.0))
+    tail = np.cumsum(second[:, ::-1], axis=1)[:, ::-1]
+    loss = np.zeros(tail.shape)
+    np.cumsum(tail[:, :0:-1], axis=1, out=loss[:, -2::-1])
+    b = y[:, : int((last - first).max()) + 1]
+    edge, left = _threshold(b, eps, N)
+    start = np.minimum(np.floor(edge) + 1, N)
+    # start − A from the nearer end, so that it keeps its digits where A is almost N.
+    gap = np.maximum(np.where(edge > N / 2, left - (N - start), start - edge), 0.0)
+    width = logs.shape[1]
+    index = np.minimum(start - first, width - 1).astype(np.int64)
+    index += width * np.arange(index.shape[0])[:, None]
+    expected = loss.ravel()[index] + gap * tail.ravel()[index]
+    expected[(start > top) | (b > last)] = 0.0
+    scale = offset - np.log(N) - log_q - log_r
+    weights = np.exp(logs[:, : b.shape[1]] + scale) * ((N - b + np.exp(eps) * b) / N)
+    return np.asarray(np.minimum(np.einsum("ij,ij->i", weights, expected), 1.0))
+
+
+def _logs(
+    N: FloatArray, q: FloatArray, window: _Window
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ln g(y) for y from each row's first to its top and further, ln q and ln(1−q).
+
+    As `log_pmf_run`, all rows at once.
+    """
+    log_q, log_r = np.log(q)[:, None], np.log1p(-q)[:, None]
+    m = window.first[:, None] + np.arange(int(window.size.max()) - 1)
+    left = np.maximum(N[:, None] - m, 1.0)
+    out = np.zeros((q.size, m.shape[1] + 1))
+    np.cumsum(np.log(left / (m + 1)) + (log_q - log_r), axis=1, out=out[:, 1:])
+    for i, (first, top) in enumerate(zip(window.first, window.top, strict=True)):
+        at = float(min(max(math.floor((N[i] + 1) * q[i]), first), top))
+        exact = log_pmf_at(at, float(N[i]), float(log_q[i, 0]), float(log_r[i, 0]))
+        out[i] += exact - out[i, int(at - first)]
+    return out, log_q, log_r
 
 
 def _height(
@@ -107,38 +228,6 @@ def _height(
     """Return about the logarithm of the summand at b."""
     edge, _ = _threshold(b, eps, N)
     return log_pmf(b, N, log_q, log_r) + log_pmf(np.ceil(np.clip(edge, mean, N)), N, log_q, log_r)
-
-
-def _summed(
-    eps: float,
-    N: float,
-    log_q: float,
-    log_r: float,
-    high: float,
-    b: FloatArray,
-    log_first: FloatArray,
-) -> float:
-    edge, left = _threshold(b, eps, N)
-    start = np.minimum(np.floor(edge) + 1, N)
-    # start − A from the nearer end, so that it keeps its digits where A is almost N.
-    gap = np.where(edge > N / 2, left - (N - start), start - edge)
-    base = start[0]
-    if base > high:
-        return 0.0
-    far = float(start[-1])
-    top = min(high, far + math.ceil(reach(0.0, far * (N - far) / N)))
-    log_second = log_pmf_run(base, top, N, log_q, log_r)
-    offset = float(log_second.max())
-    second = np.exp(log_second - offset)
-    tail = np.cumsum(second[::-1])[::-1]
-    loss = np.concatenate([np.cumsum(tail[:0:-1])[::-1], [0.0]])
-    index = (start - base).astype(np.int64)
-    inside = index < tail.size
-    index = np.minimum(index, tail.size - 1)
-    expected = np.where(inside, loss[index] + np.maximum(gap, 0.0) * tail[index], 0.0)
-    scale = offset - 2 * math.log(N) - log_q - log_r
-    weights = np.exp(log_first + np.log(N - b + math.exp(eps) * b) + scale)
-    return min(1.0, float(weights @ expected))
 
 
 def _smooth(
@@ -150,12 +239,12 @@ def _smooth(
     average out over b (it does unless εσ is small).
     """
     deviation = math.sqrt(variance)
-    b = np.linspace(max(mean - 40 * deviation, 0.0), min(mean + 40 * deviation, N - 1), 4096)
+    b = np.linspace(max(mean - 40 * deviation, 0.0), min(mean + 40 * deviation, N - 1), 512)
     b = np.round(b)
     height = _height(b, eps, N, log_q, log_r, mean)
     if height.max() < -1.05 * _SMALLEST:
         return 0.0
-    kept = np.flatnonzero(height > height.max() - _BELOW_PEAK)
+    kept = np.flatnonzero(height > height.max() - 60.0)
     first, last = b[max(kept[0] - 1, 0)], b[min(kept[-1] + 1, b.size - 1)]
     nodes, weights = panels(4)
     b = first + (last - first) * nodes

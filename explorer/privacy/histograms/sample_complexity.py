@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
 from explorer.privacy.binomial import stirling_error
-from explorer.privacy.histograms.binomial_sums import lower_tail, upper_tail
+from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users
 from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
 
@@ -22,6 +22,7 @@ FAILURE = 1 / 200
 SUPPORT_MAX = 1e6
 SAMPLES_MAX = 1e15
 _EXACT_MAX = 1e7
+_TINY = 1e-290
 _SEARCHED = 1e6
 
 
@@ -189,18 +190,42 @@ def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
 
 def _radius(n: float, q: float, beta: float) -> float:
     mean = n * q
+    if q in (0.0, 1.0):
+        return 0.0
+    # Where a normal law, with its third moment, would have it, and a little more.
+    z = math.sqrt(2) * _erfc_inverse(beta)
+    guess = z * math.sqrt(mean * (1 - q)) + abs(1 - 2 * q) * (z * z - 1) / 6
+    r, step = float(max(math.ceil(guess), 0)) + 1, 1.0
+    while True:
+        low, high = math.ceil(mean - r), math.floor(mean + r)
+        beyond = lower_tail(low - 1, n, q) + upper_tail(high + 1, n, q)
+        if beyond <= beta:
+            break
+        r, step = r + step, 2 * step
+    # Inwards, a value of W from either side at a time: nothing cancels.
+    odds = q / (1 - q)
+    below, above = point(low, n, q), point(high, n, q)
+    while r > 0:
+        beyond += below + above
+        if beyond > beta:
+            break
+        # From one value to the next by their ratio, except from below the smallest doubles.
+        sound = below > _TINY, above > _TINY
+        below = below * (n - low) / (low + 1) * odds if sound[0] else point(low + 1, n, q)
+        above = above * high / (n - high + 1) / odds if sound[1] else point(high - 1, n, q)
+        r, low, high = r - 1, low + 1, high - 1
+    return r
 
-    def enough(r: float) -> bool:
-        below = lower_tail(math.ceil(mean - r) - 1, n, q)
-        return below + upper_tail(math.floor(mean + r) + 1, n, q) <= beta
 
-    low, high = -1.0, 1.0
-    while not enough(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = math.floor((low + high) / 2)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return max(0.0, float(high))
+def _erfc_inverse(value: float) -> float:
+    """Return about the x ≥ 0 with erfc(x) = value, for values in (0, 1]."""
+    x = math.sqrt(max(-math.log(value), 0.0))
+    for _ in range(3):
+        # erfc(x) ≈ 2e^−x²/(√π(x + √(x² + 1.6))), within 2 %.
+        x = math.sqrt(
+            max(-math.log(value * math.sqrt(math.pi) / 2 * (x + math.sqrt(x * x + 1.6))), 0.0)
+        )
+    return x
 
 
 def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:

@@ -35,6 +35,7 @@ from explorer.studies.sweeping import SweptPoints
 
 _KEPT = 20_000
 _AT_ONCE = 8
+_CALIBRATED_AT_ONCE = 14
 _HUMPS_USERS = 1e5
 _HUMPS = 0.02
 ORDERS = ("local_order", "cheu_order", "few_order", "fewest_order", "central_order")
@@ -122,18 +123,19 @@ def calibrated(points: Points, context: Context) -> Noise:
     kept: dict[tuple[Any, ...], float] = context.memo(("histograms", "calibrations"), dict)
     if len(kept) > _KEPT:
         kept.clear()
-    q = np.empty(points.n.size)
     rows, which = np.unique(
         np.stack([points.eps, points.delta, points.held]), axis=1, return_inverse=True
     )
-    for i in range(rows.shape[1]):
-        key = (points.kind, *rows[:, i].tolist())
-        if key not in kept:
-            context.check()
-            eps, delta, held = rows[:, i].tolist()
-            found = calibrate(eps, delta, held, points.kind)
-            kept[key] = 1 - found.p if found.feasible else math.nan
-        q[which.ravel() == i] = kept[key]
+    keys = [(points.kind, *row) for row in rows.T.tolist()]
+    missing = [i for i, key in enumerate(keys) if key not in kept]
+    for start in range(0, len(missing), _CALIBRATED_AT_ONCE):
+        context.check()
+        some = missing[start : start + _CALIBRATED_AT_ONCE]
+        eps, delta, held = rows[:, some]
+        found = calibrate(eps, delta, held, points.kind)
+        values = np.where(found.feasible, 1 - found.p, math.nan)
+        kept.update((keys[i], float(value)) for i, value in zip(some, values, strict=True))
+    q = np.array([kept[key] for key in keys])[which.ravel()]
     valid = np.isfinite(q)
     cut = valid & (points.held > _HUMPS_USERS) & (np.nan_to_num(q) >= _HUMPS)
     return Noise(q, valid, "" if valid.all() else said.TOO_FEW, cut)

@@ -34,7 +34,7 @@ from explorer.studies.sweeping import SweptPoints, readout_of, swept_points
 
 _NOISY = ("n", "eps", "delta", "trusted")
 """Sweeps along which every point has a noise of its own to calibrate."""
-_COARSE_POINTS = 3
+_COARSE_POINTS = 12
 _POINTS = 33
 _SLOW_POINTS = 17
 _USERS_POINTS = 17
