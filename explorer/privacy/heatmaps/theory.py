@@ -14,6 +14,9 @@ DIAMETER = 2.0
 """Of the unit square under ℓ1: no distance of two distributions is larger."""
 
 
+DENSE_REFERENCE = Reference(PAPER, "Theorem D.1", "snapping to level ℓ* costs 2^-ℓ* (errata 16)")
+
+
 def noise_term(plan: Schedule, w: int) -> Bound:
     """Return the noise's part of the bound on E‖ŝ − s‖_EMD in Theorem 3.1.
 
@@ -198,12 +201,18 @@ def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int
     level : int
         ℓ of the map, the largest ℓ* there can be.
     """
+    return Bound(
+        np.array(dense_error(epsilon, assumed_users, n, level)), Role.UPPER, DENSE_REFERENCE
+    )
+
+
+def dense_error(epsilon: float, assumed_users: float, n: float, level: int = 30) -> float:
+    """Return the number of `dense_error_bound`: for curves, whose every point would be a bound."""
     if not n >= 1:
         raise ValueError(f"n: {n} is below 1")
     deep = depth_cap(epsilon, assumed_users, 0, level)
     value = 4 / n * _dense_norm(deep, epsilon) + (2.0**-deep if deep < level else 0.0)
-    note = "snapping to level ℓ* costs 2^-ℓ* (errata 16)"
-    return Bound(np.minimum(value, DIAMETER), Role.UPPER, Reference(PAPER, "Theorem D.1", note))
+    return min(value, DIAMETER)
 
 
 def dense_level(epsilon: float, n: float) -> int:

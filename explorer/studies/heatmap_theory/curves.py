@@ -53,12 +53,10 @@ def error_bounds(request: Request, points: SweptPoints, context: Context) -> dic
         values = pyramid_errors(key, epsilon, n, k, assumed, level, inside)
         found[key] = _where(inside, values, Role.UPPER, said.THEOREM_31)
     dense = [
-        theory.dense_error_bound(float(e), float(a), float(c), level)
-        for e, a, c in zip(epsilon, assumed, n, strict=True)
+        theory.dense_error(*point, level)
+        for point in zip(epsilon.tolist(), assumed.tolist(), n.tolist(), strict=True)
     ]
-    found["dense"] = Bound(
-        np.array([float(b.value) for b in dense]), Role.UPPER, dense[0].reference
-    )
+    found["dense"] = Bound(np.array(dense), Role.UPPER, theory.DENSE_REFERENCE)
     lower = theory.sparse_lower_bound(k, epsilon, n)
     found["lower"] = _where(inside, lower.value, Role.LOWER, lower.reference)
     found["lower_dense"] = dense_lower(epsilon, n, level)
@@ -84,19 +82,22 @@ def pyramid_errors(
     The noise's norm is inversely proportional to ε and depends on w and L beside: once for each
     different pair.
     """
-    values = np.full(n.shape, math.nan)
     known: dict[tuple[int, int], tuple[float, float]] = {}
-    for j in np.flatnonzero(inside).tolist():
-        w = int(k[j])
+
+    def at(w: int, epsilon: float, assumed: float) -> tuple[float, float]:
         last = level
         if key == "capped":
-            last = depth_cap(float(epsilon[j]), float(assumed[j]), start_level(w, level), level)
+            last = depth_cap(epsilon, assumed, start_level(w, level), level)
         if (w, last) not in known:
             variant = Variant.EXPERIMENTS if key == "capped" else Variant(key)
             plan = schedule(1.0, level, w, variant, last=last)
             known[w, last] = theory.sparse_noise_norm(plan, w), theory.flat_cells(plan)
-        norm, flat = known[w, last]
-        values[j] = 2 / n[j] * norm / epsilon[j] + flat
+        return known[w, last]
+
+    cells = np.where(inside, k, 1.0).astype(int).tolist()
+    points = zip(cells, epsilon.tolist(), assumed.tolist(), strict=True)
+    norm, flat = np.array([at(*point) for point in points]).T
+    values = np.where(inside, 2 / n * norm / epsilon + flat, np.nan)
     return np.asarray(np.minimum(values, theory.DIAMETER))
 
 
