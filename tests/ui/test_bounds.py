@@ -156,7 +156,7 @@ def test_the_line_is_the_slider(tiny, qtbot) -> None:
     plot = tiny.workspaces["bounds"].plot
     assert plot.value_line.value() == 0.0  # log₁₀ of ε = 1
     tiny.session.set_value("eps", 0.1)
-    assert plot.value_line.value() == -1.0
+    qtbot.waitUntil(lambda: plot.value_line.value() == -1.0)
     for at in (-0.5, 0.2, 0.5):
         plot.value_line.setPos(at)
         plot.value_line.sigDragged.emit(plot.value_line)

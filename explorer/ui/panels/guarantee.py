@@ -10,6 +10,8 @@ from explorer.studies.model import Condition, Guarantee, Result
 from explorer.ui.theme import Theme
 from explorer.ui.widgets.still_text import StillText
 
+LIVE_MS = 50
+"""While answers follow each other the panel is written at most so often: nobody reads faster."""
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
 _NOT_YET = "Nothing is claimed yet: the first answer is on its way."
@@ -20,6 +22,10 @@ def _show(label: QWidget, shown: bool) -> None:
     """Show or hide; asking for what is the case already is not free."""
     if label.isHidden() == shown:
         label.setVisible(shown)
+
+
+def _subject(result: Result) -> tuple[str, str]:
+    return result.request.study, result.request.quantity
 
 
 def _words(result: Result, promise: Guarantee, key: str) -> str:
@@ -41,6 +47,9 @@ class GuaranteePanel(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._result: Result | None = None
+        self._written: Result | None = None
+        self._live = QTimer(self, singleShot=True, interval=LIVE_MS)
+        self._live.timeout.connect(self._catch_up)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._say_differences)
         self.setWidgetResizable(True)
@@ -89,12 +98,24 @@ class GuaranteePanel(QScrollArea):
 
     def clear(self) -> None:
         """Claim nothing (another question, no answer yet)."""
-        self._result = None
+        self._result = self._written = None
         self._show_nothing(_NOT_YET)
 
     def show_result(self, result: Result) -> None:
-        """Show what an answer promises."""
+        """Show what an answer promises, at once or a moment after the one before."""
         self._result = result
+        before = self._written
+        if before is None or _subject(before) != _subject(result) or not self._live.isActive():
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Write what the newest answer promises."""
+        if self._result is not None and self._result is not self._written:
+            self._written = self._result
+            self._write(self._result)
+            self._live.start()
+
+    def _write(self, result: Result) -> None:
         promise = result.guarantee
         if promise is None:
             failing = any(c.holds is False for c in result.conditions)
@@ -126,11 +147,13 @@ class GuaranteePanel(QScrollArea):
 
     def part(self, key: str) -> str:
         """Return what is said of one part (``trust``, ``settings``, …); empty while hidden."""
+        self._catch_up()
         text = self._parts[key][1]
         return "" if text.isHidden() else text.text()
 
     def condition_texts(self) -> list[str]:
         """Return the conditions as shown: glyph, text, margin."""
+        self._catch_up()
         return [
             " ".join(filter(None, (glyph.text(), text.text(), margin.text())))
             for glyph, text, margin in self._rows

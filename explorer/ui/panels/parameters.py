@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -46,6 +46,7 @@ class _Page(QWidget):
         super().__init__(parent)
         self.rows: dict[str, ParameterRow] = {}
         self.sections: dict[str, Section] = {}
+        self._values: Mapping[str, Value] = {}
         self.space = SpaceView()
         self.space.hide()
         layout = QVBoxLayout(self)
@@ -63,6 +64,14 @@ class _Page(QWidget):
                 place.addWidget(row)
         self.sections[SPACE].rows.addWidget(self.space)
         layout.addStretch(1)
+
+    def show_values(self, values: Mapping[str, Value]) -> None:
+        """Show the values that are others than before; a slider that moves changes one of many."""
+        for key, row in self.rows.items():
+            value, before = values[key], self._values.get(key)
+            if before is None or value != before or type(value) is not type(before):
+                row.show_value(value)
+        self._values = values
 
     def show_rows(self, shown: list[str]) -> None:
         """Show these rows, and the headings that have something below them."""
@@ -256,10 +265,9 @@ class ParametersPanel(QScrollArea):
             self.verticalScrollBar().setValue(0)
         for group, section in page.sections.items():
             section.set_open(group not in self._folded)
-        for key, row in page.rows.items():
-            row.show_value(request[key])
         swept = request.sweep.key if request.sweep is not None else ""
         values = dict(request.values)
+        page.show_values(values)
         shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]
         layout = (study.id, swept, shown)
         if layout != self._shown:

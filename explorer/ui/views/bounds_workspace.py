@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
@@ -29,6 +29,8 @@ from explorer.ui.views.pin_list import PinList
 from explorer.ui.views.readouts import ReadoutsTable
 from explorer.ui.widgets.numbers import pretty_number
 
+LINE_WAITS_MS = 12
+"""The line at the slider moves with the curves where they are as quick as this, else alone."""
 _SIDE_BY_SIDE = 620
 """Pixels from which on legend and numbers stand beside each other."""
 
@@ -57,11 +59,14 @@ class BoundsWorkspace(QWidget):
     ) -> None:
         super().__init__(parent)
         self._session = session
+        self._controller = controller
         self._theme = theme
         self._drags = 0
         self._words: tuple[list[str], list[str]] = ([], [])
         self._coming: tuple[tuple, ViewState] | None = None
         self.current_result: Result | None = None
+        self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
+        self._line_late.timeout.connect(self._move_line)
         self._build()
         self.solving = Solving(session, host, self.plot, self.solve_bar)
         self.pinning = Pinning(session, host, self.pin_list)
@@ -159,6 +164,7 @@ class BoundsWorkspace(QWidget):
 
     def close_workspace(self) -> None:
         """Stop listening."""
+        self._line_late.stop()
         self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
@@ -248,7 +254,16 @@ class BoundsWorkspace(QWidget):
         if old is not None and (state.looks, state.pins) != (old.looks, old.pins):
             self._redraw()
             self.view_changed.emit()
-        self._place_line(study, request)
+        if not self._controller.busy:
+            self._place_line(study, request)
+        elif not self._line_late.isActive():
+            self._line_late.start()
+
+    def _move_line(self) -> None:
+        """Put the line at the slider: the curves take their time."""
+        front = self._front()
+        if front is not None:
+            self._place_line(*front)
 
     def _redraw(self) -> None:
         """Draw the last answer again, if it is about the question in front."""
@@ -260,6 +275,7 @@ class BoundsWorkspace(QWidget):
 
     def _place_line(self, study: Study, request: Request) -> None:
         """Put the line at the slider, if what is drawn has the slider's parameter below it."""
+        self._line_late.stop()
         sweep = request.sweep
         drawn = self.current_result.request if self.current_result is not None else None
         if sweep is None or drawn is None or drawn.sweep is None or drawn.sweep.key != sweep.key:

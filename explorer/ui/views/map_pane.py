@@ -237,7 +237,7 @@ class MapPane(pg.GraphicsView):
         self._view.setRange(
             xRange=(west, east), yRange=(south, north), padding=0, disableAutoRange=True
         )
-        self._lines.show_level(basemap().level_for(east - west))
+        self._lines.show_level(basemap().level_for(east - west), self.box)
         # Written at the next paint: while the window is built the size changes many times.
         self._stamps = None
         self.viewport().update()

@@ -39,13 +39,14 @@ def readout_tip(item: Readout) -> str:
 def _write(number: QLabel, text: str) -> None:
     """Write a number; its cell grows where it must and never shrinks.
 
-    A label of fixed size does not make the workspace lay itself out again with every text.
+    A label of fixed size does not make the workspace lay itself out again with every text. Its own
+    hint, which lays out a whole document, is asked for only where the text may not fit.
     """
     if text != number.text():
         number.setText(text)
-        wanted = number.sizeHint()
-        if number.minimumWidth() < wanted.width() or number.minimumHeight() < wanted.height():
-            number.setFixedSize(wanted.expandedTo(number.minimumSize()))
+        room = number.minimumWidth() - 2
+        if number.fontMetrics().horizontalAdvance(text) > room:
+            number.setFixedSize(number.sizeHint().expandedTo(number.minimumSize()))
 
 
 class ReadoutsTable(QWidget):
@@ -70,7 +71,7 @@ class ReadoutsTable(QWidget):
         if [r.key for r in readouts] != self._keys:
             self._rebuild(readouts)
         for (label, number), item, before in zip(self._cells, readouts, self._said, strict=True):
-            if item is before:
+            if item == before:
                 continue
             if before is None or item.label != before.label:
                 label.setText(item.label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -23,6 +23,8 @@ class StillLabel(QWidget):
         super().__init__(parent)
         self._alignment = alignment
         self._text = text
+        self._fitting: tuple[str, int, str] = ("", 0, "")
+        """Text and width of last time, and what of it fitted."""
         self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
@@ -48,9 +50,15 @@ class StillLabel(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Write the text, or as much of it as fits."""
-        painter = QPainter(self)
-        group = self.palette().currentColorGroup()
-        painter.setPen(self.palette().color(group, self.foregroundRole()))
-        metrics = self.fontMetrics()
-        shown = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | self._alignment, shown)
+        text, width = self._text, self.width()
+        if self._fitting[:2] != (text, width):
+            shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
+            self._fitting = (text, width, shown)
+        painter = QPainter(self)  # in the widget's colour and font
+        alignment = Qt.AlignmentFlag.AlignVCenter | self._alignment
+        painter.drawText(self.rect(), alignment, self._fitting[2])
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure again with another font."""
+        self._fitting = ("", 0, "")
+        super().changeEvent(event)

@@ -23,6 +23,7 @@ class StillText(QWidget):
 
     def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._text = ""
         self._label = QLabel(self, objectName=name, wordWrap=True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -34,12 +35,13 @@ class StillText(QWidget):
 
     def text(self) -> str:
         """Return what is written."""
-        return self._label.text()
+        return self._text
 
     def setText(self, text: str) -> None:
         """Write something else."""
-        if text == self._label.text():
+        if text == self._text:
             return
+        self._text = text
         self._label.setText(text)
         if self._label.heightForWidth(self.width()) != self.height():
             self.updateGeometry()
