@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -32,6 +32,9 @@ from explorer.ui.views.map_lines import prepare_tiles
 from explorer.ui.views.map_pane import KEY_ZOOM
 from explorer.ui.views.map_panes import MapPanes
 
+PREPARE_AFTER_MS = 300
+"""From the map's first showing to the building of tiles not yet seen, which its first picture would
+otherwise share the interpreter with."""
 HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 
 
@@ -62,12 +65,15 @@ class MapWorkspace(QWidget):
         self._result: Result | None = None
         self._pending_box: Box | None = None
         self._went_home = False
+        self._prepared = False
         self.setAccessibleName("Map")
         self.panes = MapPanes()
         self.metrics = MetricsStrip()
         self.banner = Banner()
         self.dots = Dots(self)
         self._prepare = LatestJob("preparing the basemap", self)
+        self._soon = QTimer(self, singleShot=True, interval=PREPARE_AFTER_MS)
+        self._soon.timeout.connect(lambda: self._prepare.submit("tiles", prepare_tiles))
         self.seed_label = QLabel()
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self._make_actions()
@@ -130,6 +136,7 @@ class MapWorkspace(QWidget):
         """Stop what runs beside the study; the window closes."""
         self._session.changed.disconnect(self._state_changed)
         self.dots.close()
+        self._soon.stop()
         self._prepare.close()
 
     def set_region_box(self, box: Box) -> None:
@@ -348,8 +355,9 @@ class MapWorkspace(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Fit the map once its size is known."""
         super().showEvent(event)
-        if not self._went_home:
-            self._prepare.submit("tiles", prepare_tiles)
+        if not self._prepared:
+            self._prepared = True
+            self._soon.start()
         # Only now are the panes as large as they will be.
         self.layout().activate()
         self.panes.layout().activate()
