@@ -7,6 +7,7 @@ The paper's width √(1.25 ln(1/δ))/α mixes up √(2 ln(1.25/δ)) and omits th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from explorer.privacy.user_metric.linear import DIM_MAX
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+_JUST_ABOVE = 2e-13
+"""Added to ln σ, so that rounding is on the private side."""
 
 
 def _mills(x: FloatArray) -> FloatArray:
@@ -54,11 +57,10 @@ def _log_delta(epsilon: FloatArray, ratio: FloatArray) -> FloatArray:
         log_density = -0.5 * low * low - _HALF_LOG_2PI
         # Near each other the difference is an integral of a positive slope.
         near = step < 0.5
-        x = (
-            np.where(near, middle, 0.0)[..., None]
-            + 0.25 * _NODES * np.where(near, 2 * step, 0.0)[..., None]
-        )
-        close = 0.5 * step * (_WEIGHTS * _mills_slope(x)).sum(axis=-1)
+        close = np.zeros(near.shape)
+        if near.any():
+            x = middle[near, None] + 0.5 * _NODES * step[near, None]
+            close[near] = 0.5 * step[near] * (_WEIGHTS * _mills_slope(x)).sum(axis=-1)
         apart = _mills(np.maximum(low, 0.0)) - _mills(high)
         tail = log_density + np.log(np.where(near, close, apart))
         # With low ≤ 0 the first term is at least ½ and the second at most ½ and well below it.
@@ -144,17 +146,46 @@ def gaussian_sigma(
     def excess(log_sigma: FloatArray) -> FloatArray:
         return np.where(needed, target - _log_delta(a, np.exp(-log_sigma)), 0.0)
 
-    log_low = log_high - 2.0
-    for _ in range(12):
-        short = excess(log_low) > 0
-        if not short.any():
-            break
-        log_low = np.where(short, 2 * log_low - log_high, log_low)
-    # From the private side: the upper end of the bracket keeps the promise.
-    _, found = increasing_root(excess, log_low, log_high + 1e-9)
+    found = _near_root(a, target, log_high) + _JUST_ABOVE
+    missed = ~(excess(found) >= 0)
+    if missed.any():
+        found = np.where(missed, _bracketed_root(excess, log_high), found)
     with np.errstate(over="ignore"):
         sigma = np.where(needed, np.exp(found) * (1 + 4e-15), 0.0) * slope / users
     return domain.simple(sigma)
+
+
+def _near_root(epsilon: FloatArray, target: FloatArray, start: FloatArray) -> FloatArray:
+    """Return about the ln σ with ln δ = target, by Newton's method from the private side.
+
+    dδ/dratio is φ(low), so that ln δ is steep where it is small and flattens: no step overshoots.
+    """
+    x = start
+    for _ in range(30):
+        with np.errstate(all="ignore"):
+            ratio = np.exp(-x)
+            low = epsilon / ratio - ratio / 2
+            log_delta = _log_delta(epsilon, ratio)
+            slope = np.exp(-x - 0.5 * low * low - _HALF_LOG_2PI - log_delta)
+            step = (log_delta - target) / slope
+        step = np.where(np.isfinite(step), np.clip(step, -3.0, 3.0), 0.0)
+        x = x + step
+        if (np.abs(step) < 1e-7).all():
+            break
+    return x
+
+
+def _bracketed_root(excess: Callable[[FloatArray], FloatArray], high: FloatArray) -> FloatArray:
+    """Return the ln σ at which `excess` turns positive, from above, below a point where it has."""
+    low = high - 2.0
+    for _ in range(12):
+        short = excess(low) > 0
+        if not short.any():
+            break
+        low = np.where(short, 2 * low - high, low)
+    # From the private side: the upper end of the bracket keeps the promise.
+    _, found = increasing_root(excess, low, high + 1e-9)
+    return found
 
 
 def gaussian_sigma_printed(
