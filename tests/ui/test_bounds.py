@@ -82,7 +82,7 @@ def test_a_curve_leaves_the_plot_where_it_does_not_hold(tiny, qtbot) -> None:
     linear = curve(tiny, "linear")
     gone = 10**linear.x > 2
     assert np.array_equal(np.isnan(linear.y), gone)
-    assert len(linear.ends.data) == 1  # a hollow mark where it ends
+    assert len(linear.ends.points) == 1  # a hollow mark where it ends
     assert "above ε = 2" in bounds.legend.row("linear").label.toolTip()
     (stretch,) = absent_stretches(bounds.current_result.series[1])
     assert stretch[0] <= 2 <= stretch[1] * 1.1

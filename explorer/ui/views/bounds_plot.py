@@ -23,6 +23,7 @@ from explorer.ui.views.crosshair import Crosshair
 from explorer.ui.views.curves import Curve
 from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.views.reading import reading, reading_table, value_at, wrapped
+from explorer.ui.views.tag import Tag
 from explorer.ui.views.value_axis import ValueAxis, nice_range
 from explorer.ui.widgets.numbers import pretty_number
 
@@ -93,9 +94,7 @@ class BoundsPlot(pg.GraphicsView):
         self.value_line.sigPositionChangeFinished.connect(lambda _: self.line_released.emit())
         self.value_line.hide()
         self.view.addItem(self.value_line, ignoreBounds=True)
-        self.line_label = pg.TextItem("", anchor=(0, 0))
-        self.line_label.setZValue(16)
-        self.view.addItem(self.line_label, ignoreBounds=True)
+        self.line_label = Tag(self.view, 16, (0.0, 0.0))
         self.value_line.sigPositionChanged.connect(self._place_label)
         self.view.sigRangeChanged.connect(self._place_label)
         self.view.sigResized.connect(self._resized)
@@ -117,10 +116,9 @@ class BoundsPlot(pg.GraphicsView):
             axis.setLabel(axis.labelText, color=theme.text)
         self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
         self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
-        self.line_label.setColor(theme.text)
-        fill = QColor(theme.axes)
-        fill.setAlpha(225)
-        self.line_label.fill = pg.mkBrush(fill)
+        ground = QColor(theme.axes)
+        ground.setAlpha(225)
+        self.line_label.set_look(theme.text, ground)
         self.crosshair.set_colour(theme.muted)
         self.invalid.set_colour(theme.muted)
         if self.result is not None:
@@ -190,7 +188,7 @@ class BoundsPlot(pg.GraphicsView):
             self.value_line.setPos(at)
         if text != self.line_text:
             self.line_text = text
-            self.line_label.setText(text)
+            self.line_label.set_text(text)
         self._place_label()
         self.value_line.show()
         self.line_label.show()
@@ -199,9 +197,7 @@ class BoundsPlot(pg.GraphicsView):
         """Keep the line's text at the top, on the side where there is room."""
         (x0, x1), (_, y1) = self.view.viewRange()
         at = self.value_line.value()
-        side = 1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0
-        if self.line_label.anchor[0] != side:  # setAnchor costs more than drawing a curve
-            self.line_label.setAnchor((side, 0.0))
+        self.line_label.set_anchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
         self.line_label.setPos(at, y1)
 
     def style_of(self, key: str) -> style.SeriesStyle:

@@ -15,13 +15,21 @@ class _AlongX(pg.GraphicsObject):
     def __init__(self, view: pg.ViewBox, depth: float) -> None:
         super().__init__()
         self._view = view
+        self._area: QRectF | None = None
         self.setZValue(depth)
         view.addItem(self, ignoreBounds=True)
         view.sigTransformChanged.connect(self._view_changed)
 
     def _view_changed(self, *_: object) -> None:
         self.prepareGeometryChange()
+        self._area = None
         self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in the view's coordinates."""
+        if self._area is None:
+            self._area = self._covered()
+        return self._area
 
     def _hatch(
         self, painter: QPainter, area: QRectF, colour: QColor, pattern: Qt.BrushStyle
@@ -48,8 +56,9 @@ class AbsenceLanes(_AlongX):
 
     def set_lanes(self, lanes: list[Lane]) -> None:
         """Show one lane for each (colour, stretches in view coordinates, reason)."""
-        self._lanes = lanes
-        self._view_changed()
+        if lanes != self._lanes:
+            self._lanes = lanes
+            self._view_changed()
 
     @property
     def pixels(self) -> float:
@@ -65,8 +74,7 @@ class AbsenceLanes(_AlongX):
                 return reason
         return ""
 
-    def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
+    def _covered(self) -> QRectF:
         if not self._lanes:
             return QRectF()
         shown = self._view.viewRect()
@@ -119,8 +127,7 @@ class InvalidRanges(_AlongX):
         """Return why nothing holds at x; empty where something does."""
         return next((why for a, b, why in self._stretches if a <= x <= b), "")
 
-    def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
+    def _covered(self) -> QRectF:
         return QRectF(self._view.viewRect()) if self._stretches else QRectF()
 
     def paint(self, painter: QPainter, *_: object) -> None:

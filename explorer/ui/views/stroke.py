@@ -1,22 +1,46 @@
-"""Lines through points: one path an item, built once for every new set of numbers."""
+"""Lines and hollow marks of curves: items that are cheap to move and to paint.
+
+What `pyqtgraph` has for them works out its bounds anew several times a frame, which takes longer
+than drawing. These say that they cover whatever part of the plot is shown: all of that is painted
+again anyway when curves move.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.functions import create_qpolygonf, ndarray_from_qpolygonf
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 
 from explorer.figures.marks import runs
 
 
-class Stroke(pg.GraphicsObject):
-    """Joined points, left out where a coordinate is not finite; stays in the scene.
+class _OverAll(pg.GraphicsObject):
+    """Something that may be drawn anywhere in the part of the plot that is shown."""
 
-    A `pyqtgraph.PlotCurveItem` works out its bounds anew several times a frame, which takes longer
-    than drawing. This one says that it covers whatever part of the plot is shown: all of that is
-    painted again anyway when curves move.
+    def __init__(self, view: pg.ViewBox, depth: float) -> None:
+        super().__init__()
+        self._view = view
+        self._shown = QRectF()
+        self.setZValue(depth)
+        view.addItem(self, ignoreBounds=True)
+
+    def viewTransformChanged(self) -> None:
+        """Cover the part that is shown now."""
+        super().viewTransformChanged()
+        shown = self._view.viewRect()
+        if shown != self._shown:
+            self.prepareGeometryChange()
+            self._shown = shown
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in the view's coordinates."""
+        return self._shown
+
+
+class Stroke(_OverAll):
+    """Joined points, left out where a coordinate is not finite; stays in the scene.
 
     Parameters
     ----------
@@ -35,15 +59,11 @@ class Stroke(pg.GraphicsObject):
     """
 
     def __init__(self, view: pg.ViewBox, depth: float, pairs: bool = False) -> None:
-        super().__init__()
-        self._view = view
+        super().__init__(view, depth)
         self._pairs = pairs
         self._path = QPainterPath()
-        self._shown = QRectF()
         self.x = self.y = np.empty(0)
         self.pen = QPen(Qt.PenStyle.NoPen)
-        self.setZValue(depth)
-        view.addItem(self, ignoreBounds=True)
 
     def set_pen(self, pen: QPen) -> None:
         """Draw with this pen from now on."""
@@ -66,24 +86,59 @@ class Stroke(pg.GraphicsObject):
         self._path = path
         self.update()
 
-    def viewTransformChanged(self) -> None:
-        """Cover the part that is shown now."""
-        super().viewTransformChanged()
-        shown = self._view.viewRect()
-        if shown != self._shown:
-            self.prepareGeometryChange()
-            self._shown = shown
-
-    def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
-        return self._shown
-
     def paint(self, painter: QPainter, *_: object) -> None:
         """Draw."""
         if len(self.x):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(self.pen)
             painter.drawPath(self._path)
+
+
+class HollowMarks(_OverAll):
+    """A few small circles, as big whatever part of the plot is shown.
+
+    Parameters
+    ----------
+    view : ViewBox
+        In whose coordinates their centres are.
+    depth : float
+        Their place above or below the other items.
+    size : float
+        Diameter in pixels.
+
+    Attributes
+    ----------
+    points : list of QPointF
+        Their centres.
+    """
+
+    def __init__(self, view: pg.ViewBox, depth: float, size: float) -> None:
+        super().__init__(view, depth)
+        self._circle = QRectF(-size / 2, -size / 2, size, size)
+        self._pen, self._brush = QPen(), QBrush()
+        self.points: list[QPointF] = []
+
+    def set_look(self, pen: QPen, brush: QBrush) -> None:
+        """Draw with this pen and fill with this brush from now on."""
+        self._pen, self._brush = pen, brush
+        self.update()
+
+    def set_points(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Stand here from now on."""
+        points = [QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]
+        if points != self.points:
+            self.points = points
+            self.update()
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._pen)
+        painter.setBrush(self._brush)
+        to_pixels = painter.transform()
+        painter.resetTransform()
+        for point in self.points:
+            painter.drawEllipse(self._circle.translated(to_pixels.map(point)))
 
 
 def _polygon(x: np.ndarray, y: np.ndarray) -> QPolygonF:

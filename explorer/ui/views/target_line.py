@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor
 
 from explorer.figures import style
 from explorer.ui.views.bounds_plot import BoundsPlot
+from explorer.ui.views.tag import Tag
 from explorer.ui.widgets.numbers import pretty_number
 
 
@@ -40,11 +41,10 @@ class TargetLine(QObject):
         self.line.setCursor(Qt.CursorShape.SizeVerCursor)
         self.line.sigDragged.connect(self._dragged)
         self.line.sigPositionChangeFinished.connect(lambda _: self.released.emit())
-        self.label = pg.TextItem("", anchor=(1, 1))
-        self.label.setZValue(16)
+        self.label = Tag(plot.view, 16, (1.0, 1.0))
+        plot.view.addItem(self.line, ignoreBounds=True)
         for item in (self.line, self.label):
             item.hide()
-            plot.view.addItem(item, ignoreBounds=True)
         plot.view.sigRangeChanged.connect(self._place_label)
         self.line.sigPositionChanged.connect(self._place_label)
 
@@ -54,10 +54,9 @@ class TargetLine(QObject):
         pen = pg.mkPen(theme.stamp_text, width=1.3 * ratio, style=Qt.PenStyle.DashLine)
         self.line.setPen(pen)
         self.line.setHoverPen(pg.mkPen(theme.stamp_text, width=3 * ratio))
-        self.label.setColor(theme.stamp_text)
-        fill = QColor(theme.axes)
-        fill.setAlpha(225)
-        self.label.fill = pg.mkBrush(fill)
+        ground = QColor(theme.axes)
+        ground.setAlpha(225)
+        self.label.set_look(theme.stamp_text, ground)
 
     def show(self, target: float | None, symbol: str = "") -> None:
         """Stand at a target (data units); None, or one below a logarithmic axis, hides it."""
@@ -81,10 +80,7 @@ class TargetLine(QObject):
             return
         (_, x1), (y0, y1) = self._plot.view.viewRange()
         at = self.line.value()
-        side = 0.0 if at > y1 - 0.12 * (y1 - y0) else 1.0
-        if self.label.anchor[1] != side:
-            self.label.setAnchor((1.0, side))
+        self.label.set_anchor((1.0, 0.0 if at > y1 - 0.12 * (y1 - y0) else 1.0))
         said = f"target {self._symbol} = {pretty_number(self.target, 4)}"
-        if said != self.label.toPlainText():
-            self.label.setText(said)
+        self.label.set_text(said)
         self.label.setPos(x1, at)

@@ -122,6 +122,8 @@ class ValueAxis(pg.AxisItem):
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation, maxTickLength=-5)
         self.log = self.whole = False
+        self._covered: tuple[QRectF, QRectF, QRectF] | None = None
+        """Where axis and view were, and what was drawn over then."""
         self.enableAutoSIPrefix(False)
         self.setStyle(autoExpandTextSpace=False, tickTextOffset=6, hideOverlappingLabels=False)
         if orientation == "left":
@@ -145,7 +147,11 @@ class ValueAxis(pg.AxisItem):
 
     def boundingRect(self) -> QRectF:
         """Return what is drawn over; labels at the ends stick out."""
-        return super().boundingRect().adjusted(-30, -10, 30, 10)
+        view = self.linkedView()
+        place = (self.geometry(), view.geometry() if view is not None else QRectF())
+        if self._covered is None or self._covered[:2] != place:
+            self._covered = (*place, super().boundingRect().adjusted(-30, -10, 30, 10))
+        return self._covered[2]
 
     def tickValues(self, low: float, high: float, size: float) -> list:
         """Return labelled and bare ticks."""
