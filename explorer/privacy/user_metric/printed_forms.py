@@ -96,7 +96,8 @@ def closed_form_claim(
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = np.where(a0 <= 1, a0, np.exp(a0 / 2) / 2)
         # α√n = 32·ratio·√(m(L₀ + α)), squared: α² = 2bα + 2bL₀.
-        half = 512 * ratio**2 * items / users
+        root = math.sqrt(512) * ratio * np.sqrt(items / users)
+        half = root * root
         log_term = math.log(4) + np.log(items) - target
-        alpha = half + np.sqrt(half) * np.sqrt(half + 2 * log_term)
+        alpha = half + root * np.sqrt(half + 2 * log_term)
     return domain.simple(np.where((a0 > 1) & (a0 < 2 * math.log(2)), np.nan, alpha))

@@ -1,7 +1,9 @@
 """Theorems 4.3 and 4.4: what the paper proves of item-wise release, and its inversion.
 
 The theorem is a closed form under a validity condition. `hops` has the numerically exact analysis
-of the same hops, valid without a condition and never worse: that is the one to calibrate with.
+of the same hops, valid without a condition: that is the one to calibrate with. It shares α out by
+distance and pays e^α for the way, the theorem e^h: so for α of hundreds, where h ≪ α, the theorem
+with its tight δ may allow a few per cent more, and is as right (its hops summed exactly agree).
 
 Here α₀ is the item mechanism's parameter and α the user's; δ is the number *inside* the logarithm
 and δ' = δ·e^h the one that is claimed (errata A7).

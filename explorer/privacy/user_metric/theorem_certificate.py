@@ -129,8 +129,10 @@ def _simple(a0: Any, items: FloatArray, users: FloatArray, target: FloatArray) -
     """Solve α − C = √(b(L + α)), b = 16α₀²m·e^α₀/n, C = 4α₀e^α₀/n, L = ln(4m/δ')."""
     with np.errstate(over="ignore", invalid="ignore"):
         steep = np.exp(a0)
-        b = 16 * a0**2 * items * steep / users
+        # The root first: the square of a small α₀ has no double.
+        root = 4 * a0 * np.sqrt(items * steep / users)
+        b = root * root
         c = 4 * a0 * steep / users
         log_term = np.log(4.0) + np.log(items) - target
-        alpha = c + b / 2 + np.sqrt(b) * np.sqrt(b / 4 + log_term + c)
+        alpha = c + b / 2 + root * np.sqrt(b / 4 + log_term + c)
     return np.where(np.isnan(alpha), np.inf, alpha)

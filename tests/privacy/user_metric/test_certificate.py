@@ -85,3 +85,12 @@ def test_estimates_are_near(a0, delta, m):
     assert about >= 0
     if math.isfinite(exact) and exact > 1e-3:
         assert about == pytest.approx(exact, rel=0.3)
+
+
+@pytest.mark.parametrize("alpha0", [1e-100, 1e-180, 1e-250])
+def test_a_tiny_alpha0_is_worth_what_the_theorem_says(alpha0):
+    # Its square has no double.
+    found = um.theorem44_certificate(alpha0, 1e-12, 3, 10**6)
+    assert float(found.alpha) == pytest.approx(um.theorem44_alpha(alpha0, 3, 1e-12, 10**6))
+    claim = um.closed_form_claim(alpha0, 1e-12, 3, 10**6)
+    assert float(um.closed_form(claim, 1e-12, 3, 10**6).alpha0) == pytest.approx(alpha0)

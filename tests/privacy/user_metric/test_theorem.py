@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.privacy import user_metric as um
+from tests.privacy.user_metric.own_split import assert_private
 
 ALPHA0 = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-9, 800.0]))
 COUNT = st.one_of(st.integers(1, 10**12), st.integers(1, 100))
@@ -64,6 +65,28 @@ def test_inversion_inverts_and_says_what_binds(alpha, delta_prime, m, n, rule):
             if free < 800:
                 again = um.theorem44_alpha(free, m, inside, n)
                 assert again == pytest.approx(alpha, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "alpha", "delta_prime", "more"),
+    [
+        (37, 88_327_437, 478.0, 1.35e-5, 0.008),
+        (58, 5_272_054, 615.0, 5.4e-4, 0.007),
+        (97, 153_631_460, 744.0, 5.3e-8, 0.002),
+    ],
+)
+def test_where_it_allows_more_than_exact_hops_it_is_private_all_the_same(
+    m, n, alpha, delta_prime, more
+):
+    # Exact hops share α out by distance, αd/m each, and pay e^α for it; the theorem's split needs
+    # h ≪ α for the longest way and pays e^h.
+    alpha0 = float(um.theorem44_invert(alpha, delta_prime, m, n, "tight").alpha0)
+    assert alpha0 == pytest.approx(um.group_alpha0(alpha, delta_prime, m, n), rel=1.2 * more)
+    assert alpha0 > um.group_alpha0(alpha, delta_prime, m, n) * (1 + 0.8 * more)
+    assert um.group_delta(alpha, alpha0, m, n) > delta_prime
+    inside = um.theorem44_delta_inside(alpha0, m, delta_prime, n)
+    assert um.group_epsilon(m * n, m, m, alpha0, inside) < alpha / 8
+    assert_private(alpha, alpha0, delta_prime, inside, m, n)
 
 
 def test_tight_rule_certifies_more_than_the_simple_one():
