@@ -18,6 +18,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.controllers.pinning import Pinning
 from explorer.ui.controllers.solving import Solving
 from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.controllers.undisturbed import Undisturbed
 from explorer.ui.panels.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.panels.presets import PresetNote
 from explorer.ui.panels.solve_bar import SolveBar
@@ -70,6 +71,7 @@ class BoundsWorkspace(QWidget):
         self._build()
         self.solving = Solving(session, host, self.plot, self.solve_bar)
         self.pinning = Pinning(session, host, self.pin_list)
+        self._undisturbed = Undisturbed(session, self)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve_shown)
         controller.result_ready.connect(self._show)
@@ -165,6 +167,7 @@ class BoundsWorkspace(QWidget):
     def close_workspace(self) -> None:
         """Stop listening."""
         self._line_late.stop()
+        self._undisturbed.close()
         self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
