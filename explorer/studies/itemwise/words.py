@@ -158,8 +158,9 @@ def differences(local: bool, near: float) -> tuple[str, ...]:
     said = [
         "Exact hops and Theorem 4.4 bound the same pair of mechanisms: the theorem by a closed "
         "form that needs a condition and constants of 8 and 16, exact hops by summing the pair's "
-        "hockey-stick divergence. Exact hops pay e^α for a user's whole way, the theorem e^h: where "
-        "α is in the hundreds and h far below, the theorem may allow a few per cent more. Both hold.",
+        "hockey-stick divergence. Exact hops pay e^α for a user's whole way, the theorem e^h: "
+        "where α is in the hundreds and h far below, the theorem may allow a few per cent more. "
+        "Both hold.",
         "The two forms of Theorem 4.4 choose its inner δ differently: δ′e^(−α) is always enough, "
         "the largest δ with δ·e^h = δ′ gives more.",
         "Plain composition ignores the shuffle: α = m·α₀, but needs no δ"
