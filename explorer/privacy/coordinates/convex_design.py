@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.coordinates import checks
-from explorer.privacy.coordinates.best_design import (
+from explorer.privacy.coordinates.budget import effective_levels
+from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.design_search import (
     USELESS,
     BestDesign,
     Classes,
     Kind,
     solve_locally,
 )
-from explorer.privacy.coordinates.budget import effective_levels
-from explorer.privacy.coordinates.channel import log_second_moment
 from explorer.privacy.coordinates.designs import Subset, design_bcdp, design_ldp, design_mse
 from explorer.privacy.coordinates.disjoint_levels import direct_levels
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.privacy.bounds import FloatArray
-from explorer.privacy.coordinates.best_design import USELESS
 from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.design_search import USELESS
 from explorer.privacy.coordinates.stable import log_mix_high, log_mix_low
 from explorer.privacy.roots import increasing_root
 

@@ -101,10 +101,11 @@ def closed_delta(p: Points) -> dict[str, Bound]:
     }
 
 
-_EXACT: dict[str, tuple[Callable[..., Any], Callable[..., Any], Role, str]] = {
-    "alpha0": (um.group_alpha0, um.group_alpha0_estimate, Role.LOWER, "alpha"),
-    "alpha": (um.group_alpha, um.group_alpha_estimate, Role.UPPER, "alpha0"),
-}
+def _exact_of(what: str) -> tuple[Callable[..., Any], Callable[..., Any], Role, str]:
+    """Return exact hops for α₀ or α, their estimate, their role and what they are found from."""
+    if what == "alpha0":
+        return um.group_alpha0, um.group_alpha0_estimate, Role.LOWER, "alpha"
+    return um.group_alpha, um.group_alpha_estimate, Role.UPPER, "alpha0"
 
 
 def exact_keys(space: ChosenSpace) -> tuple[str, ...]:
@@ -123,7 +124,7 @@ def exact(
         columns = (p.alpha, p.alpha0, p.m, p.n)
         role = Role.UPPER
     else:
-        compute, _, role, given = _EXACT[what]
+        compute, _, role, given = _exact_of(what)
         columns = (getattr(p, given), p.delta, p.m, p.n)
     value = np.empty(p.m.shape)
     for i, row in enumerate(zip(*columns, strict=True)):
@@ -142,6 +143,6 @@ def estimate(what: str, p: Points, key: str, space: ChosenSpace, variant: Clones
     """Return about `exact`, at once, for a curve to follow the sliders."""
     near = space.min_distance if key == "exact_near" else 0.0
     which = variant if key == "exact_near" else Clones.PUBLISHED
-    _, compute, _, given = _EXACT[what]
+    _, compute, _, given = _exact_of(what)
     value = np.asarray(compute(getattr(p, given), p.delta, p.m, p.n, near, 1.0, which))
     return _bound(value, Role.ESTIMATE, said.EXACT, None, said.BEYOND)
