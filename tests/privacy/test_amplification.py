@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy import amplification
+from explorer.privacy import amplification, clone_pair
 from explorer.privacy.amplification import (
     CloneCurve,
     Clones,
@@ -176,7 +176,7 @@ def test_wide_form_is_above_the_sum_and_close(eps0, k, monkeypatch):
     eps = shuffled_epsilon(eps0, k, np.array([1e-3, 1e-8, 1e-60, 1e-250]))
     wide = shuffled_delta(eps, eps0, k)
     assert amplification.ClonePair(eps0, k).wide
-    monkeypatch.setattr(amplification, "_WIDE", math.inf)
+    monkeypatch.setattr(clone_pair, "_WIDE", math.inf)
     exact = shuffled_delta(eps, eps0, k)
     assert np.all(wide >= exact)
     np.testing.assert_allclose(wide, exact, rtol=2e-5)
@@ -212,3 +212,32 @@ def test_no_local_leak_no_leak():
 def test_errors_name_the_parameter(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(1e-3, 10), st.floats(0, 6.3), st.floats(-30, -0.5)),
+        min_size=2, max_size=12,
+    ),
+    st.sampled_from(list(Clones)),
+)  # fmt: skip
+def test_many_crowds_at_once_as_one_by_one(crowds, variant):
+    eps0, log_k, log_delta = np.array(crowds).T
+    k, delta = np.rint(10**log_k), 10**log_delta
+    found = shuffled_epsilon(eps0, k, delta, variant)
+    alone = [shuffled_epsilon(*point, variant) for point in zip(eps0, k, delta, strict=True)]
+    np.testing.assert_allclose(found, alone, rtol=3e-11, atol=0)
+    # Whatever steps were saved, ε is where δ is reached: z² turns 2e-9 of ε into more of δ.
+    there = shuffled_delta(found, eps0, k, variant)
+    before = shuffled_delta(found * (1 - 3e-9), eps0, k, variant)
+    solved = (found > 0) & (found < eps0 * (1 - 1e-6))
+    assert np.all(there[solved] <= delta[solved] * (1 + 1e-9))
+    assert np.all(before[solved] >= delta[solved] * (1 - 1e-9))
+
+
+@pytest.mark.parametrize("variant", list(Clones))
+def test_a_small_crowd_hides_nothing_from_the_smallest_delta(variant):
+    # δ falls in a straight line to 0 at ε₀ from about Pr[all clones alike], here above 1e-210.
+    eps0, k = 0.45, 963
+    assert float(shuffled_delta(eps0 * (1 - 1e-9), eps0, k, variant)) > 1e-220
+    assert shuffled_epsilon(eps0, k, 1e-289, variant) == pytest.approx(eps0, rel=1e-12)

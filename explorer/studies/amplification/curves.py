@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,12 @@ import numpy as np
 from explorer.privacy.amplification import (
     ClonePair,
     Clones,
+    clones_are_wide,
     clones_closed_delta,
     clones_closed_form,
     clones_condition,
+    shuffled_delta,
+    shuffled_epsilon,
 )
 from explorer.privacy.bounds import BoolArray, Bound, FloatArray
 from explorer.privacy.domain import DELTA_MIN
@@ -24,6 +27,9 @@ from explorer.studies.sweeping import SweptPoints
 
 _AT_ONCE = 25
 """Values of ε or δ asked of one crowd between two looks at whether they are still wanted."""
+_CROWDS = 13
+"""Crowds asked one value each between two such looks."""
+_KEPT = 20_000
 
 
 def _bound(key: str, values: Any, valid: Any = None, reason: str = "", cut: Any = None) -> Bound:
@@ -44,30 +50,71 @@ def _crowds(points: SweptPoints) -> Iterator[tuple[float, float, Any]]:
             yield float(eps0), float(n), places[start : start + _AT_ONCE]
 
 
-def _pair(eps0: float, n: float, variant: Clones, context: Context) -> ClonePair:
-    made: ClonePair = context.memo(
-        ("amplification", "pair", eps0, n, variant.value), partial(ClonePair, eps0, n, variant)
-    )
-    return made
-
-
-def exact(points: SweptPoints, what: str, variant: Clones, context: Context) -> Bound:
+def exact(
+    points: SweptPoints, what: str, variants: Sequence[Clones], context: Context
+) -> dict[Clones, Bound]:
     """Return ε at δ, or δ at ε, of the clones' dominating pair, evaluated exactly."""
-    values, wide = np.empty(points.x.size + 1), np.zeros(points.x.size + 1, bool)
-    shared = _shared(points)
-    for eps0, n, places in _crowds(points):
+    eps0, n, at = points["eps0"], points["n"], points["delta" if what == "eps" else "eps"]
+    solved = _of_one_crowd if _shared(points) else _of_many_crowds
+    found = solved(eps0, n, at, what, variants, context)
+    return {
+        variant: _bound(f"exact_{variant.value}", values, cut=clones_are_wide(eps0, n, variant))
+        for variant, values in zip(variants, found, strict=True)
+    }
+
+
+def _of_one_crowd(
+    eps0: FloatArray,
+    n: FloatArray,
+    at: FloatArray,
+    what: str,
+    variants: Sequence[Clones],
+    context: Context,
+) -> FloatArray:
+    out = np.empty((len(variants), at.size))
+    for row, variant in zip(out, variants, strict=True):
+        crowd = float(eps0[-1]), float(n[-1]), variant
+        pair = context.memo(("amplification", "pair", *crowd), partial(ClonePair, *crowd))
+        for start in range(0, at.size, _AT_ONCE):
+            context.check()
+            some = slice(start, start + _AT_ONCE)
+            row[some] = pair.epsilon(at[some]) if what == "eps" else pair.delta(at[some])
+        if what != "eps":
+            row[:] = _some(row, at < eps0)
+    return out
+
+
+def _of_many_crowds(
+    eps0: FloatArray,
+    n: FloatArray,
+    at: FloatArray,
+    what: str,
+    variants: Sequence[Clones],
+    context: Context,
+) -> FloatArray:
+    """Ask each crowd one value; while the x axis' own slider moves, all but its crowd are kept."""
+    kept: dict[tuple[object, ...], float] = context.memo(("amplification", "exact"), dict)
+    if len(kept) > _KEPT:
+        kept.clear()
+    rows = [
+        (what, variant, *point)
+        for variant in variants
+        for point in zip(eps0.tolist(), n.tolist(), at.tolist(), strict=True)
+    ]
+    missing = list(dict.fromkeys(row for row in rows if row not in kept))
+    for start in range(0, len(missing), _CROWDS):
         context.check()
-        at = points["delta" if what == "eps" else "eps"][places]
-        if shared:
-            found = _solved(_pair(eps0, n, variant, context), what, at)
-        else:
-            # While the slider of the x axis moves, all crowds but its own stay.
-            found = context.memo(
-                ("amplification", "exact", what, eps0, n, variant.value, at.tobytes()),
-                partial(_solved_apart, eps0, n, variant, what, at),
-            )
-        values[places], wide[places] = found
-    return _bound(f"exact_{variant.value}", values, cut=wide)
+        some = missing[start : start + _CROWDS]
+        for variant in variants:
+            mine = [row for row in some if row[1] is variant]
+            if mine:
+                local, size, x = np.array([row[2:] for row in mine], float).T
+                if what == "eps":
+                    values = shuffled_epsilon(local, size, x, variant)
+                else:
+                    values = _some(shuffled_delta(x, local, size, variant), x < local)
+                kept.update(zip(mine, np.atleast_1d(values).tolist(), strict=True))
+    return np.array([kept[row] for row in rows]).reshape(len(variants), at.size)
 
 
 def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
@@ -76,17 +123,6 @@ def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
     Below ε₀ no shuffle is (ε, 0)-DP: the messages of a crowd may all be the same.
     """
     return np.where(below, np.maximum(delta, DELTA_MIN), delta)
-
-
-def _solved(pair: ClonePair, what: str, at: FloatArray) -> tuple[FloatArray, bool]:
-    found = pair.epsilon(at) if what == "eps" else _some(pair.delta(at), at < pair.eps0)
-    return found, pair.wide
-
-
-def _solved_apart(
-    eps0: float, n: float, variant: Clones, what: str, at: FloatArray
-) -> tuple[FloatArray, bool]:
-    return _solved(ClonePair(eps0, n, variant), what, at)
 
 
 def lower(points: SweptPoints, what: str, context: Context) -> Bound:

@@ -28,7 +28,7 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_COARSE_POINTS = 4
+_COARSE_POINTS = 12
 _EXACT_POINTS = 50
 """Where every point has a crowd of its own, a few milliseconds each."""
 _LOWER_POINTS = 9
@@ -89,10 +89,10 @@ class AmplificationStudy:
         some = points if alike else points.thinned(_EXACT_POINTS)
         bounds = {"closed": curves.closed(points, what)}
         series = [_curve("closed", points, bounds["closed"])]
-        for variant in Clones:
+        for variant, bound in curves.exact(some, what, tuple(Clones), context).items():
             key = f"exact_{variant.value}"
-            bounds[key] = curves.exact(some, what, variant, context)
-            series.append(_curve(key, some, bounds[key]))
+            bounds[key] = bound
+            series.append(_curve(key, some, bound))
         bounds["local"] = curves.local(points, what)
         series.append(_curve("local", points, bounds["local"]))
         if what == "eps":
@@ -171,10 +171,11 @@ class AmplificationStudy:
             )
         )  # fmt: skip
         one = SweptPoints(points.sweep, np.empty(0), {k: v[-1:] for k, v in points.columns.items()})
+        exact = curves.exact(one, "eps", tuple(Clones), context)
         own = {
             "closed": curves.closed(one, "eps"),
-            "exact_2021": curves.exact(one, "eps", Clones.PUBLISHED, context),
-            "exact_2023": curves.exact(one, "eps", Clones.STRONGER, context),
+            "exact_2021": exact[Clones.PUBLISHED],
+            "exact_2023": exact[Clones.STRONGER],
             "lower": curves.lower(one, "eps", context),
         }
         more = self._at_sliders(request, own)
