@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from explorer.privacy.binomial_tails import (
     smooth_stop_loss,
 )
 from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.clone_guess import clone_guess, log_curvature
 
 _DEEP = 0.9
 """Above this κ the tail sums have few terms and are summed directly."""
@@ -152,21 +152,31 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
         return value, slope
     kappa, gap = _kappa(eps0[inside], eps[inside])
     low, high = _reach(k[inside], log_pc[inside], kappa)
-    size, deep = high - low + 1, kappa > _DEEP
-    order = np.lexsort((size, deep))
+    deep = kappa > _DEEP
+    # Values of one crowd share a table of its clones, and so lie beside each other by κ.
+    one = bool((k[inside] == k[inside[0]]).all() and (log_pc[inside] == log_pc[inside[0]]).all())
+    order = np.lexsort((kappa if one else high - low, deep))
     start = 0
     while start < order.size:
         stop, first = start + 1, order[start]
-        while (
-            stop < order.size
-            and deep[order[stop]] == deep[first]
-            and size[order[stop]] <= 1.5 * size[first] + 64
-            and (stop + 1 - start) * size[order[stop]] <= _CELLS
-        ):
+        most = 1.5 * (high[first] - low[first]) + 64
+        bottom, top = low[first], high[first]
+        while stop < order.size and deep[order[stop]] == deep[first]:
+            at = order[stop]
+            if one:
+                bottom, top = min(bottom, low[at]), max(top, high[at])
+            else:
+                bottom, top = low[at], high[at]
+            if top - bottom > most or (stop + 1 - start) * (top - bottom + 1) > _CELLS:
+                break
             stop += 1
         some = order[start:stop]
         at = inside[some]
-        sums = _sums(k[at], log_pc[at], low[some], high[some], gap[some] / 2, bool(deep[first]))
+        rows = slice(0, 1) if one else slice(None)
+        ends = low[some], high[some]
+        if one:
+            ends = ends[0].min(keepdims=True), ends[1].max(keepdims=True)
+        sums = _sums(k[at][rows], log_pc[at][rows], *ends, gap[some] / 2, bool(deep[first]))
         value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
         start = stop
     return value, slope
@@ -227,8 +237,9 @@ def _sums(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return ln c and E[(λN − U)_+]/c, E[N·1{U < λN}]/c with λ = (1−κ)/2 (`level`), a row each.
 
-    E[(λN − B)_+] = (λN − N/2)·F(b) + ½(N−b)·f(b) for B ~ Bin(N, ½), b the largest integer below
-    λN.
+    The crowd (k, ln p_c) and its clones that matter, from low to high, are one for each row, or
+    one for all. E[(λN − B)_+] = (λN − N/2)·F(b) + ½(N−b)·f(b) for B ~ Bin(N, ½), b the largest
+    integer below λN.
     """
     N = low[:, None] + np.arange(int((high - low).max()) + 1)
     weight, log_c = _weights(N, k, log_pc, high)
@@ -241,6 +252,8 @@ def _sums(
         tail = running_tail(N, b, f)
         stop_loss = (level - 0.5) * N * tail + 0.5 * (N - b) * f
     weighted = N * weight
+    if k.size == 1:
+        return log_c, stop_loss @ weight[0], tail @ weighted[0]
     return (
         log_c,
         np.einsum("ij,ij->i", stop_loss, weight),
@@ -316,7 +329,11 @@ def _inverted(
     low, high = np.zeros(target.shape), eps0.copy()
     with np.errstate(all="ignore"):
         # With hardly a clone the guess may be nothing.
-        guess, bend = clone_guess(eps0, k, log_pc, target)
+        guess = clone_guess(eps0, k, log_pc, target)
+        spread = _spread(k, log_pc)
+        many = spread > _MANY
+        bend = log_curvature(eps0, k, log_pc, guess) if many.any() else np.zeros(many.shape)
+    many &= np.isfinite(bend)
     guess = np.where(np.isfinite(guess), guess, 0.5 * eps0)
     # δ falls from δ(0), which is worth asking for only where the target may be above it.
     todo = np.ones(target.shape, bool)
@@ -326,8 +343,6 @@ def _inverted(
     eps = np.where(todo, np.clip(guess, 1e-6 * eps0, 0.999 * eps0), 0.0)
     # With some clones the last step is about the square of the one before. With many the curvature
     # is known, and what a step of 3e-5 leaves is the change of slope at corners: below 1e-9.
-    spread = _spread(k, log_pc)
-    many = (spread > _MANY) & np.isfinite(bend)
     last = np.where(many, 3e-5, np.where(spread > _SOME, 1e-9, 1e-13))
     active = np.flatnonzero(todo)
     for _ in range(80):
@@ -362,55 +377,3 @@ def _inverted(
         done |= high[active] - low[active] <= 1e-13 * high[active]
         active = active[~done]
     return np.asarray(np.minimum(np.where(many, eps * (1 + _SHORT), eps), eps0))
-
-
-def clone_guess(
-    eps0: FloatArray, k: FloatArray, log_pc: FloatArray, log_delta: FloatArray
-) -> _Slopes:
-    """Return about the ε at which a crowd has δ, and d² ln δ/dε² there; good for many clones."""
-    model = partial(_model, eps0, k, log_pc)
-    # As if the loss were normal: with z = κ√(k·p_c) δ is near 2tanh(ε₀/2)/√(k·p_c)·φ(z)·S(z).
-    steep, root = np.tanh(eps0 / 2), np.exp((np.log(k) + log_pc) / 2)
-    room = 2 * (np.log(2 * steep / root) - 0.5 * math.log(2 * math.pi) - log_delta)
-    room = np.maximum(room, 0.0)
-    z = np.sqrt(room)
-    for _ in range(3):
-        z = np.sqrt(np.maximum(room - 2 * np.log1p(z * (math.sqrt(math.pi / 2) + z)), 0.0))
-    kappa = np.clip(z / root, 1e-9, 0.98)
-    for _ in range(5):
-        value, slope = model(kappa)
-        kappa = np.clip(kappa + (value - log_delta) / slope, 0.2 * kappa, 0.5 + kappa / 2)
-    eps = np.asarray(2 * np.arctanh(kappa * steep))
-    at = [model(np.tanh(eps * share / 2) / steep)[0] for share in (0.999, 1.0, 1.001)]
-    return eps, (at[0] - 2 * at[1] + at[2]) / (1e-3 * eps) ** 2
-
-
-def _model(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, kappa: FloatArray) -> _Slopes:
-    """Return about ln δ at κ, and about −d ln δ/dκ.
-
-    With D as in `_rate` the expectation over N of e^−ND is (1 − p_c + p_c·e^−D)^k, and the rest of
-    the summand is taken at the mean of the N so tilted: relative to δ that errs by about one over
-    the number of clones.
-    """
-    p, steep = np.exp(log_pc), np.tanh(eps0 / 2)
-    up, down = (1 + kappa) / 2, np.maximum((1 - kappa) / 2, 1e-300)
-    twice = np.log(up) - np.log(down)
-    rate = math.log(2) + np.log(up) - down * twice
-    fall = np.exp(-rate)
-    log_kept = np.log1p(p * np.expm1(-rate))
-    clones = k * p * fall / np.exp(log_kept)
-    variance = clones * up * down
-    t = twice * np.sqrt(variance)
-    epsilon = 2 * np.arctanh(np.minimum(kappa * steep, 1 - 1e-16))
-    value = (
-        np.log(2 * steep) + np.logaddexp(0.0, epsilon) - np.log(k) - log_pc
-        + k * log_kept + 0.5 * np.log(variance / (2 * math.pi)) - _log_curve(t)
-    )  # fmt: skip
-    bend = (1.2533 + 2 * t) / (1 + t * (1.2533 + t))
-    return value, 0.5 * clones * twice + np.sqrt(clones) * bend
-
-
-def _log_curve(t: FloatArray) -> FloatArray:
-    """Return −ln(1 − t·R(t)), R the ratio of Mills, for t ≥ 0, within 1.2e-4."""
-    over = 1 + t * (1.7345203 + t * (1.2812056 + t * (0.4820001 + t * 0.1029585)))
-    return np.asarray(np.log(over / (1 + t * (0.4812066 + t * 0.1029585))))
