@@ -57,6 +57,8 @@ class BoundsPlot(pg.GraphicsView):
         self.hidden: frozenset[str] = frozenset()
         self.result: Result | None = None
         self._curves: dict[str, Curve] = {}
+        self._resting: dict[str, Curve] = {}
+        """Curves that only complete answers have, until the next."""
         self._still: dict[str, tuple[object, ...]] = {}
         """What pinned curves were drawn from, so that they are not drawn anew while one drags."""
         self._styles: dict[str, style.SeriesStyle] = {}
@@ -143,11 +145,15 @@ class BoundsPlot(pg.GraphicsView):
         # An estimate may become a bound under the same key: its dashes change with the role.
         if self.result is None or _looks(result) != _looks(self.result):
             for key in set(self._curves) - set(keys):
-                self._curves.pop(key).remove()
+                self._resting[key] = self._curves.pop(key)
+                self._resting[key].set_visible(False)
                 self._still.pop(key, None)
+            if self.result is not None and _subject(self.result) != _subject(result):
+                for key in list(self._resting):
+                    self._resting.pop(key).remove()
             for key in keys:
                 if key not in self._curves:  # a curve is in the scene as soon as it is made
-                    self._curves[key] = Curve(self.view)
+                    self._curves[key] = self._resting.pop(key, None) or Curve(self.view)
             self._restyle(result)
         self.result = result
         edges = bar_edges(result.series, self.x_log)
@@ -276,7 +282,8 @@ class BoundsPlot(pg.GraphicsView):
             if np.isfinite(ends).all():
                 sides.append((float(ends[0]), float(ends[1])))
         x0, x1 = _hull(sides or [e[:2] for _, e in extents])
-        self.view.setXRange(x0, x1 if x1 > x0 else x0 + 1.0, padding=0)
+        before = self.view.viewRange()
+        wanted = [[x0, x1 if x1 > x0 else x0 + 1.0], before[1]]
         if extents:
             low, high = _hull([e[2:] for _, e in extents])
             if self.y_log:
@@ -284,8 +291,12 @@ class BoundsPlot(pg.GraphicsView):
             low, high = nice_range(low, high, self.y_log)
             room = max(self.view.height() - self.lanes.pixels, 1.0)
             # The lanes stand below the curves, not on them.
-            self.view.setYRange(low - (high - low) * self.lanes.pixels / room, high, padding=0)
-        self.view.updateMatrix()  # else it is done while painting, and everything painted twice
+            wanted[1] = [low - (high - low) * self.lanes.pixels / room, high]
+        if wanted != before:
+            self.view.setRange(
+                xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
+            )
+            self.view.updateMatrix()  # else it is done while painting: all would be painted twice
 
     def _user_moved(self, *_: object) -> None:
         self._user_view = True
@@ -379,6 +390,10 @@ class BoundsPlot(pg.GraphicsView):
 def _hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
     """Return the range that covers all of these; 0 to 1 without any."""
     return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
+
+
+def _subject(result: Result) -> tuple[str, str]:
+    return result.request.study, result.request.quantity
 
 
 def _looks(result: Result) -> list[tuple[str, str]]:

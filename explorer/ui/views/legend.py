@@ -104,10 +104,10 @@ class ElidedLabel(QLabel):
 
 
 class _Row:
-    """The widgets of one curve."""
+    """The widgets of one curve, which may become another one's."""
 
-    def __init__(self, legend: Legend, key: str) -> None:
-        self.key = key
+    def __init__(self, legend: Legend) -> None:
+        self.key = ""
         self.check = CheckBox()
         self.swatch = Swatch()
         self.label = ElidedLabel()
@@ -115,12 +115,17 @@ class _Row:
         self.value = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.value.setFixedWidth(78)
-        self.check.clicked.connect(lambda on: legend.toggled.emit(key, on))
+        self.check.clicked.connect(lambda on: legend.toggled.emit(self.key, on))
         self._said: tuple = ()
 
     @property
     def widgets(self) -> tuple[QWidget, ...]:
         return (self.check, self.swatch, self.label, self.role, self.value)
+
+    def show(self, shown: bool) -> None:
+        for widget in self.widgets:
+            if widget.isHidden() == shown:
+                widget.setVisible(shown)
 
     def say(
         self, series: Series, style: SeriesStyle, visible: bool, value: float | None, here: bool
@@ -153,7 +158,10 @@ class _Row:
 
 
 class Legend(QWidget):
-    """One row a curve; rows stay while their curve does.
+    """One row a curve.
+
+    A row that is not needed waits to be another curve's: complete answers often have a curve more
+    than coarse ones, and new widgets take longer than all the rest of drawing an answer.
 
     Signals
     -------
@@ -166,6 +174,7 @@ class Legend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: dict[str, _Row] = {}
+        self._made: list[_Row] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
@@ -210,12 +219,13 @@ class Legend(QWidget):
         return self._rows[key]
 
     def _rebuild(self, keys: list[str]) -> None:
-        for key in list(self._rows):
-            for widget in self._rows.pop(key).widgets:
-                self._grid.removeWidget(widget)
-                widget.hide()
-                widget.deleteLater()
-        for place, key in enumerate(keys, start=1):
-            row = self._rows[key] = _Row(self, key)
+        while len(self._made) < len(keys):
+            row = _Row(self)
+            self._made.append(row)
             for column, widget in enumerate(row.widgets):
-                self._grid.addWidget(widget, place, column)
+                self._grid.addWidget(widget, len(self._made), column)
+        for place, row in enumerate(self._made):
+            row.show(place < len(keys))
+        self._rows = dict(zip(keys, self._made, strict=False))
+        for key, row in self._rows.items():
+            row.key = key

@@ -11,6 +11,9 @@ from explorer.studies.model import Readout
 from explorer.studies.wording import safe_to_show
 from explorer.ui.widgets.numbers import pretty_number
 
+_WIDGETSIZE_MAX = 16_777_215
+"""Qt's own word for "as large as you like"."""
+
 
 def readout_text(item: Readout) -> str:
     """Return a readout's number (or interval) with its unit and the glyph of its role."""
@@ -50,12 +53,13 @@ def _write(number: QLabel, text: str) -> None:
 
 
 class ReadoutsTable(QWidget):
-    """Label and number, one row each; rows stay while the readouts do."""
+    """Label and number, one row each; a row that is not needed waits to be another one's."""
 
     def __init__(self, title: str = "Numbers", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._keys: list[str] = []
         self._cells: list[tuple[QLabel, QLabel]] = []
+        self._made: list[tuple[QLabel, QLabel]] = []
         self._said: list[Readout] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -101,17 +105,20 @@ class ReadoutsTable(QWidget):
         return self._cells[self._keys.index(key)][1].text()
 
     def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
-        for cells in self._cells:
-            for cell in cells:
-                self._grid.removeWidget(cell)
-                cell.hide()
-                cell.deleteLater()
-        self._keys = [r.key for r in readouts]
-        self._cells, self._said = [], [None] * len(readouts)
-        for place in range(1, len(readouts) + 1):
+        while len(self._made) < len(readouts):
             label, number = QLabel(objectName="muted"), QLabel()
             number.setAlignment(Qt.AlignmentFlag.AlignRight)
             number.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self._grid.addWidget(label, place, 0)
-            self._grid.addWidget(number, place, 1)
-            self._cells.append((label, number))
+            self._made.append((label, number))
+            for column, cell in enumerate((label, number)):
+                self._grid.addWidget(cell, len(self._made), column)
+        self._keys = [r.key for r in readouts]
+        self._cells, self._said = self._made[: len(readouts)], [None] * len(readouts)
+        for place, (label, number) in enumerate(self._made):
+            if place < len(readouts):  # as wide as its own numbers ask
+                number.setMinimumSize(0, 0)
+                number.setMaximumSize(_WIDGETSIZE_MAX, _WIDGETSIZE_MAX)
+                number.setText("")
+            for cell in (label, number):
+                if cell.isHidden() == (place < len(readouts)):
+                    cell.setVisible(place < len(readouts))
