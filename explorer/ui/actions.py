@@ -33,6 +33,7 @@ class Menus:
         self._window = window
         self.actions: dict[str, QAction] = {}
         self._said: tuple[object, ...] = ()
+        self._of_workspace: dict[str, list[QAction]] = {}
         self._file_menu()
         self._edit_menu()
         self._view_menu()
@@ -113,11 +114,12 @@ class Menus:
             menu.addAction(dock.toggleViewAction())
         self._add(menu, "layout", "Reset &layout", window.reset_layout)
         menu.addSeparator()
-        self._of_workspace = {
-            key: workspace.view_actions() for key, workspace in window.workspaces.items()
-        }
-        for actions in self._of_workspace.values():
-            menu.addActions(actions)
+        self._view = menu
+
+    def add_workspace(self, key: str, actions: list[QAction]) -> None:
+        """Offer what a workspace has for the View menu, while it is in front."""
+        self._of_workspace[key] = actions
+        self._view.addActions(actions)
         self._show_workspace_actions()
 
     def _study_menu(self) -> None:

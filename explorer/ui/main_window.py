@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -26,7 +26,6 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.model import Result
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
-from explorer.ui.compare_workspace import CompareWorkspace
 from explorer.ui.controllers.activity import Activity
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
@@ -35,21 +34,22 @@ from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.dialogs.study_page import StudyPage
 from explorer.ui.errors import Banner, Problem, explain
-from explorer.ui.map_workspace import MapWorkspace
+from explorer.ui.late_pages import AtIdle
 from explorer.ui.output import Output
-from explorer.ui.panels.data import DataPanel
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.theme import Theme
-from explorer.ui.views.bounds_workspace import BoundsWorkspace
+from explorer.ui.workspaces import TITLES, compare_page_of, introduce, workspaces_of
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
+    from explorer.ui.compare_workspace import CompareWorkspace
+    from explorer.ui.map_workspace import MapWorkspace
+    from explorer.ui.views.bounds_workspace import BoundsWorkspace
 
-TITLES = {"map": "Map", "bounds": "Bounds"}
 LAYOUT_VERSION = 1
 
 
@@ -73,6 +73,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
         self.session, self.host, self.theme = session, host, theme
+        # Before the controllers: the workspace is there when they have an answer for it.
+        session.changed.connect(self._make_front)
         self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
         self.data = DataController(session, host, self)
         self.parameter_files = ParameterFiles(host, self)
@@ -81,18 +83,19 @@ class MainWindow(QMainWindow):
         self.output = Output(self)
         self.activity = Activity(self)
         self.banner = Banner()
-        self.workspaces: dict[str, MapWorkspace | BoundsWorkspace] = {
-            "map": MapWorkspace(session, host, self.answers["map"], self.data, self),
-            "bounds": BoundsWorkspace(session, host, self.answers["bounds"], theme, self),
-        }
-        self.compare = CompareWorkspace(session, host, theme, self.files.folder, self)
         self._build_middle()
+        self._make_front(session.state, None)
         self._build_docks()
         self._build_status()
         self.menus = Menus(self)
         self._connect()
         self._plain_layout = self.saveState(LAYOUT_VERSION)
         self._state_changed(session.state, None)
+        for key in self.workspaces:
+            introduce(self, key)
+        self.workspaces.made = partial(introduce, self)
+        self._others.made = lambda _key: None
+        self._idle = AtIdle((*self.workspaces.pieces(), *self._others.pieces()), self)
 
     # Building
 
@@ -100,9 +103,8 @@ class MainWindow(QMainWindow):
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setAccessibleName("Workspaces")
         self.tabs.tabBar().setDrawBase(False)
-        for key, workspace in self.workspaces.items():
-            self.tabs.addTab(workspace, TITLES[key])
-        self.tabs.addTab(self.compare, "Compare")
+        self.workspaces = workspaces_of(self, self.tabs)
+        self._others = compare_page_of(self, self.tabs)
         middle = QWidget()
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -117,15 +119,13 @@ class MainWindow(QMainWindow):
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
-        self.data_panel = DataPanel(self.session, self.data, self.workspaces["map"])
-        self._data_page = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
-        self._data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._data_page.setWidget(self.data_panel)
+        self.data_page = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
+        self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sides = QTabWidget(documentMode=True)
         self.sides.setObjectName("sides")
         self.sides.tabBar().setDrawBase(False)
         self.sides.addTab(self.parameters, "Parameters")
-        self.sides.addTab(self._data_page, "Data")
+        self.sides.addTab(self.data_page, "Data")
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 2, 0, 0)
@@ -176,18 +176,9 @@ class MainWindow(QMainWindow):
         self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
         self.parameters.reopened.connect(self.answers["bounds"].refresh)
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
-        solving = self.workspaces["bounds"].solving
-        self.activity.watch("solve", "solving", solving.busy_changed, solving.cancel)
-        pinned = self.workspaces["bounds"].pinning.answers
-        self.activity.watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
-        compared = self.compare.answers
-        self.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
-        for part in (self.compare, self.workspaces["bounds"]):
-            part.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
-        self.compare.failed.connect(lambda error: self.tell(explain(error, "export")))
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
-        self.output.said.connect(lambda text: self.statusBar().showMessage(text, 6000))
+        self.output.said.connect(self.say)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         self.data.failed.connect(lambda error: self.tell(explain(error, "data")))
@@ -198,6 +189,16 @@ class MainWindow(QMainWindow):
         self.tabs.currentChanged.connect(self._tab_chosen)
 
     # Asked by others
+
+    @property
+    def compare(self) -> CompareWorkspace:
+        """The Compare tab's page; made now if it is not there yet."""
+        return self._others["compare"]
+
+    @property
+    def comparing(self) -> bool:
+        """Whether the Compare tab is in front."""
+        return self._others.key_at(self.tabs.currentIndex()) == "compare"
 
     @property
     def workspace(self) -> MapWorkspace | BoundsWorkspace:
@@ -213,9 +214,9 @@ class MainWindow(QMainWindow):
     @property
     def shown_result(self) -> Result | None:
         """The answer in front with what is pinned beside it."""
-        result, bounds = self.current_result, self.workspaces["bounds"]
-        pinned = result is not None and self.workspace is bounds
-        return bounds.shown_result(result) if pinned else result
+        result = self.current_result
+        pinned = result is not None and self._front_key() == "bounds"
+        return self.workspace.shown_result(result) if pinned else result
 
     @property
     def busy(self) -> bool:
@@ -225,6 +226,10 @@ class MainWindow(QMainWindow):
             or self.parameter_files.busy
             or any(c.busy for c in self.answers.values())
         )
+
+    def say(self, text: str) -> None:
+        """Say what was done, for a while."""
+        self.statusBar().showMessage(text, 6000)
 
     def tell(self, problem: Problem) -> None:
         """Say what went wrong, without standing in the way."""
@@ -247,6 +252,9 @@ class MainWindow(QMainWindow):
 
     # From the session and the tabs
 
+    def _make_front(self, state: SessionState, _old: SessionState | None) -> None:
+        self.workspaces[card(state.study).workspace]
+
     def _front_key(self) -> str:
         return card(self.session.state.study).workspace
 
@@ -268,8 +276,9 @@ class MainWindow(QMainWindow):
 
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
-        shown = self.tabs.widget(index)
-        key = next((k for k, w in self.workspaces.items() if w is shown), self._front_key())
+        if self.comparing:
+            self._others["compare"]
+        key = self.workspaces.key_at(index) or self._front_key()
         if key == self._front_key():
             return
         last = self.workspaces[key].current_result
@@ -345,6 +354,11 @@ class MainWindow(QMainWindow):
 
     # Qt
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make the workspaces that are not in front, soon after the first picture."""
+        super().showEvent(event)
+        self._idle.begin()
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files."""
         if _paths(event.mimeData()):
@@ -367,6 +381,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything that runs, then close."""
+        self._idle.stop()
         self.keeper.close()
         self.output.controller.close()
         self.data.close()
@@ -374,12 +389,15 @@ class MainWindow(QMainWindow):
         for controller in self.answers.values():
             controller.close()
         self.study_page.end()
-        for part in (self.questions, self.presets, self.parameters, self.data_panel):
+        for part in (self.questions, self.presets, self.parameters):
             part.close_panel()
+        if "map" in self.workspaces:
+            self.data_panel.close_panel()
         self.menus.close()
-        for workspace in (*self.workspaces.values(), self.compare):
+        for workspace in (*self.workspaces.values(), *self._others.values()):
             workspace.close_workspace()
         self.session.changed.disconnect(self._state_changed)
+        self.session.changed.disconnect(self._make_front)
         self.host.close()
         event.accept()
 

@@ -49,7 +49,7 @@ class Output(QObject):
     def ask(self) -> None:
         """Open the export dialog."""
         window = self._window
-        if window.tabs.currentWidget() is window.compare:
+        if window.comparing:
             window.compare.export_file()
             return
         result = window.shown_result
@@ -65,7 +65,7 @@ class Output(QObject):
     def copy(self, fmt: str) -> None:
         """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
         window = self._window
-        if window.tabs.currentWidget() is window.compare:
+        if window.comparing:
             window.compare.copy("csv")
             return
         result = window.shown_result

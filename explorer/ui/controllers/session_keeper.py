@@ -97,15 +97,32 @@ class SessionKeeper(QObject):
                 except ValueError:
                     continue
         window.parameters.fold(str(group) for group in _list(self.values.get("folded")))
-        views = self.values.get("views")
-        for key, raw in views.items() if isinstance(views, dict) else ():
-            if key in window.workspaces:
-                try:
-                    window.workspaces[key].apply_view_state(ViewState.from_dict(raw))
-                except (ValueError, TypeError, AttributeError) as error:
-                    log.warning("view of %s not restored: %s", key, error)
+        for key in window.workspaces:
+            self._restore_view(key)
         self._session.forget_steps()
         self._session.changed.connect(self._changed)
+
+    def page_made(self, key: str) -> None:
+        """Restore the view of a workspace that is made after `follow`.
+
+        Not that of the plot: it was of the question that was in front then.
+        """
+        if self._window is not None and key != "bounds":
+            self._restore_view(key)
+
+    def _restore_view(self, key: str) -> None:
+        if key in self._views:
+            try:
+                view = ViewState.from_dict(self._views[key])
+                self._window.workspaces[key].apply_view_state(view)
+            except (ValueError, TypeError, AttributeError) as error:
+                log.warning("view of %s not restored: %s", key, error)
+
+    @property
+    def _views(self) -> dict[str, Any]:
+        """How workspaces were looked at when the last session ended."""
+        views = self.values.get("views")
+        return views if isinstance(views, dict) else {}
 
     def note_file(self, path: str | Path) -> None:
         """Put a file at the top of the recent ones."""
@@ -144,7 +161,8 @@ class SessionKeeper(QObject):
                     "geometry": _text(window.saveGeometry().data()),
                     "layout": _text(window.saved_layout()),
                     "folded": sorted(window.parameters.folded),
-                    "views": {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
+                    "views": self._views
+                    | {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
                 }
             )
         except OSError as error:

@@ -1,0 +1,167 @@
+"""Pages of tabs that are made when somebody first wants them, or when there is nothing else to do.
+
+The window's first picture shows one workspace; making the others with it would keep it waiting for
+about 60 ms. Making one when its tab is chosen would keep that waiting instead: so each is made in
+pieces soon after the first picture.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QTabWidget, QWidget
+
+BEGIN_AFTER_MS = 700
+"""From the window's showing to the first piece: data and a first answer come before."""
+BETWEEN_MS = 40
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a page comes to be.
+
+    Attributes
+    ----------
+    title : str
+        On its tab.
+    make : callable
+        Returns the page.
+    pieces : tuple of callable
+        What of it can be done before: importing modules, reading files.
+    """
+
+    title: str
+    make: Callable[[], QWidget]
+    pieces: tuple[Callable[[], object], ...] = ()
+
+
+class LatePages(Mapping[str, QWidget]):
+    """The pages of tabs by their keys: ``pages[key]`` makes one that is not there yet.
+
+    Iteration and ``in`` are about those that are there.
+
+    Parameters
+    ----------
+    tabs : QTabWidget
+        Gets a tab a page at once.
+    makings : mapping of key to Making
+
+    Attributes
+    ----------
+    made : callable or None
+        Told the key of every page that is made from now on, when the window is complete.
+    """
+
+    def __init__(self, tabs: QTabWidget, makings: Mapping[str, Making]) -> None:
+        self._tabs = tabs
+        self._makings = makings
+        self._pages: dict[str, QWidget] = {}
+        self.made: Callable[[str], None] | None = None
+        self._stand_ins: dict[str, QWidget] = {}
+        for key, making in makings.items():
+            self._stand_ins[key] = QWidget(focusPolicy=Qt.FocusPolicy.TabFocus)
+            tabs.addTab(self._stand_ins[key], making.title)
+
+    def __getitem__(self, key: str) -> QWidget:
+        if key not in self._pages:
+            page = self._makings[key].make()
+            self._pages[key] = page
+            self._put_in_place(key, page)
+            if self.made is not None:
+                self.made(key)
+        return self._pages[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._pages
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key in self._makings if key in self._pages)
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def key_at(self, index: int) -> str | None:
+        """Return the key of the page of a tab, whether it is there or not."""
+        shown = self._tabs.widget(index)
+        for pages in (self._pages, self._stand_ins):
+            for key, page in pages.items():
+                if page is shown:
+                    return key
+        return None
+
+    def pieces(self) -> list[Callable[[], object]]:
+        """Return what is to be done to make the pages that are not there, in short pieces."""
+        return [
+            piece
+            for key, making in self._makings.items()
+            if key not in self._pages
+            for piece in (*making.pieces, partial(self.__getitem__, key))
+        ]
+
+    def _put_in_place(self, key: str, page: QWidget) -> None:
+        tabs, stand_in = self._tabs, self._stand_ins.pop(key)
+        at = tabs.indexOf(stand_in)
+        in_front = tabs.currentIndex() == at
+        with QSignalBlocker(tabs):
+            tabs.insertTab(at, page, self._makings[key].title)
+            if self.made is not None:  # else all that is made after it comes after it anyway
+                follow_in_focus(stand_in, page)
+            tabs.removeTab(at + 1)
+            if in_front:
+                tabs.setCurrentIndex(at)
+        stand_in.deleteLater()
+
+
+class AtIdle(QObject):
+    """Does short pieces of work one by one, with time for everything else in between.
+
+    Parameters
+    ----------
+    pieces : sequence of callable
+        What to do, in this order.
+    """
+
+    def __init__(self, pieces: Sequence[Callable[[], object]], parent: QObject) -> None:
+        super().__init__(parent)
+        self._left = deque(pieces)
+        self._begun = False
+        self._timer = QTimer(self, singleShot=True, interval=BEGIN_AFTER_MS)
+        self._timer.timeout.connect(self._next)
+
+    def begin(self) -> None:
+        """Start, the first time that this is called."""
+        if self._left and not self._begun:
+            self._begun = True
+            self._timer.start()
+
+    def stop(self) -> None:
+        """Leave the rest."""
+        self._timer.stop()
+
+    def _next(self) -> None:
+        # A drag is not to stumble over it.
+        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+            self._left.popleft()()
+        if self._left:
+            self._timer.start(BETWEEN_MS)
+
+
+def importing(*names: str) -> tuple[Callable[[], object], ...]:
+    """Return pieces of work that import a module each."""
+    return tuple(partial(import_module, name) for name in names)
+
+
+def follow_in_focus(before: QWidget, page: QWidget) -> None:
+    """Let the Tab key come to all of a page after another widget, wherever it came before."""
+    # Not by nextInFocusChain: for PySide, whatever that returns belongs to the widget it was asked
+    # of, and is gone with it.
+    for widget in (page, *page.findChildren(QWidget)):
+        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
+            QWidget.setTabOrder(before, widget)
+            before = widget
