@@ -121,6 +121,8 @@ def _by_crowd(
     narrow = ~(wide | tiny)
     out[narrow] = many(eps0[narrow], k[narrow], log_pc[narrow], x[narrow])
     rows = np.flatnonzero(wide)
+    if rows.size == 0:
+        return domain.simple(out.reshape(arrays[0].shape))
     crowds, which = np.unique(np.stack([eps0[rows], k[rows]]), axis=1, return_inverse=True)
     for i, (local, size) in enumerate(crowds.T.tolist()):
         some = rows[which.ravel() == i]

@@ -30,8 +30,8 @@ _NEGLIGIBLE = 42.0
 """Numbers of clones whose summands are below e^−42 of the largest are left out."""
 _SOME, _MANY = 25.0, 200.0
 """Deviations of the number of clones from which on the corners of δ are small, and very small."""
-_SHORT = 1e-9
-"""By how much of itself ε is raised with very many clones, where a last small step is saved."""
+_RAISED = 1e-10, 1e-9
+"""By how much of itself ε is then raised, for a last small step that is saved."""
 
 _Slopes = tuple[FloatArray, FloatArray]
 
@@ -119,7 +119,8 @@ class ClonePair:
     def epsilon(self, delta: ArrayLike) -> FloatArray:
         """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ (1-dimensional).
 
-        To 1e-11 of itself; where the number of clones varies by more than 200 up to 2e-9 above it.
+        To 1e-12 of itself; up to 2e-10 above it where the number of clones varies by more than
+        25, and up to 2e-9 from 200 on.
         """
         d = np.atleast_1d(np.asarray(delta, dtype=float))
         return _inverted(*self._like(d), d, lambda _, eps: self.delta_and_slope(eps))
@@ -187,7 +188,8 @@ def clone_epsilons(
 ) -> FloatArray:
     """Return the smallest ε ≥ 0 with δ(ε) ≤ δ of a crowd each; as `clone_deltas`.
 
-    To 1e-11 of itself; where the number of clones varies by more than 200 up to 2e-9 above it.
+    To 1e-12 of itself; up to 2e-10 above it where the number of clones varies by more than 25,
+    and up to 2e-9 from 200 on.
     """
 
     def evaluate(rows: Any, eps: FloatArray) -> _Slopes:
@@ -341,9 +343,10 @@ def _inverted(
     if near.size:
         todo[near] = delta[near] < evaluate(near, np.zeros(near.size))[0]
     eps = np.where(todo, np.clip(guess, 1e-6 * eps0, 0.999 * eps0), 0.0)
-    # With some clones the last step is about the square of the one before. With many the curvature
-    # is known, and what a step of 3e-5 leaves is the change of slope at corners: below 1e-9.
-    last = np.where(many, 3e-5, np.where(spread > _SOME, 1e-9, 1e-13))
+    # With many clones the curvature is known, too; what a step leaves is the change of slope at the
+    # corners of δ, some 1/(20·spread) of it.
+    some = spread > _SOME
+    last = np.where(many, 3e-5, np.where(some, 2e-8, 1e-13))
     active = np.flatnonzero(todo)
     for _ in range(80):
         if active.size == 0:
@@ -376,4 +379,5 @@ def _inverted(
         eps[active] = new
         done |= high[active] - low[active] <= 1e-13 * high[active]
         active = active[~done]
-    return np.asarray(np.minimum(np.where(many, eps * (1 + _SHORT), eps), eps0))
+    raised = np.where(many, _RAISED[1], np.where(some, _RAISED[0], 0.0))
+    return np.asarray(np.minimum(eps * (1 + raised), eps0))
