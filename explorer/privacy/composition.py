@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.binomial import log_pmf, logistic_log_p
+from explorer.privacy.binomial import log_pmf_run, logistic_log_p
 from explorer.privacy.bounds import FloatArray
 
 
@@ -51,16 +51,16 @@ def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any
 class _RandomisedResponses:
     """T independent randomised responses at ε: atoms of privacy loss (T − 2l)ε, descending."""
 
-    def __init__(self, epsilon: float, T: float) -> None:
+    def __init__(self, epsilon: float, T: float, depth: float = 800.0) -> None:
         log_q, log_p = logistic_log_p(epsilon)
         # l lies are told with probability q = 1/(1+e^ε) each. Where l is far above its mean the
-        # loss is negative and nothing contributes; far below it, nothing has mass.
-        spread = math.sqrt(T * math.exp(log_q))
-        low = max(0.0, math.floor(T * math.exp(log_q) - 40 * spread - 80))
-        high = min(math.floor(T / 2), math.ceil(T * math.exp(log_q) + 12 * spread + 60))
+        # loss is negative and nothing contributes; far below it (e^−depth) nothing has mass.
+        mean = T * math.exp(log_q)
+        low = max(0.0, math.floor(mean - math.sqrt(2 * depth * mean)))
+        high = min(math.floor(T / 2), math.ceil(mean + 12 * math.sqrt(mean) + 60))
         self.lies = np.arange(low, high + 1)
         self.loss = (T - 2 * self.lies) * epsilon
-        self.log_mass = log_pmf(self.lies, T, log_q, log_p)
+        self.log_mass = log_pmf_run(low, high, T, log_q, log_p)
 
     def delta(self, epsilon: float) -> float:
         """Hockey-stick divergence at ε."""
@@ -72,9 +72,16 @@ class _RandomisedResponses:
         # Between neighbouring atoms δ is linear in e^ε: find the pair of atoms, then solve.
         # From one atom to the next one down δ grows by (1 − e^−2ε) times what is held above,
         # Σ mass·e^{loss_i − loss}: positive terms.
-        relative = self.loss - self.loss[0]
-        held = np.exp(np.logaddexp.accumulate(self.log_mass - relative) + relative)
-        grown = np.cumsum(held[:-1] * -np.expm1(np.diff(relative)))
+        # It is not reached before all the mass above is more than δ.
+        mass_above = np.cumsum(np.exp(self.log_mass))
+        end = int(np.searchsorted(mass_above, delta)) + 64
+        while True:
+            relative = self.loss[:end] - self.loss[0]
+            held = np.exp(np.logaddexp.accumulate(self.log_mass[:end] - relative) + relative)
+            grown = np.cumsum(held[:-1] * -np.expm1(np.diff(relative)))
+            if end >= self.loss.size or (grown.size and grown[-1] > delta):
+                break
+            end *= 2
         low = int(np.searchsorted(grown, delta, side="right"))
         top = self.loss[: low + 1]
         mass = np.exp(self.log_mass[: low + 1])
@@ -123,5 +130,9 @@ def kov_exact_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) 
     rounds = domain.rounds(T)
     slack = domain.delta(delta_slack, "delta_slack")
     return domain.simple(
-        _over_unique(lambda e, t, d: _RandomisedResponses(e, t).epsilon(d), eps, rounds, slack)
-    )
+        _over_unique(
+            # Of masses that are nothing beside δ none is listed.
+            lambda e, t, d: _RandomisedResponses(e, t, 45 - math.log(d)).epsilon(d),
+            eps, rounds, slack,
+        )
+    )  # fmt: skip

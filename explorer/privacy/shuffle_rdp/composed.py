@@ -154,14 +154,14 @@ class Composition:
         # The trapezoid rule repeats δ at distances 2π/step, damped by e^{−c·2π/step}.
         deviation = math.sqrt(T * float(self._variance[index]))
         step = min(2 * math.pi * c / (25 - log_delta), 0.6 / deviation)
-        z, log_k = np.empty(0, complex), np.empty(0, complex)
-        while z.size < _NODES_MAX:
-            t = step * np.arange(z.size, z.size + max(24, z.size), dtype=np.float64)
-            z = np.concatenate([z, c + 1j * t])
-            more = self.loss.line(c, float(self._growth[index]), t)
+        log_k = np.empty(0, complex)
+        for more in self.loss.lines(c, float(self._growth[index]), step, 24):
             log_k = np.concatenate([log_k, T * np.log1p(more)])
             if float(np.real(log_k[-8:]).max()) - log_start < math.log(_LOSSLESS):
+                z = c + 1j * step * np.arange(log_k.size)
                 return _Line(z, log_k - np.log(z) - np.log1p(z), step)
+            if log_k.size >= _NODES_MAX:
+                break
         return None
 
     def _left_over(self, index: int, T: int) -> float:
@@ -252,13 +252,21 @@ class _Line:
     log_w: Any
     step: float
 
-    def log_delta(self, epsilon: float, power: int = 0) -> float:
-        """Return ln of δ (power 0) or of −dδ/dε (power 1); −∞ if rounding made it negative."""
-        logs = self.log_w - self.z * epsilon + power * np.log(self.z)
-        top = float(np.max(np.real(logs)))
-        terms = np.real(np.exp(logs - top))
-        value = (2 * float(terms.sum()) - float(terms[0])) * self.step / (2 * math.pi)
-        return top + math.log(value) if value > 0 else -math.inf
+    def log_delta(self, epsilon: float) -> float:
+        """Return ln of δ; −∞ if rounding made it negative."""
+        return self._delta_and_slope(epsilon)[0]
+
+    def _delta_and_slope(self, epsilon: float) -> tuple[float, float]:
+        """Return ln δ and −d ln δ/dε, NaN where rounding made δ negative."""
+        logs = self.log_w - self.z * epsilon
+        top = float(logs.real.max())
+        terms = np.exp(logs - top)
+        value = 2 * float(terms.real.sum()) - float(terms[0].real)
+        if value <= 0:
+            return -math.inf, math.nan
+        terms *= self.z
+        slope = 2 * float(terms.real.sum()) - float(terms[0].real)
+        return top + math.log(value * self.step / (2 * math.pi)), slope / value
 
     def solve(self, log_delta: float, guess: float) -> float:
         """Return ε with ln δ(ε) = log_delta by safeguarded Newton steps, 0 if δ(0) is smaller."""
@@ -267,16 +275,24 @@ class _Line:
             return 0.0
         low, high, eps = 0.0, math.inf, guess
         for _ in range(100):
-            value = self.log_delta(eps)
-            if value > log_delta:
+            value, slope = self._delta_and_slope(eps)
+            off = value - log_delta
+            if off > 0:
                 low = eps
             else:
                 high = eps
-            slope = math.exp(self.log_delta(eps, 1) - value) if math.isfinite(value) else math.nan
-            new = eps + (value - log_delta) / slope if slope > 0 else math.nan
+            step = off / slope if slope > 0 else math.nan
+            if value < -1 and log_delta < -1 and slope > 0:
+                # √ln(1/δ) is all but linear in ε.
+                root = math.sqrt(-value)
+                step = 2 * root * (math.sqrt(-log_delta) - root) / slope
+            new = eps + step
             if not low < new < high:
+                if abs(step) <= 1e-11 * eps:
+                    return eps
                 new = 0.5 * (low + high) if math.isfinite(high) else 2 * eps + 1e-12
-            if abs(new - eps) <= 1e-11 * new:
+            elif abs(step) <= 1e-11 * new or abs(off) < 1e-6:
+                # What is left is about the square.
                 return new
             eps = new
         return eps

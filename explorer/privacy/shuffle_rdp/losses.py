@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,12 +59,36 @@ class RoundLoss:
         curved = np.where(small, series, np.expm1(w) - w)
         return np.asarray((curved + a * self._bend()) @ self.mass)
 
+    def lines(self, c: float, growth: float, step: float, first: int) -> Iterator[Any]:
+        """Yield K(c+it) − 1 given K(c) − 1 at t = 0, step, …: `first` of them, then ever as many.
+
+        What e^{itL} − 1 adds under the tilted masses, L the loss. Its values u at some multiples
+        of the step give those at as many more: e^{i(s+t)L} − 1 = u + v + uv, v at s. Where angles
+        are small the real parts are sums of negative terms, so no digits are lost.
+        """
+        weight = self.mass * np.exp((1 + c) * self.log_ratio)
+        turns = self._turns(step * np.arange(first, dtype=np.float64))
+        yield growth + turns @ weight
+        while True:
+            on = self._turns(np.array([step * turns.shape[0]]))
+            more = turns * on
+            more += turns
+            more += on
+            yield growth + more @ weight
+            turns = np.concatenate([turns, more])
+
     def line(self, c: float, growth: float, t: FloatArray) -> Any:
-        """Return K(c+it) − 1 given K(c) − 1: what e^{itL} − 1 adds under the tilted masses."""
+        """Return K(c+it) − 1 given K(c) − 1."""
+        return growth + self._turns(t) @ (self.mass * np.exp((1 + c) * self.log_ratio))
+
+    def _turns(self, t: FloatArray) -> Any:
+        """Return e^{itL} − 1 for every t and loss L."""
         half = np.outer(t, 0.5 * self.log_ratio)
         sine = np.sin(half)
-        tilted = self.mass * np.exp((1 + c) * self.log_ratio)
-        return growth - 2 * ((sine * sine) @ tilted) + 2j * ((sine * np.cos(half)) @ tilted)
+        out = np.empty(half.shape, dtype=complex)
+        out.real = -2 * sine * sine
+        out.imag = 2 * sine * np.cos(half)
+        return out
 
     def _bend(self) -> FloatArray:
         """Return ln(1+x) − x."""
