@@ -101,7 +101,12 @@ def epsilon_from_rdp(
     d = domain.delta(delta)[..., np.newaxis]
     # The δ-free part of the penalty is computed once for all sweep points.
     fixed = np.log1p(-1 / lam) - np.log(lam) / (lam - 1)
-    objective = rounds * table + (-np.log(d)) * (1 / (lam - 1)) + fixed
+    objective = rounds * table
+    penalty = (-np.log(d)) * (1 / (lam - 1)) + fixed
+    if np.broadcast_shapes(objective.shape, penalty.shape) == objective.shape:
+        objective += penalty
+    else:
+        objective = objective + penalty
     best = np.argmin(objective, axis=-1)
     value = np.take_along_axis(objective, best[..., np.newaxis], axis=-1)[..., 0]
     if clip:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.binomial import log_pmf, logistic_log_p
+from explorer.privacy.binomial import log_pmf, log_pmf_at, log_pmf_run, logistic_log_p
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.divergences import orders_up_to, softplus
 from explorer.privacy.shuffle_rdp.upper import pick_orders
@@ -56,7 +56,10 @@ class RandomisedResponsePair:
         self.mean = k * math.exp(self.log_p)
         low, high, step = self._window(top_power, dense)
         self.m = np.arange(low, high + 1, step)
-        self.log_mass = log_pmf(self.m, k, self.log_p, self.log_q) + math.log(step)
+        if step == 1:
+            self.log_mass = log_pmf_run(low, float(self.m[-1]), k, self.log_p, self.log_q)
+        else:
+            self.log_mass = log_pmf(self.m, k, self.log_p, self.log_q) + math.log(step)
         self.log_ratio = self._log_ratio(self.m)
         with np.errstate(divide="ignore"):
             self.log_square = 2 * (
@@ -70,6 +73,9 @@ class RandomisedResponsePair:
             rising = math.log(self.gamma) + self.log_s + np.log(m) - math.log(self.k)
             return np.logaddexp(np.log(rest) if rest > 0 else -self.eps0, rising)
 
+    def _log_ratio_at(self, m: float) -> float:
+        return float(self._log_ratio(np.array([m]))[0])
+
     def _window(self, power: float, dense: bool) -> tuple[float, float, float]:
         """Return the first and last count that matter for (Q/P)^±power, and the step between.
 
@@ -78,7 +84,7 @@ class RandomisedResponsePair:
         """
         k, mean = self.k, self.mean
         sigma = math.sqrt(mean)
-        lowest = abs(float(self._log_ratio(np.zeros(1))[0]))
+        lowest = abs(self._log_ratio_at(0.0))
         # Left: Pr[m ≤ mean − t] ≤ e^{−t²/2·mean}, against a weight of at most e^{power·lowest}.
         reach = math.sqrt(2 * mean * (power * lowest + _TAIL))
         low = max(0.0, math.floor(mean - reach))
@@ -86,8 +92,8 @@ class RandomisedResponsePair:
         high, best, walk = mean, 0.0, 30.0 + 11 * sigma
         while high < k:
             high = min(k, mean + walk)
-            at = np.array([math.floor(high)])
-            value = float((log_pmf(at, k, self.log_p, self.log_q) + power * self._log_ratio(at))[0])
+            at = float(math.floor(high))
+            value = log_pmf_at(at, k, self.log_p, self.log_q) + power * self._log_ratio_at(at)
             if value < best - _TAIL - 0.5 * math.log(k):
                 break
             best = max(best, value)
@@ -109,7 +115,12 @@ class RandomisedResponsePair:
         centre = 0.5 * float(exponent.max() + exponent.min())
         logs = weight + firsts[:, None] * exponent
         top = logs.max(axis=1, keepdims=True)
-        powers = np.exp(np.arange(size)[:, None] * (exponent - centre))
+        powers = np.ones((size, exponent.size))
+        done, ratio = 1, np.exp(exponent - centre)
+        while done < size:
+            more = min(done, size - done)
+            np.multiply(powers[:more], ratio, out=powers[done : done + more])
+            done, ratio = done + more, ratio * ratio
         with np.errstate(divide="ignore"):
             block = np.log(np.exp(logs - top) @ powers.T) + top + np.arange(size) * centre
         return np.asarray(block.reshape(-1)[:count])
@@ -128,8 +139,15 @@ class RandomisedResponsePair:
             moments = self.log_moments(top - 1, +1)
         else:
             moments = self.log_moments(top, -1)[1:]
-        twice = np.logaddexp.accumulate(np.logaddexp.accumulate(moments))
-        return np.asarray(softplus(twice) / (orders - 1))
+        return np.asarray(softplus(_log_running_sum_twice(moments)) / (orders - 1))
+
+
+def _log_running_sum_twice(logs: FloatArray) -> FloatArray:
+    """Return ln of the running sums of the running sums of e^logs."""
+    top = float(logs.max())
+    if top - float(logs.min()) < 600.0:
+        return np.asarray(np.log(np.cumsum(np.cumsum(np.exp(logs - top)))) + top)
+    return np.asarray(np.logaddexp.accumulate(np.logaddexp.accumulate(logs)))
 
 
 def lower_rdp_table(

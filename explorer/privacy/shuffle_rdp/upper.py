@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,8 @@ from explorer.privacy.subsampling import pure_dp_renyi, subsampled_epsilon
 
 _BLOCK = 32
 _CACHED_ORDERS = 1024
+_DEEPEST = -400.0
+"""Weights of a block lower than this are not trusted to a product for orders inside the block."""
 
 
 def log_two_sinh(x: FloatArray) -> FloatArray:
@@ -37,7 +39,7 @@ def effective_clones(eps0: ArrayLike, k: ArrayLike) -> Any:
 def _log_weights(eps0: FloatArray, k: FloatArray, n: FloatArray, top: int) -> FloatArray:
     """Return j·ln γ + ln[z_j + s^j e^{−(k−1)/(8e^ε₀)}] for j = 2…top, shape (..., top−1)."""
     j = np.arange(2.0, top + 1)
-    half = np.array([math.lgamma(i / 2) for i in range(2, top + 1)])
+    half = _log_gamma_halves(top)
     eps0, k, n = eps0[..., None], k[..., None], n[..., None]
     log_s = log_two_sinh(eps0)
     log_kbar = np.log(effective_clones(eps0, k))
@@ -45,6 +47,20 @@ def _log_weights(eps0: FloatArray, k: FloatArray, n: FloatArray, top: int) -> Fl
     log_z[..., 0] = (math.log(4) + 2 * log_two_sinh(eps0 / 2) - log_kbar)[..., 0]
     missing = j * log_s - (k - 1) * np.exp(-eps0) / 8
     return np.asarray(j * np.log(k / n) + np.logaddexp(log_z, missing))
+
+
+class _Block(NamedTuple):
+    """Columns j of the binomials: those of orders λ inside the block, and all from its first on."""
+
+    triangle: FloatArray
+    matrix: FloatArray
+    row: FloatArray
+    column: FloatArray
+
+
+@lru_cache(maxsize=4)
+def _log_gamma_halves(top: int) -> FloatArray:
+    return np.array([math.lgamma(i / 2) for i in range(2, top + 1)])
 
 
 def _log_binomials(rows: FloatArray, columns: FloatArray) -> FloatArray:
@@ -56,28 +72,24 @@ def _log_binomials(rows: FloatArray, columns: FloatArray) -> FloatArray:
     return np.where(inside, table[lam] - table[jj] - table[lam - jj], -np.inf)
 
 
-def _block(start: int, lam_max: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _block(start: int, lam_max: int) -> _Block:
     """Return one block of columns j = start… of the matrix ln C(λ, j), split for a product.
 
-    Rows λ above the block are factored as row + column + ln(matrix), the matrix within
-    e^±300 of 1, so that the product with weights of any size is a plain matrix product.
+    Rows λ ≥ start are factored as row + column + ln(matrix), the matrix within e^±300 of 1 below
+    the block, so that the product with weights of any size is a plain matrix product.
     """
     stop = min(start + _BLOCK - 1, lam_max)
     columns = np.arange(float(start), stop + 1)
-    triangle = _log_binomials(columns, columns)
-    rows = np.arange(float(stop + 1), lam_max + 1)
-    if rows.size == 0:
-        empty = np.empty(0)
-        return triangle, np.empty((columns.size, 0)), empty, np.zeros(columns.size)
-    full = _log_binomials(rows, columns)
-    column = full[rows.size // 2].copy()
+    full = _log_binomials(np.arange(float(start), lam_max + 1), columns)
+    triangle = full[: columns.size].copy()
+    column = full[(columns.size + full.shape[0]) // 2 if lam_max > stop else -1].copy()
     full -= column
     row = full.max(axis=1)
-    return triangle, np.exp(full - row[:, None]).T.copy(), row, column
+    return _Block(triangle, np.exp(full - row[:, None]).T.copy(), row, column)
 
 
 @lru_cache(maxsize=4)
-def _blocks(lam_max: int) -> tuple[tuple[FloatArray, FloatArray, FloatArray, FloatArray], ...]:
+def _blocks(lam_max: int) -> tuple[_Block, ...]:
     return tuple(_block(start, lam_max) for start in range(2, lam_max + 1, _BLOCK))
 
 
@@ -100,26 +112,34 @@ def binomial_transform(log_weights: FloatArray, lam_max: int) -> FloatArray:
     into columns of 32 orders: within a block the logarithms range so little, once row and column
     offsets are taken out, that a matrix product cannot lose a term that matters.
     """
-    out = np.full(log_weights.shape, -np.inf)
     starts = range(2, lam_max + 1, _BLOCK)
     cached = _blocks(lam_max) if lam_max <= _CACHED_ORDERS else None
+    # What each block of columns adds to every order, −∞ to those below it.
+    parts = np.full((len(starts), *log_weights.shape), -np.inf)
     for index, start in enumerate(starts):
         block = cached[index] if cached is not None else _block(start, lam_max)
-        triangle, matrix, row, column = block
         first = start - 2
-        last = first + column.size
+        last = first + block.column.size
         weights = log_weights[:, first:last]
-        # Rows inside the block: few, and their range is not bounded, so term by term.
-        terms = triangle[None, :, :] + weights[:, None, :]
-        top = terms.max(axis=-1)
-        inner = top + np.log(np.exp(terms - top[..., None]).sum(axis=-1))
-        out[:, first:last] = np.logaddexp(out[:, first:last], inner)
-        if row.size:
-            shifted = weights + column
-            top = shifted.max(axis=-1, keepdims=True)
-            product = np.exp(shifted - top) @ matrix
-            out[:, last:] = np.logaddexp(out[:, last:], np.log(product) + row + top)
-    return out
+        shifted = weights + block.column
+        top = shifted.max(axis=-1, keepdims=True)
+        shifted -= top
+        skipped = 0
+        if float(shifted.min()) < _DEEPEST:
+            # An order inside the block has only some of its columns, perhaps none that is left by
+            # the product: few rows, and their range is not bounded, so term by term.
+            terms = block.triangle + weights[:, None, :]
+            most = terms.max(axis=-1, keepdims=True)
+            terms -= most
+            inner = np.log(np.exp(terms, out=terms).sum(axis=-1)) + most[..., 0]
+            parts[index, :, first:last] = inner
+            skipped = block.column.size
+        product = np.exp(shifted, out=shifted) @ block.matrix[:, skipped:]
+        np.log(product, out=product)
+        parts[index, :, first + skipped :] = product + (block.row[skipped:] + top)
+    top = parts.max(axis=0)
+    parts -= top
+    return np.asarray(np.log(np.exp(parts, out=parts).sum(axis=0)) + top)
 
 
 def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:

@@ -81,11 +81,12 @@ class Spending:
     def clones(self) -> Bound:
         """Return exact clones of each round, sampled and composed: the paper's comparator."""
         value = np.empty(self.rounds.size)
-        for i in range(value.size):
+        for start in range(0, value.size, _AT_ONCE):
             self._context.check()
-            value[i] = rdp.pipeline_epsilon(
-                self._local[i], self._k[i], self._n[i], self.rounds[i], self._delta[i],
-                Shuffling.NUMERIC,
+            some = slice(start, start + _AT_ONCE)
+            value[some] = rdp.pipeline_epsilon(
+                self._local[some], self._k[some], self._n[some], self.rounds[some],
+                self._delta[some], Shuffling.NUMERIC,
             )  # fmt: skip
         return self._bound(value, Role.UPPER, said.SHUFFLED)
 
