@@ -54,15 +54,17 @@ class LatePages(Mapping[str, QWidget]):
 
     Attributes
     ----------
-    made : callable or None
-        Told the key of every page that is made from now on, when the window is complete.
+    made : callable
+        Told the key of every page that is made from now on.
     """
 
     def __init__(self, tabs: QTabWidget, makings: Mapping[str, Making]) -> None:
         self._tabs = tabs
         self._makings = makings
         self._pages: dict[str, QWidget] = {}
-        self.made: Callable[[str], None] | None = None
+        self._prepared: dict[str, QWidget] = {}
+        """Made, but not in their tabs yet."""
+        self.made: Callable[[str], None] = lambda _key: None
         self._stand_ins: dict[str, QWidget] = {}
         for key, making in makings.items():
             self._stand_ins[key] = QWidget(focusPolicy=Qt.FocusPolicy.TabFocus)
@@ -70,11 +72,10 @@ class LatePages(Mapping[str, QWidget]):
 
     def __getitem__(self, key: str) -> QWidget:
         if key not in self._pages:
-            page = self._makings[key].make()
-            self._pages[key] = page
-            self._put_in_place(key, page)
-            if self.made is not None:
-                self.made(key)
+            self._prepare(key)
+            self._pages[key] = self._prepared.pop(key)
+            self._put_in_place(key, self._pages[key])
+            self.made(key)
         return self._pages[key]
 
     def __contains__(self, key: object) -> bool:
@@ -101,8 +102,21 @@ class LatePages(Mapping[str, QWidget]):
             piece
             for key, making in self._makings.items()
             if key not in self._pages
-            for piece in (*making.pieces, partial(self.__getitem__, key))
+            for piece in (
+                *making.pieces,
+                partial(self._prepare, key),
+                partial(self.__getitem__, key),
+            )
         ]
+
+    def close(self) -> None:
+        """Let every page that was made end what it does."""
+        for page in (*self._pages.values(), *self._prepared.values()):
+            page.close_workspace()
+
+    def _prepare(self, key: str) -> None:
+        if key not in self._pages and key not in self._prepared:
+            self._prepared[key] = self._makings[key].make()
 
     def _put_in_place(self, key: str, page: QWidget) -> None:
         tabs, stand_in = self._tabs, self._stand_ins.pop(key)
@@ -110,8 +124,7 @@ class LatePages(Mapping[str, QWidget]):
         in_front = tabs.currentIndex() == at
         with QSignalBlocker(tabs):
             tabs.insertTab(at, page, self._makings[key].title)
-            if self.made is not None:  # else all that is made after it comes after it anyway
-                follow_in_focus(stand_in, page)
+            follow_in_focus(stand_in, page)
             tabs.removeTab(at + 1)
             if in_front:
                 tabs.setCurrentIndex(at)
@@ -161,7 +174,8 @@ def follow_in_focus(before: QWidget, page: QWidget) -> None:
     """Let the Tab key come to all of a page after another widget, wherever it came before."""
     # Not by nextInFocusChain: for PySide, whatever that returns belongs to the widget it was asked
     # of, and is gone with it.
-    for widget in (page, *page.findChildren(QWidget)):
+    within = [child for child in page.findChildren(QWidget) if page.isAncestorOf(child)]
+    for widget in (page, *within):  # not what is a window of its own: menus, lists of choices
         if widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
             QWidget.setTabOrder(before, widget)
             before = widget

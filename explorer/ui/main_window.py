@@ -73,8 +73,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
         self.session, self.host, self.theme = session, host, theme
-        # Before the controllers: the workspace is there when they have an answer for it.
-        session.changed.connect(self._make_front)
+        session.changed.connect(self._make_front)  # before a controller has an answer for it
         self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
         self.data = DataController(session, host, self)
         self.parameter_files = ParameterFiles(host, self)
@@ -94,7 +93,6 @@ class MainWindow(QMainWindow):
         for key in self.workspaces:
             introduce(self, key)
         self.workspaces.made = partial(introduce, self)
-        self._others.made = lambda _key: None
         self._idle = AtIdle((*self.workspaces.pieces(), *self._others.pieces()), self)
 
     # Building
@@ -394,8 +392,8 @@ class MainWindow(QMainWindow):
         if "map" in self.workspaces:
             self.data_panel.close_panel()
         self.menus.close()
-        for workspace in (*self.workspaces.values(), *self._others.values()):
-            workspace.close_workspace()
+        for pages in (self.workspaces, self._others):
+            pages.close()
         self.session.changed.disconnect(self._state_changed)
         self.session.changed.disconnect(self._make_front)
         self.host.close()
