@@ -116,11 +116,12 @@ class RandomisedResponsePair:
         logs = weight + firsts[:, None] * exponent
         top = logs.max(axis=1, keepdims=True)
         powers = np.ones((size, exponent.size))
-        done, ratio = 1, np.exp(exponent - centre)
+        done = 1
         while done < size:
+            # As many more, from one exact power each time: no rounding error is handed on.
             more = min(done, size - done)
-            np.multiply(powers[:more], ratio, out=powers[done : done + more])
-            done, ratio = done + more, ratio * ratio
+            np.multiply(powers[:more], np.exp(done * (exponent - centre)), out=powers[done:][:more])
+            done += more
         with np.errstate(divide="ignore"):
             block = np.log(np.exp(logs - top) @ powers.T) + top + np.arange(size) * centre
         return np.asarray(block.reshape(-1)[:count])
