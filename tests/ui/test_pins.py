@@ -249,9 +249,9 @@ def test_pinned_curves_are_not_drawn_anew_while_one_drags(pinned, settled, monke
     curves = pinned.workspaces["bounds"].plot._curves
     drawn: list[str] = []
     for key in ("error", "pin1:error"):
-        whole = curves[key].set_series
+        line = curves[key].line
         monkeypatch.setattr(
-            curves[key], "set_series", lambda *w, k=key, f=whole: (drawn.append(k), f(*w))
+            line, "set_points", lambda *w, k=key, f=line.set_points: (drawn.append(k), f(*w))
         )
     pinned.session.set_value("n", 6000)
     settled(pinned)

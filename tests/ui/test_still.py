@@ -118,3 +118,24 @@ def test_only_parameters_that_matter_are_shown_and_undo_brings_them_back(
     assert shown() == set(rows) - set(bound)
     assert rows["w"] is window.parameters.row("w")
     settled(window)
+
+
+def test_a_height_is_measured_once_and_again_with_other_letters(qtbot, monkeypatch) -> None:
+    text = StillText()
+    qtbot.addWidget(text)
+    text.setText("a promise in so many words that they need several lines of this panel")
+    measured: list[int] = []
+    whole = text._label.heightForWidth
+    monkeypatch.setattr(
+        text._label, "heightForWidth", lambda width: (measured.append(width), whole(width))[1]
+    )
+    heights = [text.heightForWidth(width) for width in (200, 90, 200, 90)]
+    assert measured == [200, 90]
+    assert heights[:2] == heights[2:]
+    assert heights[1] > heights[0]
+    font = text.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    text.setFont(font)
+    assert text.heightForWidth(200) > heights[0]
+    text.setText("short")
+    assert text.heightForWidth(200) < heights[0]

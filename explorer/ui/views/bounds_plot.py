@@ -59,8 +59,6 @@ class BoundsPlot(pg.GraphicsView):
         self._curves: dict[str, Curve] = {}
         self._resting: dict[str, Curve] = {}
         """Curves that only complete answers have, until the next."""
-        self._still: dict[str, tuple[object, ...]] = {}
-        """What pinned curves were drawn from, so that they are not drawn anew while one drags."""
         self._styles: dict[str, style.SeriesStyle] = {}
         self._theme = style.LIGHT
         self._user_view = False
@@ -147,7 +145,6 @@ class BoundsPlot(pg.GraphicsView):
             for key in set(self._curves) - set(keys):
                 self._resting[key] = self._curves.pop(key)
                 self._resting[key].set_visible(False)
-                self._still.pop(key, None)
             if self.result is not None and _subject(self.result) != _subject(result):
                 for key in list(self._resting):
                     self._resting.pop(key).remove()
@@ -158,12 +155,6 @@ class BoundsPlot(pg.GraphicsView):
         self.result = result
         edges = bar_edges(result.series, self.x_log)
         for series in result.series:
-            if series.pin and series.key not in edges:
-                drawn = (series.x, series.y, self.x_log, self.y_log)
-                kept = self._still.get(series.key, (None,))
-                if all(now is then for now, then in zip(drawn, kept, strict=False)):
-                    continue
-                self._still[series.key] = drawn
             self._curves[series.key].set_series(
                 series, self.x_log, self.y_log, edges.get(series.key)
             )

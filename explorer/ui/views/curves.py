@@ -22,6 +22,7 @@ SYMBOLS = {
 }  # fmt: skip
 """The view's names for the signs of `explorer.figures.style.MARKERS`."""
 DOT_SIZE = 9
+_NONE, _NOWHERE = np.empty(0), np.empty(0, int)
 Extent = tuple[float, float, float, float]
 
 
@@ -78,6 +79,7 @@ class Curve:
         self.mark = Mark.LINE
         self.x_log = self.y_log = False
         self._extent: Extent = (np.nan,) * 4
+        self._drawn: tuple[object, ...] = ()
         self._look: tuple[SeriesStyle, str, float] | None = None
 
     # Looks
@@ -116,7 +118,16 @@ class Curve:
         y_log: bool,
         edges: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """Show these numbers; `edges` are where bars begin and end (`bar_edges`)."""
+        """Show these numbers; `edges` are where bars begin and end (`bar_edges`).
+
+        Numbers that are drawn already stay: a slider moves some curves and not others, and none
+        that is pinned.
+        """
+        numbers = (series.x, series.y, series.low, series.high, *(edges or ()))
+        drawn = (series.mark, x_log, y_log, *(None if a is None else a.tobytes() for a in numbers))
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
         places = thin(series)
         self.mark, self.x_log, self.y_log = series.mark, x_log, y_log
         self.x = axis_coordinates(series.x[places], x_log)
@@ -124,9 +135,9 @@ class Curve:
         ranged = series.low is not None and series.high is not None
         self.low, self.high = (series.low[places], series.high[places]) if ranged else (None, None)
         joined = series.mark in _JOINED
-        self.line.set_points(*((self.x, self.y) if joined else (np.empty(0), np.empty(0))))
+        self.line.set_points(*((self.x, self.y) if joined else (_NONE, _NONE)))
         leaves = series.mark in (Mark.LINE, Mark.AREA)
-        edge = _edges(np.isfinite(self.y)) if leaves else np.empty(0, int)
+        edge = _edges(np.isfinite(self.y)) if leaves else _NOWHERE
         self.ends.set_points(self.x[edge], self.y[edge])
         self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
         self._set_fill(series, places, edges, ranged)
@@ -201,6 +212,9 @@ class Curve:
         there = np.isfinite(self.y) & np.isfinite(self.x)
         if not there.any():
             return (np.nan,) * 4
+        if self.low is None and self.mark is not Mark.BARS:
+            x, y = (self.x, self.y) if there.all() else (self.x[there], self.y[there])
+            return float(x.min()), float(x.max()), float(y.min()), float(y.max())
         xs, ys = [self.x[there]], [self.y[there]]
         if self.low is not None and self.mark is not Mark.BARS:
             ys += [axis_coordinates(e[there], self.y_log) for e in (self.low, self.high)]
@@ -233,6 +247,6 @@ class Curve:
 def _edges(present: np.ndarray) -> np.ndarray:
     """Return the places where a curve begins or ends within the plot, not at its ends."""
     if present.all() or not present.any():
-        return np.empty(0, int)
+        return _NOWHERE
     change = np.flatnonzero(present[1:] != present[:-1])
     return np.unique([i if present[i] else i + 1 for i in change])

@@ -39,17 +39,36 @@ def readout_tip(item: Readout) -> str:
     return "<p>" + "<br>".join(lines) + "</p>" if lines else ""
 
 
-def _write(number: QLabel, text: str) -> None:
-    """Write a number; its cell grows where it must and never shrinks.
+class _Number(QLabel):
+    """A number whose cell grows where it must and never shrinks.
 
     A label of fixed size does not make the workspace lay itself out again with every text. Its own
-    hint, which lays out a whole document, is asked for only where the text may not fit.
+    hint, which lays out a whole document, is asked for only where the text is longer than any yet.
     """
-    if text != number.text():
-        number.setText(text)
-        room = number.minimumWidth() - 2
-        if number.fontMetrics().horizontalAdvance(text) > room:
-            number.setFixedSize(number.sizeHint().expandedTo(number.minimumSize()))
+
+    def __init__(self) -> None:
+        super().__init__(alignment=Qt.AlignmentFlag.AlignRight)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._written = ""
+        self._longest = 0
+
+    def write(self, text: str) -> None:
+        """Write a number."""
+        if text == self._written:
+            return
+        self._written = text
+        self.setText(text)
+        length = self.fontMetrics().horizontalAdvance(text)
+        if length > self._longest:
+            self._longest = length
+            self.setFixedSize(self.sizeHint().expandedTo(self.minimumSize()))
+
+    def forget(self) -> None:
+        """Be as small as what comes next: another number is written here from now on."""
+        self._written, self._longest = "", 0
+        self.setText("")
+        self.setMinimumSize(0, 0)
+        self.setMaximumSize(_WIDGETSIZE_MAX, _WIDGETSIZE_MAX)
 
 
 class ReadoutsTable(QWidget):
@@ -58,8 +77,8 @@ class ReadoutsTable(QWidget):
     def __init__(self, title: str = "Numbers", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._keys: list[str] = []
-        self._cells: list[tuple[QLabel, QLabel]] = []
-        self._made: list[tuple[QLabel, QLabel]] = []
+        self._cells: list[tuple[QLabel, _Number]] = []
+        self._made: list[tuple[QLabel, _Number]] = []
         self._said: list[Readout] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -79,7 +98,7 @@ class ReadoutsTable(QWidget):
                 continue
             if before is None or item.label != before.label:
                 label.setText(item.label)
-            _write(number, readout_text(item))
+            number.write(readout_text(item))
             tip = readout_tip(item)
             if tip != number.toolTip():
                 for cell in (label, number):
@@ -106,19 +125,14 @@ class ReadoutsTable(QWidget):
 
     def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
         while len(self._made) < len(readouts):
-            label, number = QLabel(objectName="muted"), QLabel()
-            number.setAlignment(Qt.AlignmentFlag.AlignRight)
-            number.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label, number = QLabel(objectName="muted"), _Number()
             self._made.append((label, number))
             for column, cell in enumerate((label, number)):
                 self._grid.addWidget(cell, len(self._made), column)
         self._keys = [r.key for r in readouts]
         self._cells, self._said = self._made[: len(readouts)], [None] * len(readouts)
         for place, (label, number) in enumerate(self._made):
-            if place < len(readouts):  # as wide as its own numbers ask
-                number.setMinimumSize(0, 0)
-                number.setMaximumSize(_WIDGETSIZE_MAX, _WIDGETSIZE_MAX)
-                number.setText("")
+            number.forget()
             for cell in (label, number):
                 if cell.isHidden() == (place < len(readouts)):
                     cell.setVisible(place < len(readouts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
@@ -24,6 +24,8 @@ class StillText(QWidget):
     def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
+        self._heights: dict[int, int] = {}
+        """Heights of the text at widths: a layout asks several times, each takes 0.1 ms."""
         self._label = QLabel(self, objectName=name, wordWrap=True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -42,8 +44,9 @@ class StillText(QWidget):
         if text == self._text:
             return
         self._text = text
+        self._heights.clear()
         self._label.setText(text)
-        if self._label.heightForWidth(self.width()) != self.height():
+        if self.heightForWidth(self.width()) != self.height():
             self.updateGeometry()
 
     def hasHeightForWidth(self) -> bool:
@@ -52,7 +55,14 @@ class StillText(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of the text, wrapped at a width."""
-        return self._label.heightForWidth(width)
+        if width not in self._heights:
+            self._heights[width] = self._label.heightForWidth(width)
+        return self._heights[width]
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure again with other letters."""
+        self._heights.clear()
+        super().changeEvent(event)
 
     def sizeHint(self) -> QSize:
         """Return the size the label would like."""
