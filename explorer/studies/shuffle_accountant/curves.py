@@ -234,11 +234,10 @@ def composed_curves(points: Points, variant: Clones, context: Context) -> Compos
     upper, lower = np.full(points.size, np.nan), np.full(points.size, np.nan)
 
     def compose(e: float, k: float, n: float) -> tuple[rdp.Composition, ...]:
+        above = rdp.Composition(rdp.clone_loss(e, k, n, variant, _CELLS))
+        context.check()
         response = rdp.randomised_response_loss(e, k, n)
-        return tuple(
-            rdp.Composition(loss)
-            for loss in (rdp.clone_loss(e, k, n, variant, _CELLS), response, response.reversed())
-        )
+        return above, rdp.Composition(response), rdp.Composition(response.reversed())
 
     for i, row in enumerate(rows):
         e, k, n = (float(v) for v in row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,7 +35,8 @@ from explorer.studies.sweeping import SweptPoints
 
 _KEPT = 20_000
 _AT_ONCE = 8
-_CALIBRATED_AT_ONCE = 14
+_WORK = 30.0
+"""How much calibration goes on between two looks at whether it is still wanted: some 10 ms."""
 _HUMPS_USERS = 1e5
 _HUMPS = 0.02
 ORDERS = ("local_order", "cheu_order", "few_order", "fewest_order", "central_order")
@@ -128,17 +129,39 @@ def calibrated(points: Points, context: Context) -> Noise:
     )
     keys = [(points.kind, *row) for row in rows.T.tolist()]
     missing = [i for i, key in enumerate(keys) if key not in kept]
-    for start in range(0, len(missing), _CALIBRATED_AT_ONCE):
+    eps, delta, held = rows
+    for some in _in_pieces(missing, _calibration_work(eps, delta, held, points.kind)):
         context.check()
-        some = missing[start : start + _CALIBRATED_AT_ONCE]
-        eps, delta, held = rows[:, some]
-        found = calibrate(eps, delta, held, points.kind)
+        found = calibrate(eps[some], delta[some], held[some], points.kind)
         values = np.where(found.feasible, 1 - found.p, math.nan)
         kept.update((keys[i], float(value)) for i, value in zip(some, values, strict=True))
     q = np.array([kept[key] for key in keys])[which.ravel()]
     valid = np.isfinite(q)
     cut = valid & (points.held > _HUMPS_USERS) & (np.nan_to_num(q) >= _HUMPS)
     return Noise(q, valid, "" if valid.all() else said.TOO_FEW, cut)
+
+
+def _calibration_work(
+    eps: FloatArray, delta: FloatArray, held: FloatArray, kind: Query
+) -> FloatArray:
+    """Return about how much work a calibration is: wide noise is more, and so are humps of δ."""
+    spread = np.sqrt(np.maximum(-4 * np.log(delta), 1.0)) / eps
+    share = spread**2 / held
+    humps = (held <= _HUMPS_USERS) & (share > _HUMPS / 2) & (share < 0.5)
+    one_bin = 2 if kind is Query.COUNT else 1
+    return np.asarray(one_bin * (1 + spread * np.where(humps, 1 / 8, 1 / 40)))
+
+
+def _in_pieces(items: list[int], work: FloatArray) -> Iterator[list[int]]:
+    """Yield the items some at a time, none of them above `_WORK` unless it is one item."""
+    piece: list[int] = []
+    for item in items:
+        if piece and work[[*piece, item]].sum() > _WORK:
+            yield piece
+            piece = []
+        piece.append(item)
+    if piece:
+        yield piece
 
 
 def printed(points: Points) -> Noise:

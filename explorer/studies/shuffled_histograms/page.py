@@ -29,6 +29,8 @@ PAGE = Page(
         "All users who are counted on (n_h) add their noise and keep it to themselves.",
         "The shuffler hides who sent what and how many messages a user sends.",
         "The list of bins is public and chosen without looking at the data.",
+        "For the largest error of all bins (not for privacy): at most h different values occur "
+        "among the users. If nothing is known, h is the smaller of n and d.",
     ),
     formulas=(
         Formula(
@@ -52,6 +54,11 @@ PAGE = Page(
             "largest error with probability 1−β, for ln(2h/β) ≤ (9/4)np(1−p)",
             r"\alpha=(1-p)+2\sqrt{\frac{p(1-p)\,\ln(2h/\beta)}{n}}",
         ),
+        Formula(
+            "the same as printed, Theorem 3.2(iii) at (ε/2, δ/2): β/n whatever h is, without √p",
+            r"\alpha=\frac{200\,\ln(4/\delta)}{\varepsilon^2n}+\frac{1}{\varepsilon n}"
+            r"\sqrt{800\,\ln(4/\delta)\,\ln(2n/\beta)}",
+        ),
         Formula("messages of a user", r"1+dp\leq 1+d"),
         Formula(
             "local, unary encoding (Hoeffding)",
@@ -64,7 +71,7 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.THEOREM_31, said.THEOREM_32, said.EXACT, said.TAILS, said.LAW, said.MESSAGES,
+        said.THEOREM_31, said.THEOREM_32, said.PRINTED_31, said.PRINTED_32, said.EXACT, said.TAILS, said.LAW, said.MESSAGES,
         said.TABLE_1, said.TABLE_2, said.CLAIMS, UNARY, said.WARNER, LAPLACE,
         STABLE,
     ),
@@ -75,8 +82,10 @@ PAGE = Page(
         "The paper prints the constant 50, which is sufficient but 20 to 90 times too large; we "
         "show it beside the least noise whose exact δ is at most δ. δ is not monotone in p near ½, "
         "so a p is accepted only after its own δ was evaluated.",
-        "The paper prints α without a factor √p that its proof has; both curves here use the "
-        "proof's form, which is a little smaller, and a third one the binomial's own tails.",
+        "The paper prints α without a factor √p that its proof has, and shares β among all n users "
+        "for the largest error; that is drawn as “as printed”. The other curves use the proof's "
+        "form, which is a little smaller, and share β among the h values that occur (the paper "
+        "does so itself in footnote 5); one takes the binomial's own tails.",
         "The paper prints the ranges ε, δ in [0, 1] and p in (½, 1); ε and δ must not be 0, and "
         "p = ½ is allowed; we use these.",
         "Claim 3.4's proof prints δ > (1/200h)^(1/25), which must be δ <, as in the claim; and "

@@ -38,8 +38,8 @@ PARAMETERS = (
     Parameter(
         "h", "h", "values that occur",
         "At most so many different values occur among the users; empty bins have no error in "
-        "P_hist. If nothing is known, it is the smaller of n and d.",
-        Kind.INTEGER, 100, 1, 100_000, Scale.LOG, unit="values",
+        "P_hist. If nothing is known, it is the smaller of n and d, to which it is cut anyway.",
+        Kind.INTEGER, 100, 1, 1_000_000_000, Scale.LOG, unit="values",
         quantities=("error",), relevant_when=_HISTOGRAM,
     ),
     Parameter(

@@ -8,11 +8,14 @@ from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses
+from explorer.studies.wording import at_most, guesses, small, times
 
 PAPER = "Balcer & Cheu 2020"
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
 THEOREM_32 = Reference(PAPER, "Theorem 3.2", "run at (ε/2, δ/2) for (ε, δ); errata A1, B6")
+PRINTED_31 = Reference(PAPER, "Theorem 3.1(ii)", "as printed; errata B2")
+PRINTED_32 = Reference(PAPER, "Theorem 3.2(iii)", "as printed, at (ε/2, δ/2); errata A1, B2, B6")
+PRINTED_ONE = Reference(PAPER, "Theorem 3.2(ii)", "as printed, at (ε/2, δ/2); errata A1, B2")
 EXACT = Reference(PAPER, "Theorem 3.1 and 3.2", "noise calibrated by the exact δ")
 TAILS = Reference(PAPER, "Figure 1", "exact binomial tails instead of the Chernoff step")
 LAW = Reference(PAPER, "Figure 1", "exact law of the analyzer's output; errata B4")
@@ -27,6 +30,8 @@ CURVES = {
     "calibrated": ("P_hist, calibrated exactly", Role.UPPER, EXACT),
     "tails": ("P_hist, calibrated exactly, exact tails", Role.UPPER, TAILS),
     "paper": ("P_hist, the paper's constants", Role.UPPER, THEOREM_32),
+    "printed": ("P_hist, α of Theorem 3.2(iii) as printed", Role.UPPER, PRINTED_32),
+    "printed_one": ("P_hist, α of Theorem 3.2(ii) as printed", Role.UPPER, PRINTED_ONE),
     "local": ("local: unary encoding", Role.UPPER, UNARY),
     "central": ("central: Laplace", Role.EXACT, LAPLACE),
     "stable": ("central: stability-based", Role.UPPER, STABLE),
@@ -63,6 +68,8 @@ COUNT_CURVES = {
     "calibrated": ("P_zsum, calibrated exactly", Role.UPPER, EXACT),
     "tails": ("P_zsum, calibrated exactly, exact tails", Role.UPPER, TAILS),
     "paper": ("P_zsum, the paper's constants", Role.UPPER, THEOREM_31),
+    "printed": ("P_zsum, α of Theorem 3.1(ii) as printed", Role.UPPER, PRINTED_31),
+    "printed_one": ("P_zsum, α of Theorem 3.1(ii) as printed", Role.UPPER, PRINTED_31),
     "paper_noise": ("the paper's constants", Role.UPPER, THEOREM_31),
     "paper_users": ("the paper's constants", Role.UPPER, THEOREM_31),
     "rmse": ("P_zsum, calibrated exactly", Role.EXACT, LAW),
@@ -82,13 +89,20 @@ COUNT_CURVES = {
 """What is called differently for a single count."""
 
 ABOUT = {
-    "calibrated": "(1−p) + 2√(p(1−p)ln(2h/β)/n) with the least noise whose exact δ is small enough",
+    "calibrated": "(1−p) + 2√(p(1−p)ln({})/n) with the least noise whose exact δ is small enough",
     "tails": "the same noise, with the binomial's own tails",
     "paper": "the same formula with the paper's p, constant 50",
+    "printed": (
+        "the paper's p, β shared among all n users (needs no h), and without the proof's √p"
+    ),
+    "printed_one": "the paper's p, without the proof's √p",
     "local": "ε-LDP on every user's device; no shuffler is trusted",
     "central": "a curator sees the data; pure ε, every bin of the domain noisy",
     "stable": "a curator sees the data; (ε, δ), only bins that occur; independent of d",
-    "bias": "small counts are cut to 0: near s = n(1−p) the bias dominates",
+    "bias": (
+        "small counts are cut to 0: near s = n(1−p) the bias dominates; drawn while it is above a "
+        "thousandth of the rms error"
+    ),
     "loss": "m users add noise where the calibration counted on n_h",
 }
 ORDER_ONLY = "an order of growth with its constant set to 1: compare slopes, not heights"
@@ -98,7 +112,8 @@ PAPER_NEEDS = {
     Query.HISTOGRAM: "the paper's constants need ε ≤ 2 and n ≥ (400/ε²) ln(4/δ)",
     Query.COUNT: "the paper's constants need ε ≤ 1 and n ≥ (100/ε²) ln(2/δ)",
 }
-BETA_TOO_SMALL = "β is too small for so little noise: ln(2h/β) > (9/4)np(1−p)"
+BETA_TOO_SMALL = "β is too small for so little noise: ln({}) > (9/4)np(1−p)"
+NO_BIAS = "the bias is below a thousandth of the rms error"
 TABLE_NEEDS = "Table 1 assumes ε ≤ 1; its rows of [13] also δ < 1/ln d"
 TOO_MANY = "a bin can't hold more users than there are (s > n)"
 RUNS_TOO_FEW = "β is too small to be seen in so many runs: raise R or β"
@@ -109,8 +124,32 @@ def named(key: str, kind: Query) -> tuple[str, Role, Reference]:
     return COUNT_CURVES.get(key, CURVES[key]) if kind is Query.COUNT else CURVES[key]
 
 
+def about(key: str, shared: bool) -> str:
+    """Return what else to know of a curve; `shared` if β is shared among h bins."""
+    return ABOUT.get(key, "").format(_odds_of_failure(shared))
+
+
+def beta_too_small(shared: bool) -> str:
+    """Return why the error's formula does not hold."""
+    return BETA_TOO_SMALL.format(_odds_of_failure(shared))
+
+
+def _odds_of_failure(shared: bool) -> str:
+    return "2h/β" if shared else "2/β"
+
+
 def conditions(
-    kind: Query, eps: float, delta: float, n: float, held: float, noise: float, share: float
+    kind: Query,
+    eps: float,
+    delta: float,
+    n: float,
+    held: float,
+    noise: float,
+    *,
+    beta: float | None = None,
+    values: tuple[float, float] | None = None,
+    adding: float | None = None,
+    reached: float | None = None,
 ) -> tuple[Condition, ...]:
     """Return what the statements need, and whether they have it.
 
@@ -122,8 +161,12 @@ def conditions(
         Users who are trusted to add noise, n_h.
     noise : float
         n_h(1−p) of the calibration; infinite if there is none.
-    share : float
-        β of one bin.
+    beta : float, optional
+        β of one bin, where an error is asked for.
+    values : (h, most), optional
+        How many values occur, and how many can, where the largest error is asked for.
+    adding, reached : float, optional
+        Users who add noise, and the exact δ then, where that is asked for.
     """
     feasible = math.isfinite(noise)
     q = noise / held if feasible else 0.5
@@ -131,8 +174,7 @@ def conditions(
     limit = 2.0
     if kind is Query.COUNT:
         needed, limit = 50 / eps**2 * math.log(2 / delta), 1.0
-    room, asked = 2.25 * n * q * (1 - q), math.log(2 / share)
-    return (
+    found = [
         Condition(
             "Enough users for ε and δ: some p ≥ ½ has an exact δ that is small enough",
             feasible,
@@ -140,18 +182,54 @@ def conditions(
             + (f"1−p = {q:.3g} of at most 0.5" if feasible else "more users or a larger ε or δ"),
         ),
         Condition(
-            f"Paper's constants: ε ≤ {limit:g} and n_h ≥ 2·noise",
+            "Only for the curves with the paper's constants, not for the guarantee: "
+            f"ε ≤ {limit:g} and n_h ≥ 2·noise",
             eps <= limit and held >= 2 * needed,
             f"ε = {eps:.4g}, noise {needed:,.0f}, n_h = {held:,.0f}",
         ),
-        Condition(
-            "Error bound: β is not too small, ln(2h/β) ≤ (9/4)np(1−p)",
-            feasible and asked <= room,
-            f"{asked:.3g} of at most {room:.3g}",
-        ),
-        Condition(f"At least {held:,.0f} users really add their noise, and keep it secret", None),
+    ]
+    if beta is not None:
+        room, asked = 2.25 * n * q * (1 - q), math.log(2 / beta)
+        found.append(
+            Condition(
+                "Only for the error's formula (not for exact tails, nor for the guarantee): β is "
+                f"not too small, ln({_odds_of_failure(values is not None)}) ≤ (9/4)np(1−p)",
+                feasible and asked <= room,
+                f"{asked:.3g} of at most {room:.3g}",
+            )
+        )
+    if values is not None:
+        found.append(_occurring(*values))
+    return (
+        *found,
+        _noisy_users(held, delta, adding, reached),
         Condition("The shuffler hides how many messages a user sends", None),
         Condition("The list of bins is public, chosen without looking at the data", None),
+    )
+
+
+def _occurring(values: float, most: float) -> Condition:
+    text = (
+        "Only for the largest error of all bins by P_hist and the stability-based curator (but as "
+        f"printed), not for the guarantee: at most h = {values:,.0f} different values occur"
+    )
+    if values >= most:
+        return Condition(text, True, f"no more can: the smaller of n and d is {most:,.0f}")
+    return Condition(text, None, f"if nothing is known, h = {most:,.0f}, the smaller of n and d")
+
+
+def _noisy_users(
+    held: float, delta: float, adding: float | None, reached: float | None
+) -> Condition:
+    text = f"At least {held:,.0f} users really add their noise, and keep it secret"
+    if adding is None:
+        return Condition(text, None)
+    if adding >= held or reached is None:
+        return Condition(text, adding >= held, f"supposed here: {adding:,.0f} do")
+    return Condition(
+        text,
+        False,
+        f"supposed here: {adding:,.0f} do; δ is {at_most(reached, 3)} instead of {small(delta)}",
     )
 
 
@@ -170,7 +248,8 @@ def guarantee(
     leave, `adding` how many users add noise if it is not n_h.
     """
     what = "histogram" if kind is Query.HISTOGRAM else "count"
-    who = f"{held:,.0f} users add noise" if adding is None else f"only {adding:,.0f} add noise"
+    noisy = held if adding is None else adding
+    who = f"{'only ' * (noisy < held)}{noisy:,.0f} users add noise"
     leaving = (
         f"not promised: a user who leaves takes her noise along, and n is public; the exact δ is "
         f"then {at_most(removal, 3)} at the same ε"
@@ -186,7 +265,7 @@ def guarantee(
         add_remove=leaving,
         trust=(
             "Users trust the shuffler to forget who sent what and how many messages each sent, and "
-            f"{held - 1:,.0f} of the others to add their noise as they do. The analyzer, and "
+            f"{noisy - 1:,.0f} of the others to add their noise as they do. The analyzer, and "
             "everyone it tells, sees all messages in random order."
         ),
         sentence=guesses(
@@ -210,13 +289,13 @@ def differences(
             else "its constant 50 comes from a chain of inequalities"
         )
         out.append(
-            f"The paper's constants ask for {paper / noise:.3g} times the noise ({paper:,.0f} "
+            f"The paper's constants ask for {times(paper / noise)} the noise ({paper:,.0f} "
             f"against {noise:.4g}): {why}."
         )
     out.append(
         "A user of the local model must drown her own message, so the errors of n users add up "
         "to order √n counts; behind the shuffler a few missing noise bits among all users hide "
-        f"her. The local bound is {ratio_local:.3g} times the calibrated one here."
+        f"her. The local bound is {times(ratio_local)} the calibrated one here."
     )
     out.append(
         "The Laplace curator has less noise, but adds it to every bin of the domain: its error "
