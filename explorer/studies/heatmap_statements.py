@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from explorer.privacy.bounds import Reference, Role
-from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
 from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE
 from explorer.studies.heatmap_parameters import ASSUMING, GAUSSIAN, PYRAMIDS, TOP, WHOLE
 from explorer.studies.model import Condition, Guarantee, Request
@@ -153,6 +152,8 @@ def _ideal(mechanism: str) -> str:
 def _failing(request: Request, how: str) -> Guarantee:
     """Return what Gaussian noise promises but for a probability of δ."""
     epsilon, delta = request["epsilon"], request["delta"]
+    from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
+
     wider = gaussian_epsilon_of_replacement(epsilon, delta)
     # (e^ε + δ)/(1 + e^ε) without overflow.
     most = (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
