@@ -370,9 +370,77 @@ def test_errors_of_a_file_name_line_and_remedy(tmp_path, text, needles):
     path = tmp_path / "values.csv"
     path.write_text(text)
     with pytest.raises(SpaceFileError) as error:
-        read_values(str(path), "values.csv", 3)
+        read_values(str(path), "values.csv", ("x", "y", "z"), False)
     for needle in ("values.csv", *needles):
         assert needle in str(error.value)
+
+
+NAMED = ",home,work,gym\nhome,0,3,1\nwork,3,0,2.5\ngym,1,2.5,0\n"
+
+
+def _from(tmp_path, distances, text, context=None):
+    context = context or Context()
+    near, own = tmp_path / "distances.csv", tmp_path / "values.csv"
+    near.write_text(distances)
+    own.write_text(text)
+    values = {"space": "matrix", "space_matrix": context.add_file(near), "query": "file",
+              "values": context.add_file(own)}  # fmt: skip
+    return ask("lip", "p", 1.0, 8.0, 5, context, **values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item,a\nwork,0\nhome,1\ngym,0\n",
+        "home,1\nwork,0\ngym,0\n",
+        "gym,0\nwork,0\nhome,1\n",
+    ],
+)
+def test_values_go_to_items_by_name_in_any_order(tmp_path, text):
+    # Taken by place the steepest slope would be that of other pairs, and the noise too small.
+    result = _from(tmp_path, NAMED, text)
+    assert result.readout("k1").value == pytest.approx(3.0)
+    assert set(result.readout("steepest").note.split(" and ")) == {"home", "gym"}
+    assert not result.notes
+
+
+@pytest.mark.parametrize("header", ["", "id,a\n", ",7\n"])
+def test_names_may_be_numbers(tmp_path, header):
+    distances = NAMED.replace("home", "101").replace("work", "102").replace("gym", "103")
+    result = _from(tmp_path, distances, f"{header}102,0\n101,1\n103,0\n")
+    assert result.readout("k1").value == pytest.approx(3.0)
+    assert result.readout("steepest").note == "101 and 103"
+
+
+@pytest.mark.parametrize(
+    ("text", "needle"),
+    [
+        ("item,a\nwork,0\nhome,1\npub,0\n", "values.csv, line 4, field 1: no item of the space "
+         "is named 'pub'"),
+        ("work,0\nhome,1\nwork,2\n", "values.csv, line 3, field 1: more than one item is named"),
+        ("0,0\nwork,0\nhome,1\ngym,0\n", "4 rows of values where the space has 3 items"),
+    ],
+)  # fmt: skip
+def test_names_that_do_not_fit_are_refused_with_their_line(tmp_path, text, needle):
+    with pytest.raises(SpaceFileError) as error:
+        _from(tmp_path, NAMED, text)
+    assert needle in str(error.value)
+
+
+def test_a_row_too_many_is_no_header_if_it_holds_values(tmp_path):
+    # A point that was set aside leaves a row of values over: none may be dropped silently.
+    with pytest.raises(SpaceFileError, match="4 rows of values where the space has 3 items"):
+        _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "5\n1\n0\n0\n")
+
+
+def test_names_without_anything_to_match_are_taken_by_place_and_said(tmp_path):
+    result = _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "home,1\nwork,0\ngym,0\n")
+    assert result.readout("k1").value == pytest.approx(3.0)
+    assert any("in the order of the space" in note for note in result.notes)
+    # A header without a column of names is names, too.
+    named = _from(tmp_path, "home,work,gym\n0,3,1\n3,0,2.5\n1,2.5,0\n", "gym,0\nwork,0\nhome,1\n")
+    assert named.readout("k1").value == pytest.approx(3.0)
+    assert not named.notes
 
 
 def test_points_of_a_file_have_a_mean_position(tmp_path):

@@ -122,12 +122,31 @@ def test_distances_are_read_with_and_without_names(text, tmp_path):
     assert read.metric.length == 5.0
     np.testing.assert_allclose(read.metric.matrix() * 5, [[0, 3, 4], [3, 0, 5], [4, 5, 0]])
     assert len(read.labels) == 3
+    assert read.named == ("A" in text or ",1,2,3" in text)
+
+
+def test_numbers_that_are_names_need_a_header_or_a_diagonal_of_zeros(tmp_path):
+    read = read_matrix(str(write(tmp_path, "7,0,3\n8,3,0\n")), "mine.csv", "")
+    assert read.labels == ("7", "8")
+    assert read.named
+    across = read_matrix(str(write(tmp_path, "A,B\n0,3\n3,0\n")), "mine.csv", "")
+    assert across.labels == ("A", "B")
+    assert across.named
+
+
+def test_great_circles_say_which_columns_they_do_not_use(tmp_path):
+    path = write(tmp_path, "city,lat,lon,height\nBerlin,52,13,34\nParis,48,2,?\nSuva,-18,178,6\n")
+    read = read_points(str(path), "mine.csv", "km", "great-circle", 1.0)
+    assert (read.metric.size, read.set_aside) == (3, 0)
+    assert read.note.endswith("field 4 of mine.csv is not used")
+    plain = write(tmp_path, "52,13\n48,2\n")
+    assert not read_points(str(plain), "mine.csv", "km", "great-circle", 1.0).note
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("A,0,1\nB,1,0\nC,2,2\n", "line 1: 2 distances where there are 3 rows"),
+        ("A,0,1\nB,1,0\nC,2,2\n", "line 1: 2 distances where there are 3 rows of them"),
         ("0,1,x\n1,0,1\n1,1,0\n", "line 1, field 3: 'x' is not a distance"),
         (",A,B\nA,0,-1\nB,-1,0\n", "line 2, field 3: '-1' is not a distance"),
         ("0,nan\nnan,0\n", "line 1, field 2: 'nan' is not a distance"),
@@ -135,6 +154,14 @@ def test_distances_are_read_with_and_without_names(text, tmp_path):
         (",A,B\nA,0,1\nB,1,3\n", "line 3, field 3: the distance of B to itself is 3"),
         ("0,0\n0,0\n", "all distances are 0"),
         ("7\n", "at least 2 items are needed"),
+        ("0,1,2,3\n1,0,2,3\n2,2,0,3\n", "line 1: 4 distances where there are 3 rows of them"),
+        ("hello,world\nfoo,bar\n", "no numbers to read; at least 2 items are needed"),
+        ("a,b\n0,1\n", "one line to read below the names of line 1; at least 2 items"),
+        (
+            ",B,A,C\nA,0,3,4\nB,3,0,5\nC,4,5,0\n",
+            "line 1, field 2: this column is named 'B' and row 1 is named 'A'; put columns and "
+            "rows in one order",
+        ),
         (
             ",Bonn,Berlin,Paris\nBonn,0,1,2\nBerlin,1,0,9\nParis,2,9,0\n",
             "line 3, field 4: the distance from Berlin to Paris, 9, is more than the way through "
@@ -193,7 +220,7 @@ def test_lines_without_a_point_are_set_aside_and_counted(tmp_path):
         ("a,b\n1,?\n2,?\n3,4\n", "line 2, field 2: '?' is not a coordinate; give a number; 2 of 3"),
         ("1,1\n1,1\n", "all points are the same"),
         ("a,b\n1,2,3\n4\n", "line 3: 1 coordinates where the first line has 3; 1 of 2 lines"),
-        ("a,b\n", "one line to read; at least 2 items are needed"),
+        ("a,b\n", "no numbers to read; at least 2 items are needed"),
         ("", "nothing to read; at least 2 items are needed"),
     ],
 )

@@ -90,8 +90,9 @@ PARAMETERS = (
     ),
     Parameter(
         "values", "", "file of values",
-        "A CSV file with one row an item of the space, in its order, and one column a number of "
-        "the answer; a first row and a first column of names are allowed. It must be public.",
+        "A CSV file with one row an item of the space and one column a number of the answer; a "
+        "first row and a first column of names are allowed. Rows go by name where the space's file "
+        "has names too, else by its order. It must be public.",
         Kind.FILE, "", suffixes=(".csv",), relevant_when=(("query", (FILE,)),),
         quantities=(*_ERRORS, "lip"),
     ),

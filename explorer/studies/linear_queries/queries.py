@@ -63,6 +63,8 @@ class Query:
         Width of a cell.
     key : tuple
         What tells it from all others: space, kind and numbers.
+    note : str
+        What a reader must know of its file; empty if nothing.
     """
 
     kind: str
@@ -81,6 +83,7 @@ class Query:
     centres: FloatArray | None = None
     cell: float = 1.0
     key: tuple[Any, ...] = ()
+    note: str = ""
 
     @property
     def entries(self) -> int:
@@ -303,14 +306,16 @@ def _from_file(value: str, space: ChosenSpace, context: Context) -> Query:
         return Query(FILE, "", _NO_FILE)
     path, name = context.file(value), value.partition("#")[0]
     large = path.stat().st_size > _HEAVY_BYTES
-    arguments = (str(path), name, metric.size)
-    values = context.heavy(read_values, *arguments) if large else read_values(*arguments)
     items = np.arange(metric.size)
+    names = _names(space, items)
+    arguments = (str(path), name, names, space.named)
+    read = context.heavy(read_values, *arguments) if large else read_values(*arguments)
+    values, note = read
     first, second, distance = _pairs(metric, items, True)
     return Query(
         FILE, f"the query of {name}", dim=values.shape[1], values=values, first=first,
         second=second, distance=distance, complete=True, all_pairs=not isinstance(metric, Grid),
-        names=_names(space, items),
+        names=names, note=note,
     )  # fmt: skip
 
 

@@ -157,7 +157,7 @@ def _answered(
         if m is None or math.isfinite(last)
         else None,
         space=_picture(space, query),
-        notes=tuple(n for n in (*space.notes, said.CONSTANT if last == 0 else "") if n),
+        notes=tuple(n for n in (*space.notes, query.note, said.CONSTANT if last == 0 else "") if n),
         timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
 

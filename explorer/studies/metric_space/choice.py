@@ -62,6 +62,8 @@ class ChosenSpace:
         Names of a file's items; empty without a file.
     coordinates : ndarray of float, shape (items, 2), or None
         Where a file of points says they are, (longitude, latitude) on a sphere.
+    named : bool
+        Whether `labels` are the file's own names, and not numbers of its rows.
     """
 
     kind: str
@@ -76,6 +78,7 @@ class ChosenSpace:
     notes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     coordinates: FloatArray | None = None
+    named: bool = False
 
 
 def chosen_space(request: Request, context: Context) -> ChosenSpace:
@@ -162,7 +165,7 @@ def _from_file(
         _nearest(read.metric),
         (read.note,) if read.note else (),
     )
-    return replace(chosen, labels=read.labels, coordinates=read.coordinates)
+    return replace(chosen, labels=read.labels, coordinates=read.coordinates, named=read.named)
 
 
 def _nearest(metric: MatrixSpace) -> float:

@@ -39,6 +39,8 @@ class ReadSpace:
         Rows that could not be used.
     note : str
         What was set aside and why; empty if nothing was.
+    named : bool
+        Whether the labels are names from the file.
     """
 
     metric: MatrixSpace
@@ -46,6 +48,7 @@ class ReadSpace:
     coordinates: FloatArray | None
     set_aside: int
     note: str
+    named: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ class _Rows:
     fields: list[list[str]]
     named: bool
     """Whether the first field of every line is a name."""
+    header: list[str]
+    """Fields of the header; empty without one."""
+    header_line: int
 
     def error(self, line: int, field: int | None, what: str) -> SpaceFileError:
         where = f"{self.name}, line {line}" + ("" if field is None else f", field {field}")
@@ -83,8 +89,7 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
     """
     rows = _rows(path, name)
     size = len(rows.fields)
-    if all(len(fields) == size + 1 for fields in rows.fields):
-        # Names may be numbers.
+    if not rows.named and _numbers_are_names(rows):
         rows = replace(rows, named=True)
     first = 2 if rows.named else 1
     table: list[list[float]] = []
@@ -94,8 +99,8 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
             raise rows.error(
                 line,
                 None,
-                f"{len(values)} distances where there are {size} rows; give one column an item, "
-                "in the order of the rows",
+                f"{len(values)} distances where there are {size} rows of them; give one row and "
+                "one column an item, in one order",
             )
         row = [_number(text) for text in values]
         for column, number in enumerate(row):
@@ -107,7 +112,10 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
                 )
         table.append([float(number) for number in row if number is not None])
     d = np.array(table)
-    labels = _labels(rows)
+    columns = rows.header[-size:] if len(rows.header) in (size, size + 1) else []
+    labels = _labels(rows, columns)
+    if rows.named:
+        _check_order(rows, columns, labels)
     largest = float(d.max())
     if largest <= 0:
         raise SpaceFileError(f"{name}: all distances are 0; two items must be apart")
@@ -116,7 +124,7 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
         metric = MatrixSpace.from_distances(d, unit)
     except ValueError:
         raise _broken_triangle(rows, d, labels, first, largest) from None
-    return ReadSpace(metric, labels, None, 0, "")
+    return ReadSpace(metric, labels, None, 0, "", rows.named or (bool(columns) and all(columns)))
 
 
 def read_points(path: str, name: str, unit: str, norm: str, half: float) -> ReadSpace:
@@ -141,15 +149,16 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
     rows = _rows(path, name)
     first = 1 if rows.named else 0
     count = len(rows.fields[0]) - first
-    if norm == GREAT_CIRCLE and count < 2:
+    used = 2 if norm == GREAT_CIRCLE else count
+    if count < used:
         raise rows.error(rows.numbers[0], None, "a latitude and a longitude are needed")
     points, labels, bad = [], [], []
     for line, fields in zip(rows.numbers, rows.fields, strict=True):
-        why = _why_no_point(fields[first:], count, norm)
+        why = _why_no_point(fields[first:], count, used, norm)
         if why:
             bad.append((line, *why))
             continue
-        points.append([_number(text) for text in fields[first : first + count]])
+        points.append([_number(text) for text in fields[first : first + used]])
         labels.append(fields[0] if first else str(len(points)))
     if bad and (len(bad) > len(points) or len(points) < 2):
         line, field, what = bad[0]
@@ -158,11 +167,11 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
             line, where, f"{what}; {len(bad)} of {len(rows.fields)} lines are like this"
         )
     z = np.array(points, dtype=float)
-    if np.ptp(z[:, :2] if norm == GREAT_CIRCLE else z, axis=0).max() <= 0:
+    if np.ptp(z, axis=0).max() <= 0:
         raise SpaceFileError(f"{name}: all points are the same; two of them must be apart")
     drawn: FloatArray | None
     if norm == GREAT_CIRCLE:
-        latitude, longitude = z[:, 0], z[:, 1]
+        latitude, longitude = z.T
         angle = central_angle(
             latitude[:, None],
             latitude,
@@ -174,26 +183,34 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
     else:
         metric = MatrixSpace.from_embedding(z, float(norm), unit)
         drawn = z if z.shape[1] == 2 else np.column_stack([z, 0 * z]) if z.shape[1] == 1 else None
-    note = ""
+    notes = []
+    if used < count:
+        others = f"field {first + 3}" if count == 3 else f"fields {first + 3} to {first + count}"
+        notes.append(
+            f"Great-circle distance takes a latitude and a longitude: {others} of {name} "
+            f"{'is' if count == 3 else 'are'} not used"
+        )
     if bad:
         line, field, what = bad[0]
         place = f"line {line}" + ("" if field is None else f", field {field + first}")
-        note = (
+        notes.append(
             f"{len(bad)} of {len(rows.fields)} lines of {name} hold no point and were set aside; "
             f"the first is {place}: {what}"
         )
-    return ReadSpace(metric, tuple(labels), drawn, len(bad), note)
+    return ReadSpace(metric, tuple(labels), drawn, len(bad), "; ".join(notes), rows.named)
 
 
-def _why_no_point(values: list[str], count: int, norm: str) -> tuple[int | None, str] | None:
+def _why_no_point(
+    values: list[str], count: int, used: int, norm: str
+) -> tuple[int | None, str] | None:
     """Return the field (from 1) and what is wrong with a line of coordinates, or None."""
     if len(values) != count:
         return None, f"{len(values)} coordinates where the first line has {count}"
-    for i, text in enumerate(values):
+    for i, text in enumerate(values[:used]):
         number = _number(text)
         if number is None or not np.isfinite(number):
             return i + 1, f"{text!r} is not a coordinate; give a number"
-        if norm == GREAT_CIRCLE and i < 2 and abs(number) > (90, 360)[i]:
+        if norm == GREAT_CIRCLE and abs(number) > (90, 360)[i]:
             limit = ("latitude outside ±90°", "longitude outside ±360°")[i]
             return i + 1, f"{text!r} is a {limit}; give latitude first, in degrees"
     return None
@@ -228,12 +245,19 @@ def _rows(path: str, name: str) -> _Rows:
             f"{name}, line {reader.line_num}: {error}; write one row a line, fields separated by "
             "commas"
         ) from None
-    if len(lines) > 1 and _is_header(lines):
-        numbers, lines = numbers[1:], lines[1:]
-    if len(lines) < 2:
-        found = "one line" if lines else "nothing"
+    if not any(_number(field) is not None for fields in lines for field in fields):
+        found = "no numbers" if lines else "nothing"
         raise SpaceFileError(
             f"{name}: {found} to read; at least 2 items are needed, one a line, in numbers"
+        )
+    header, header_line = [], 0
+    if len(lines) > 1 and is_header(lines):
+        header, header_line = lines[0], numbers[0]
+        numbers, lines = numbers[1:], lines[1:]
+    if len(lines) < 2:
+        below = f" below the names of line {header_line}" if header else ""
+        raise SpaceFileError(
+            f"{name}: one line to read{below}; at least 2 items are needed, one a line, in numbers"
         )
     if len(lines) > ITEMS_MAX:
         raise SpaceFileError(
@@ -241,10 +265,10 @@ def _rows(path: str, name: str) -> _Rows:
             f"representative {ITEMS_MAX}"
         )
     names = sum(_number(fields[0]) is None for fields in lines)
-    return _Rows(name, numbers, lines, named=2 * names > len(lines))
+    return _Rows(name, numbers, lines, 2 * names > len(lines), header, header_line)
 
 
-def _is_header(lines: list[list[str]]) -> bool:
+def is_header(lines: list[list[str]]) -> bool:
     """Whether the first line is names: no field of it after the first is a number.
 
     Numbers as names (1, 2, 3 …) are told by an empty corner.
@@ -266,10 +290,36 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _labels(rows: _Rows) -> tuple[str, ...]:
+def _numbers_are_names(rows: _Rows) -> bool:
+    """Whether the first of size + 1 numbers a line is a name: a header or a diagonal of 0 says so.
+
+    Without either it is a table that is not square.
+    """
+    size = len(rows.fields)
+    if any(len(fields) != size + 1 for fields in rows.fields):
+        return False
+    diagonal = [_number(fields[i + 1]) for i, fields in enumerate(rows.fields)]
+    return len(rows.header) == size + 1 or all(number == 0 for number in diagonal)
+
+
+def _labels(rows: _Rows, columns: list[str]) -> tuple[str, ...]:
     if rows.named:
         return tuple(fields[0] for fields in rows.fields)
+    if columns and all(columns):
+        return tuple(columns)
     return tuple(str(i + 1) for i in range(len(rows.fields)))
+
+
+def _check_order(rows: _Rows, columns: list[str], labels: tuple[str, ...]) -> None:
+    """Refuse columns in another order than rows, which would be taken for other distances."""
+    for i, (column, label) in enumerate(zip(columns, labels, strict=False)):
+        if column != label and column in labels:
+            raise rows.error(
+                rows.header_line,
+                len(rows.header) - len(columns) + i + 1,
+                f"this column is named {column!r} and row {i + 1} is named {label!r}; put columns "
+                "and rows in one order",
+            )
 
 
 def _check_symmetric(
