@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy import amplification, clone_pair
+from explorer.privacy import amplification, binomial_tails, clone_pair
 from explorer.privacy.amplification import (
     CloneCurve,
     Clones,
@@ -20,6 +20,7 @@ from explorer.privacy.amplification import (
     shuffled_delta,
     shuffled_epsilon,
 )
+from explorer.privacy.binomial import log_half_pmf
 
 LOG_EPS0 = st.floats(math.log(0.01), math.log(10)).map(math.exp)
 LOG_DELTA = st.floats(-20, -1).map(lambda x: 10.0**x)
@@ -241,3 +242,16 @@ def test_a_small_crowd_hides_nothing_from_the_smallest_delta(variant):
     eps0, k = 0.45, 963
     assert float(shuffled_delta(eps0 * (1 - 1e-9), eps0, k, variant)) > 1e-220
     assert shuffled_epsilon(eps0, k, 1e-289, variant) == pytest.approx(eps0, rel=1e-12)
+
+
+def test_runs_of_fair_coins_as_each_alone():
+    # λ = 0.37: the largest count below λN stays or grows by 1 with each N.
+    N = np.arange(5000.0, 10000.0)[None, :]
+    b = np.ceil(0.37 * N) - 1
+    f = binomial_tails.half_pmf_run(N, b)
+    np.testing.assert_allclose(f, np.exp(log_half_pmf(b, N)), rtol=1e-11)
+    F = binomial_tails.running_tail(N, b, f)
+    for i in (0, 1, 2500, 4999):
+        n, low = N[0, i], np.arange(b[0, i] + 1)
+        alone = math.fsum(np.exp(log_half_pmf(low, np.full(low.shape, n))))
+        assert F[0, i] == pytest.approx(alone, rel=1e-11)

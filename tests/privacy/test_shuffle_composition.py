@@ -256,3 +256,16 @@ def test_compositions_grow_with_rounds_and_fall_with_delta(eps0, k, T, log_delta
 def test_domain():
     with pytest.raises(ValueError, match="eps0: 801 is outside"):
         rdp.clone_epsilon(801.0, 1, 1, 1, 0.1)
+
+
+@given(st.floats(1e-6, 1.0), st.floats(0.0, 5.0), st.floats(1e-6, 50.0))
+def test_multiples_on_a_line_are_as_each_alone(scale, c, step):
+    loss = irregular(scale)
+    growth = float(loss.growth(np.array([c]))[0])
+    found = np.empty(0, complex)
+    for more in loss.lines(c, growth, step, 6):
+        found = np.concatenate([found, more])
+        if found.size >= 48:
+            break
+    alone = loss.line(c, growth, step * np.arange(48))
+    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12 * (1 + growth))
