@@ -281,3 +281,64 @@ def test_what_is_promised_moves_with_the_sliders():
     assert "1e-6" in shuffled.add_remove
     assert "not covered" in shuffled.add_remove
     assert "not covered" in ask("kl", "emd", 1e-3, 1, 3).guarantee.add_remove
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [({}, (2, 8)), ({"k": 2, "resolution": 16}, (0, 4)), ({"k": 5000, "resolution": 16}, (4,))],
+)
+def test_why_the_schedules_differ_is_what_the_bars_show(values, levels):
+    request = replace(
+        default_request(STUDY, **values), quantity="split", sweep=Sweep("i", 0.0, 11.0, 12)
+    )
+    result = walking.answers(STUDY, request)[-1]
+    bars, why = curves(result), result.guarantee.differences[0]
+    for level in levels:
+        theorem, experiments = (bars[key].y[level] for key in ("theory", "experiments"))
+        assert (
+            f"level {level} has ε {theorem:.4g} in the theorem, {experiments:.4g} in the "
+            "experiments"
+        ) in why
+    assert why.count("has ε") == len(levels)
+    assert ask("error", "n", **values).guarantee.differences[0] == why
+    # Of dense aggregation there is no bar.
+    assert not any("ense" in text for text in result.guarantee.differences)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_dense_aggregation_falls_like_one_over_n_once_its_level_is_the_maps(epsilon):
+    result = ask("error", "n", 1.0, 1e9, 200, epsilon=epsilon, resolution=64)
+    dense = curves(result)["dense"]
+    enough = 64**2 / 2 / epsilon
+    (said,) = (text for text in result.guarantee.differences if "Dense" in text)
+    assert f"from n₀ ≈ {enough:,.0f} users on, like 1/(εn)" in said
+    slopes = np.diff(np.log(dense.y)) / np.diff(np.log(dense.x))
+    np.testing.assert_allclose(slopes[dense.x[:-1] > enough * 1.01], -1)
+    before = (dense.x > 30 / epsilon) & (dense.x < enough) & (dense.y < 2)
+    ends = np.flatnonzero(before)[[0, -1]]
+    slope = np.diff(np.log(dense.y[ends])) / np.diff(np.log(dense.x[ends]))
+    assert -0.6 < slope[0] < -0.3
+
+
+def test_dots_below_a_lower_bound_are_explained():
+    simulated = ask("error", simulate=True, trials=2, resolution=16, k=3)
+    assert "One below a lower bound contradicts nothing" in simulated.guarantee.differences[-1]
+    assert "some map" in curves(simulated)["lower_dense"].note
+    assert "switch the simulation on" in ask("error").guarantee.differences[-1]
+
+
+def test_the_printed_order_is_called_unproved_and_holds_below_the_worked_out_bound():
+    shown = curves(ask("error", "k", 2.0, 1000.0, 30))
+    assert (shown["order"].y <= shown["lower"].y).all()
+    assert shown["order"].role is Role.ESTIMATE
+    assert "not proved by the printed packing" in shown["order"].note
+
+
+def test_missing_noise_fails_the_condition():
+    def promised(share):
+        found = ask("missing", "B", 1, 64, 3, missing=share).conditions
+        return next(c for c in found if "As many users as promised" in c.text)
+
+    assert promised(0.1).holds is False
+    assert "0.1 of nₘᵢₙ add none" in promised(0.1).margin
+    assert promised(0.0).holds is None

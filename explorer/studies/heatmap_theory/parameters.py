@@ -88,7 +88,7 @@ PARAMETERS = (
         "missing", "φ", "noise that is missing",
         "Shuffle model: which part of the users who promised their share of the noise fail to add "
         "it. Less missing is more private.",
-        Kind.REAL, 0.1, 0.0, 0.99, Scale.LINEAR, unit="of n_min", more_private="low",
+        Kind.REAL, 0.1, 0.0, 0.99, Scale.LINEAR, unit="of nₘᵢₙ", more_private="low",
         latex=r"\varphi", quantities=("missing",),
     ),
     Parameter(
@@ -120,7 +120,7 @@ QUANTITIES = (
     ),
     Quantity("similarity", "SIM", "similarity of the heatmaps", ("emd", "sigma")),
     Quantity(
-        "bits", "MB", "communication of a user", ("B", "n", "epsilon", "delta"), unit="MB",
+        "bits", "", "communication of a user", ("B", "n", "epsilon", "delta"), unit="MB",
         scale=Scale.LOG,
     ),
     Quantity(

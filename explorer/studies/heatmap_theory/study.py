@@ -127,11 +127,16 @@ def _errors(request: Request, points: SweptPoints, context: Context) -> Result:
         float(request["n"]),
         float(request["epsilon"]),
     )
-    found = _result(
-        request, points, bounds, conditions, said.central_guarantee(request["epsilon"]),
-        "of the side",
-    )  # fmt: skip
-    return replace(found, tables=_budgets(request))
+    plans = _plans(request)
+    differences = (
+        said.schedules_differ(plans["theory"], plans["experiments"]),
+        said.CAPPED_DIFFERS,
+        said.dense_differs(request["epsilon"], level_of(request)),
+        said.bounds_differ(request["simulate"]),
+    )
+    promise = said.central_guarantee(request["epsilon"], differences)
+    found = _result(request, points, bounds, conditions, promise, "of the side")
+    return replace(found, tables=_budgets(request, plans))
 
 
 def _plans(request: Request) -> dict[str, Schedule]:
@@ -142,12 +147,12 @@ def _plans(request: Request) -> dict[str, Schedule]:
     return {key: plan_of(key, float(request["epsilon"]), level, w, assumed) for key in PLANS}
 
 
-def _budgets(request: Request) -> tuple[Table, ...]:
+def _budgets(request: Request, plans: dict[str, Schedule]) -> tuple[Table, ...]:
     """Return, level by level, what is measured and what it adds to the error."""
     level, k = level_of(request), int(request["k"])
     w, n = min(k, 4**level), float(request["n"])
     rows: list[tuple[str | float | None, ...]] = []
-    for key, plan in _plans(request).items():
+    for key, plan in plans.items():
         for i in plan.measured:
             cells = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
             part = plan.epsilon[i]
@@ -170,8 +175,9 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
     at = np.rint(x).astype(int)
     inside = at <= level
     reason = "" if inside.all() else said.NOT_MEASURED
+    plans = _plans(request)
     series, readouts = [], []
-    for key, plan in _plans(request).items():
+    for key, plan in plans.items():
         parts = np.array(plan.epsilon)
         y = np.where(inside, parts[np.minimum(at, level)], np.nan)
         role = Role.EXACT
@@ -188,7 +194,7 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
         request,
         request.fidelity,
         series=tuple(series),
-        tables=_budgets(request),
+        tables=_budgets(request, plans),
         readouts=tuple(readouts),
         conditions=(
             Condition(
@@ -198,7 +204,13 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
             ),
             said.NOT_FROM_DATA,
         ),
-        guarantee=said.central_guarantee(request["epsilon"]),
+        guarantee=said.central_guarantee(
+            request["epsilon"],
+            (
+                said.schedules_differ(plans["theory"], plans["experiments"]),
+                said.CAPPED_DIFFERS,
+            ),
+        ),
     )
 
 
@@ -236,5 +248,6 @@ def _bits(request: Request, points: SweptPoints, _context: Context) -> Result:
 def _missing(request: Request, points: SweptPoints, context: Context) -> Result:
     bounds = missing_bounds(request, points, context)
     guarantee = said.shuffle_guarantee(float(bounds["worst"].value[-1]), None, True)
-    conditions = said.shuffle_conditions(float(request["n"]), True)[1:]
+    missing = float(request["missing"])
+    conditions = said.shuffle_conditions(float(request["n"]), True, missing)[1:]
     return _result(request, points, bounds, conditions, guarantee)

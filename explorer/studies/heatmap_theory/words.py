@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.bounds import Reference
-from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE
+from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE, Schedule
 from explorer.studies.model import Condition, Guarantee
 from explorer.studies.wording import at_most, guesses
 
@@ -39,8 +39,8 @@ LABELS = {
     "lower": "Theorem C.1, maps of k cells",
     "lower_dense": "Corollary D.2, maps of any sparsity",
     "order": "order of Theorem C.1 as printed",
-    "kl": "Lemma B.3, EMD/2σ²",
-    "similarity": "Corollary B.5, 1 − √EMD/2σ",
+    "kl": "Lemma B.3, EMD/(2σ²)",
+    "similarity": "Corollary B.5, 1 − √EMD/(2σ)",
     "huber": "Lemma B.3 with Bretagnolle–Huber",
     "corrected": "worst-case shares (corrected)",
     "printed": "shares as printed",
@@ -51,9 +51,11 @@ LABELS = {
 }
 NOTES = {
     "theory": "at most 2, the diameter: where it is 2 it says nothing",
-    "lower": "no ε-DP algorithm has a smaller expected error on all such maps",
-    "lower_dense": "no ε-DP algorithm has a smaller expected error on all maps",
-    "order": "not a bound: the proof's packing needs a smaller constant",
+    "lower": "every ε-DP algorithm errs at least so much, in expectation, on some map of k cells",
+    "lower_dense": "every ε-DP algorithm errs at least so much, in expectation, on some map; on "
+    "maps of few cells the error may be smaller",
+    "order": "not proved by the printed packing, which needs a smaller constant; where it lies "
+    "below Theorem C.1 it holds nevertheless",
     "printed": "too few shares for the worst case: not to be used",
     "worst": "each level at its own worst case",
 }
@@ -101,13 +103,15 @@ BLURRED = Condition(
 )
 
 
-def shuffle_conditions(n: float, users_known: bool) -> tuple[Condition, ...]:
-    """Return what the shuffle protocol needs."""
+def shuffle_conditions(n: float, users_known: bool, missing: float = 0.0) -> tuple[Condition, ...]:
+    """Return what the shuffle protocol needs; `missing` is the share of nₘᵢₙ that adds no noise."""
+    left_out = f"{missing:.3g} of nₘᵢₙ add none: the guarantee here is what is left of it"
     return (
         Condition("At least 19 users send their shares", users_known, f"n = {n:,.0f}"),
         Condition(
-            "As many users as promised add their noise and send all shares", None,
-            "see the level when noise is missing",
+            "As many users as promised add their noise and send all shares",
+            False if missing else None,
+            left_out if missing else "see the level when noise is missing",
         ),
         Condition(
             "The shuffler hides who sent what, and the number of users is public", None,
@@ -116,20 +120,57 @@ def shuffle_conditions(n: float, users_known: bool) -> tuple[Condition, ...]:
     )  # fmt: skip
 
 
-DIFFERENCES = (
-    "The two schedules of the pyramid differ in the levels above q: Theorem 3.1 measures them all, "
-    "the experiments none of them, which leaves more ε to the finer ones.",
+CAPPED_DIFFERS = (
     "A capped depth saves the noise of levels too fine to be seen through it, and pays with cells "
-    "that are flat below: it gains where n is small.",
-    "Dense aggregation measures one level and needs no sparsity; its error falls like 1/√(εn), "
-    "that of the sparse algorithms like √k/(εn).",
-    "Upper and lower bounds have the same order for sparse maps; what lies between them are the "
-    "constants of both proofs. The algorithms themselves err far less than their bounds: switch "
-    "the simulation on.",
+    "that are flat below."
 )
 
 
-def central_guarantee(epsilon: float) -> Guarantee:
+def schedules_differ(theory: Schedule, experiments: Schedule) -> str:
+    """Return why the bars and the errors of the two printed schedules differ, with their ε."""
+    q, deepest = experiments.start, experiments.last
+    said = (
+        "The two schedules of the pyramid: Theorem 3.1 measures all levels, each with 0.8 times "
+        "the ε of its neighbour nearer to q; the experiments measure none above q and give every "
+        "level 1/√2 of the one before. "
+    )
+    levels = (q, deepest) if deepest > q else (q,)
+    both = ", ".join(
+        f"level {i} has ε {theory.epsilon[i]:.4g} in the theorem, {experiments.epsilon[i]:.4g} in "
+        "the experiments" + (" (q)" if i == q else " (the finest)")
+        for i in levels
+    )
+    return f"{said}Here {both}."
+
+
+def dense_differs(epsilon: float, level: int) -> str:
+    """Return how the error of dense aggregation falls beside that of the pyramid."""
+    # ℓ* = ½ log₂(ε n₀) is rounded to ℓ from ℓ − ½ on.
+    enough = 2.0 ** (2 * level - 1) / epsilon
+    return (
+        "Dense aggregation measures one level ℓ* and needs no sparsity. As long as ℓ* is coarser "
+        "than the map its error falls like log(εn)/√(εn); once it is the map's own level, here "
+        f"from n₀ ≈ {enough:,.0f} users on, like 1/(εn), as that of the pyramid does without a "
+        "cap: √k/(εn)."
+    )
+
+
+def bounds_differ(simulated: bool) -> str:
+    """Return what lies between upper and lower bounds, and between them and the simulation."""
+    said = (
+        "Upper and lower bounds have the same order for sparse maps; what lies between them are "
+        "the constants of both proofs. "
+    )
+    if not simulated:
+        return f"{said}The algorithms err far less than their bounds: switch the simulation on."
+    return (
+        f"{said}The dots are mean errors on random maps of k cells. One below a lower bound "
+        "contradicts nothing: Theorem C.1 speaks of the worst map of k cells, Corollary D.2 of the "
+        "worst map of any number of cells."
+    )
+
+
+def central_guarantee(epsilon: float, differences: tuple[str, ...]) -> Guarantee:
     """Return what any of the central mechanisms promises."""
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
@@ -140,7 +181,7 @@ def central_guarantee(epsilon: float) -> Guarantee:
             epsilon, 0.0, "whether any one user is in the data", "after seeing the map"
         ),
         references=(THEOREM_31, THEOREM_D1),
-        differences=DIFFERENCES,
+        differences=differences,
     )
 
 
