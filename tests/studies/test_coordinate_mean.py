@@ -352,9 +352,56 @@ def test_the_guarantee_counts_the_reports_there_are():
     assert "That is of one report" not in once
     # q = 0.1: log(0.9·e^(5c) + 0.1·e^(5L)) with the paper's c = 0.09 and L = 0.7714.
     level = math.log(0.9 * math.exp(5 * 0.09) + 0.1 * math.exp(5 * 0.771394756990037))
-    assert f"{at_most(level)}, odds of {odds(level)}" in often
+    assert f"reach at most {odds(level)} (the coordinate's level is {at_most(level)})" in often
     assert "99:1" not in once
-    assert f"odds of {odds(5 * 0.771394756990037)}" in often
+    total = 5 * 0.771394756990037
+    assert f"reach at most {odds(total)} (level {at_most(total)})" in often
+
+
+def test_a_level_that_protects_nothing_is_said_in_words():
+    said = ask("level", "true_q", points=2, releases=20)[-1].guarantee.sentence
+    assert "100:0" not in said
+    # 20 reports of the paper's L = 0.7714.
+    assert "with any beliefs become practically certain (level 15.43)" in said
+    assert "they can reach at most 89:11" in said
+
+
+def test_sentences_end_once():
+    for what, key in (("mse", "q"), ("level", "true_q")):
+        promise = ask(what, key, points=2)[-1].guarantee
+        assert not promise.replace_one.endswith(".")
+        assert not promise.add_remove.endswith(".")
+
+
+def test_without_coupling_zeta_is_of_no_account():
+    beat = "The paper's budgets beat min δ-LDP (averages not projected)"
+    margins = {
+        q: next(c.margin for c in ask(points=2, q=q)[-1].conditions if c.text == beat)
+        for q in (0.0, 0.1)
+    }
+    assert margins[0.0].endswith("at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)")
+    assert "at ζ₀ = 0.1095 both are the same" in margins[0.1]
+    levels = np.repeat([0.2, 2.0], [2, 8])
+    for zeta in (1e-300, 0.5, 1.0):
+        np.testing.assert_array_equal(co.budget_vector(levels, 2.0, 0.0, zeta), levels)
+
+
+def test_figure_3_says_numbers_of_its_own_setting():
+    chosen = next(p for p in STUDY.presets if p.key == "figure3")
+    request = walking.preset_request(STUDY, chosen).with_value("simulate", False)
+    shown = curves(walking.answers(STUDY, replace(request, sweep=Sweep("q", 0.0, 1.0, 11)))[-1])
+    said = [
+        ("paper", 0.1, 1.563, "1.563 at q = 0.1"),
+        ("paper", 0.9, 120.5, "120 at q = 0.9"),
+        ("baseline", 0.1, 1.503, "min δ-LDP (1.503)"),
+        ("best_zeta", 0.1, 0.900, "(0.900 at q = 0.1)"),
+        ("exact", 0.1, 0.736, "the exact constraint (0.736)"),
+        ("hybrid", 0.1, 0.183, "hybrid channels have 0.183"),
+    ]
+    for key, q, value, words in said:
+        assert words in chosen.ours
+        place = int(np.argmin(np.abs(shown[key].x - q)))
+        assert shown[key].y[place] == pytest.approx(value, abs=5e-4 if value < 10 else 0.05)
 
 
 def test_it_stops_when_told():

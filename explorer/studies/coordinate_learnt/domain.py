@@ -43,6 +43,12 @@ class Domain:
         """P(y | x) of all reports together."""
         return co.composed_channel(self.channel, self.copies)
 
+    def only_value(self, place: int) -> int | None:
+        """Return the one value that a coordinate has under the prior; None if both are possible."""
+        masses = np.moveaxis(self.prior.reshape(self.sizes), place, 0).reshape(2, -1).sum(axis=1)
+        possible = np.flatnonzero(masses > 0.0)
+        return int(possible[0]) if possible.size == 1 else None
+
     def names(self) -> list[str]:
         """Return the points as bits: ``01``."""
         return [format(x, f"0{self.d}b") for x in range(2**self.d)]

@@ -99,12 +99,14 @@ PRESETS = (
     Preset(
         "example2",
         "Example 2: levels do not add",
-        "Three fair bits, two reported, mixed by a coin: nothing of x₁ once, everything twice.",
-        (("mechanism", EXAMPLE_2),),
+        "Three fair bits, two reported, mixed by a coin. Drawn is x₂; look at the first coordinate "
+        "to see x₁, of which one report tells nothing and two can tell everything.",
+        (("mechanism", EXAMPLE_2), ("coordinate", "2")),
         "levels",
         Sweep("copies", 1, 4, 4, Scale.LINEAR),
         "Levels (0, log 3, log 3) of one release; composing two reveals x₁ (Example 2).",
-        "Exactly (0, log 3, log 3) once and (∞, log 5, log 5) twice.",
+        "Exactly (0, log 3, log 3) once and (∞, log 5, log 5) twice: 1.099 and 1.609 here. CDP, "
+        "BDP and LDP levels are infinite from the first report on: some report excludes a record.",
     ),
     Preset(
         "example2-twice",

@@ -133,5 +133,5 @@ def _readouts(found: Levels, place: int, quantity: str) -> tuple[Readout, ...]:
             )
         )
     coupling = float(found.coupling[place])
-    readouts.append(Readout("coupling", "coupling qᵢ", coupling, Role.EXACT))
+    readouts.append(Readout("coupling", "qᵢ (coupling)", coupling, Role.EXACT))
     return tuple(readouts)

@@ -143,7 +143,11 @@ def guarantee(domain: Domain, found: Levels, place: int) -> Guarantee:
     level = float(found.bcdp[place])
     reports = "the report" if domain.copies == 1 else f"{domain.copies} reports"
     what = f"whether {name} is 0 or 1"
-    sentence = guesses(min(level, 1e3), 0.0, what, f"after seeing {reports}")
+    only = domain.only_value(place)
+    if only is None:
+        sentence = guesses(min(level, 1e3), 0.0, what, f"after seeing {reports}")
+    else:
+        sentence = f"Under this prior {name} is always {only}: {reports} can tell nothing of it."
     if not math.isinf(level) and math.isinf(found.ldp):
         sentence += " Of the record as a whole a report can exclude a value altogether."
     return Guarantee(

@@ -75,6 +75,12 @@ def demand_sentence(demand: Demand) -> str:
     return f"{demand.d} coordinates from δ = {at_most(low)} to ε = {at_most(demand.eps)}"
 
 
+def believes(level: float) -> str:
+    """Return what an observer at 50:50 can come to believe at a level: ``reach at most 55:45``."""
+    best = odds(level)
+    return "become practically certain" if best == "100:0" else f"reach at most {best}"
+
+
 def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
     """Return what every mechanism shown promises, the paper's in numbers.
 
@@ -83,17 +89,17 @@ def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
     low = min(demand.level, demand.eps)
     sentence = (
         "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
-        f"has can reach at most {odds(low)} after seeing the report, if their beliefs couple the "
+        f"has can {believes(low)} after seeing the report, if their beliefs couple the "
         f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
-        f"as a whole, at most {odds(demand.eps)}."
+        f"as a whole, they can {believes(demand.eps)}."
     )
     if releases > 1:
         level = repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
-        total = releases * paper.total
+        total, own = releases * paper.total, float(level[0])
         sentence += (
-            f" That is of one report. After {releases} by the paper's budgets the level of the "
-            f"coordinate is {at_most(float(level[0]))}, odds of {odds(float(level[0]))}, and with "
-            f"any beliefs {at_most(total)}, odds of {odds(total)}."
+            f" That is of one report. After {releases} by the paper's budgets they can "
+            f"{believes(own)} (the coordinate's level is {at_most(own)}), and with any beliefs "
+            f"{believes(total)} (level {at_most(total)})."
         )
     return Guarantee(
         unit="one user's record, and each of its coordinates",
@@ -102,7 +108,7 @@ def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
             f"levels: {demand_sentence(demand)}, against beliefs of coupling up to "
             f"{at_least(demand.q)}. With the paper's budgets a change of the most sensitive "
             f"coordinate alone has c = {at_most(float(paper.c[0]))} and any change "
-            f"L = {at_most(paper.total)}."
+            f"L = {at_most(paper.total)}"
         ),
         add_remove=(
             "not covered: each of n users sends one report, and n is public; a user who does not "
@@ -131,6 +137,14 @@ def no_file(q: float) -> str:
     return f"No public file is open: {slider} until you open one under “public file”."
 
 
+def _about_zeta(demand: Demand) -> str:
+    """Return what ζ does to the paper's budgets: nothing at q = 0, where c = min(δᵢ, ε)."""
+    if demand.q == 0.0:
+        return "at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)"
+    least = float(best_possible_zeta(demand.levels, demand.eps, demand.q))
+    return f"ζ = {demand.zeta:.4g}, and at ζ₀ = {least:.4g} both are the same"
+
+
 def conditions(
     demand: Demand,
     plans: dict[str, Plan],
@@ -145,7 +159,6 @@ def conditions(
     """
     paper, baseline = plans["paper"], plans["baseline"]
     ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
-    least = float(best_possible_zeta(demand.levels, demand.eps, demand.q))
     steps = max(paper.c[0], max(b - a for a, b in zip(paper.c, paper.c[1:], strict=False)))
     said = [
         Condition(
@@ -156,8 +169,7 @@ def conditions(
         Condition(
             "The paper's budgets beat min δ-LDP (averages not projected)",
             ours < theirs,
-            f"error {ours:.4g} against {theirs:.4g}; ζ = {demand.zeta:.4g}, and at "
-            f"ζ₀ = {least:.4g} both are the same",
+            f"error {ours:.4g} against {theirs:.4g}; {_about_zeta(demand)}",
         ),
         Condition(
             "Every coordinate is reported, c > 0",

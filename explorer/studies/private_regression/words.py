@@ -5,10 +5,11 @@ from __future__ import annotations
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.coordinates.claims import PAPER
 from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.coordinate_mean.words import believes
 from explorer.studies.model import Condition, Guarantee, Table
 from explorer.studies.private_regression.data import Columns
 from explorer.studies.private_regression.simulation import Trials
-from explorer.studies.wording import at_least, at_most, odds
+from explorer.studies.wording import at_least, at_most
 
 ALGORITHM_3 = Reference(
     PAPER, "Algorithm 3", "two reports at half the budget; f̂ symmetrised (errata B10, B11)"
@@ -61,7 +62,7 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             f"a whole record is replaced, for everybody; a sensitive feature alone changed: c = "
             f"{at_most(float(plan.c[0]))}. Coordinate levels: {demand.k} of {p} features at "
             f"{at_most(low)}, the others and the label at {at_most(demand.eps)}, against "
-            f"beliefs of coupling up to {at_least(demand.q)}."
+            f"beliefs of coupling up to {at_least(demand.q)}"
         ),
         add_remove=(
             "not covered: each of n users sends two reports, and n is public; a user who does not "
@@ -74,9 +75,9 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
         ),
         sentence=(
             "An observer who thought it 50:50 which of two values a user's sensitive feature has "
-            f"can reach at most {odds(low)} after seeing both reports, if their beliefs couple it "
-            f"with all the rest, the label included, by at most q = {at_least(demand.q)}; with any "
-            f"beliefs, and about the record as a whole, at most {odds(plan.total)}."
+            f"can {believes(low)} after seeing both reports, if their beliefs couple it with all "
+            f"the rest, the label included, by at most q = {at_least(demand.q)}; with any beliefs, "
+            f"and about the record as a whole, they can {believes(plan.total)}."
         ),
         references=(CERTIFICATE, ALGORITHM_3),
         differences=(
