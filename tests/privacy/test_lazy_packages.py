@@ -8,10 +8,11 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-PACKAGES = ("coordinates", "user_metric")
+PACKAGES = ("coordinates", "heatmaps", "user_metric")
 
 
 @pytest.fixture(params=PACKAGES)
@@ -39,9 +40,17 @@ def test_types_are_known_for_what_is_there(package):
 
 
 def test_no_name_is_a_modules(package):
-    # Once imported, a module would stand in its place.
+    # Once imported, a module would stand in its place, unless the package sees to it.
     modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
-    assert not modules & set(package.__all__)
+    shared = sorted(modules & set(package.__all__))
+    assert not shared or type(package) is not ModuleType
+    code = (
+        f"import {', '.join(['sys', *(f'{package.__name__}.{name}' for name in shared)])}\n"
+        f"import {package.__name__} as package\n"
+        f"print([n for n in {shared!r} if type(getattr(package, n)).__name__ == 'module'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_nothing_is_imported_before_it_is_used(package):
