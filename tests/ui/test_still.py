@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.activity import ActivityBar
 from explorer.ui.main_window import duration_words
+from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.widgets.still_text import StillText
 
 
@@ -139,3 +140,20 @@ def test_a_height_is_measured_once_and_again_with_other_letters(qtbot, monkeypat
     assert text.heightForWidth(200) > heights[0]
     text.setText("short")
     assert text.heightForWidth(200) < heights[0]
+
+
+def test_the_words_of_an_axis_stand_in_its_middle_whatever_they_are(qtbot) -> None:
+    window, plot = QWidget(), BoundsPlot()
+    QVBoxLayout(window).addWidget(plot)
+    qtbot.addWidget(window)
+    window.resize(500, 400)
+    with qtbot.waitExposed(window):
+        window.show()
+    for words in ("T  rounds", "α  and so much more that it is three times as long", "n"):
+        plot.set_axes(words, words, False, False)
+        qtbot.wait(20)
+        for axis, wide in ((plot.bottom, True), (plot.left, False)):
+            label = axis.label.mapRectToParent(axis.label.boundingRect()).center()
+            size = axis.size()
+            middle = size.width() / 2 if wide else size.height() / 2
+            assert (label.x() if wide else label.y()) == pytest.approx(middle, abs=1.5)

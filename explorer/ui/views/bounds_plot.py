@@ -113,7 +113,7 @@ class BoundsPlot(pg.GraphicsView):
             axis.setPen(pg.mkPen(theme.frame, width=1))
             axis.setTextPen(theme.muted)
             axis.setTickPen(pg.mkPen(theme.grid, width=1))
-            axis.setLabel(axis.labelText, color=theme.text)
+            axis.set_words(axis.labelText, theme.text)
         self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
         self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
         ground = QColor(theme.axes)
@@ -133,7 +133,7 @@ class BoundsPlot(pg.GraphicsView):
         self.left.set_log(y_log)
         for axis, text in ((self.bottom, x_label), (self.left, y_label)):
             if axis.labelText != text:
-                axis.setLabel(text, color=self._theme.text)
+                axis.set_words(text, self._theme.text)
         if changed:
             self._user_view = False
 

@@ -145,6 +145,11 @@ class ValueAxis(pg.AxisItem):
             self.picture = None
             self.update()
 
+    def set_words(self, text: str, colour: str) -> None:
+        """Name the axis, in the middle of it: new words would begin where the ones before did."""
+        self.setLabel(text, color=colour)
+        self.resizeEvent()
+
     def boundingRect(self) -> QRectF:
         """Return what is drawn over; labels at the ends stick out."""
         view = self.linkedView()
