@@ -72,11 +72,35 @@ def at_least(value: float, digits: int = 4) -> str:
     return _rounded(value, digits, ROUND_FLOOR)
 
 
+def with_role(label: str, role: Role, joint: str) -> str:
+    """Return a curve's name with what it is, unless the name says so itself.
+
+    ``exact`` within a name is about something else: exact noise, an exact constraint.
+    """
+    names = label.lower()
+    told = f"({role.value})" in names or (role is not Role.EXACT and role.value in names)
+    return label if told else f"{label}{joint}{role.value}"
+
+
 def safe_to_show(value: float, role: Role | None, digits: int = 4) -> float:
     """Return a number as it may be shown: bounds rounded to their safe side, others as they are."""
     if role is Role.UPPER:
         return float(at_most(value, digits))
     return float(at_least(value, digits)) if role is Role.LOWER else value
+
+
+def times(ratio: float) -> str:
+    """Write how many times as large something is: ``0.426 times``, ``1,360 times``, ``2e12 times``.
+
+    Three digits; whole from 1000 on, a power of ten from a million on.
+    """
+    if math.isinf(ratio):
+        return "infinitely many times"
+    if 999.5 <= ratio < 999_500:
+        step = 10 ** (math.floor(math.log10(ratio)) - 2)
+        return f"{step * round(ratio / step):,.0f} times"
+    mantissa, e, exponent = f"{ratio:.3g}".partition("e")
+    return f"{mantissa}e{int(exponent)} times" if e else f"{mantissa} times"
 
 
 def _rounded(value: float, digits: int, rounding: str) -> str:

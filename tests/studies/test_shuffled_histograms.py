@@ -150,9 +150,17 @@ def test_missing_users(study, host):
         assert count.readout("loss").value == pytest.approx(factor * 1e-6, rel=2e-3)
         final = at(study, host, "loss", adding=adding)
         assert final.readout("loss").value == pytest.approx(two_bins * 1e-6, rel=2e-3)
-        assert f"only {10_000 * adding:,.0f} add noise" in final.guarantee.replace_one
+        assert f"only {10_000 * adding:,.0f} users add noise" in final.guarantee.replace_one
+        assert f"{10_000 * adding - 1:,.0f} of the others" in final.guarantee.trust
+        broken = next(c for c in final.conditions if "really add" in c.text)
+        assert broken.holds is False
+        assert f"{10_000 * adding:,.0f} do; δ is 0.000" in broken.margin or adding > 0.8
         safe = at(study, host, "loss", adding=adding, trusted=adding)
         assert safe.readout("loss").value == pytest.approx(1e-6, rel=1e-6)
+        assert next(c for c in safe.conditions if "really add" in c.text).holds is True
+    all_do = at(study, host, "loss", adding=1.0)
+    assert "only" not in all_do.guarantee.replace_one
+    assert "10,000 users add noise" in all_do.guarantee.replace_one
     more = at(study, host, "noise", trusted=0.5).readout("noise").value
     assert more > 1.9 * at(study, host, "noise").readout("noise").value
 
@@ -185,6 +193,92 @@ def test_bounds_are_those_of_the_mathematics(study, host):
     shown = at(study, host, "rmse", n=20_000, s=60)
     assert shown.readout("rmse").value == pytest.approx(law.rmse, rel=1e-12)
     assert shown.readout("bias").value == pytest.approx(abs(law.bias), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("what", "release", "key", "level", "share"),
+    [
+        ("error", "histogram", "printed", 0.5, 20_000),
+        ("query", "histogram", "printed_one", 0.5, 1),
+        ("error", "count", "printed_one", 1.0, 1),
+        ("query", "count", "printed_one", 1.0, 1),
+    ],
+)
+def test_the_printed_error_is_a_curve_of_its_own(study, host, what, release, key, level, share):
+    """Theorem 3.1(ii) with its constants, and 3.2 by it: β/n whatever h is (errata B2, B6)."""
+    final = at(study, host, what, n=20_000, h=50, beta=0.1, release=release)
+    asked = hist.printed_error(level, level * 1e-6, 20_000, 0.1 / share)
+    shown = final.readout(key)
+    assert shown.value == pytest.approx(float(asked.value), rel=1e-12)
+    assert shown.role is Role.UPPER
+    assert "as printed" in shown.label
+    assert "3.2(ii" in shown.label or release == "count"
+    assert shown.value > final.readout("paper").value
+    few = at(study, host, what, n=500, release=release).readout(key)
+    assert few.value is None
+    assert "the paper's constants need" in few.note
+
+
+def test_the_largest_error_rests_on_how_many_values_occur(study, host):
+    def occurring(**values):
+        final = at(study, host, "error", **values)
+        return final, [c for c in final.conditions if "different values occur" in c.text]
+
+    final, (assumed,) = occurring(h=100)
+    assert assumed.holds is None
+    assert "h = 1,000, the smaller of n and d" in assumed.margin
+    # With as many as n and d allow nothing is assumed, beyond 100,000 too.
+    most, (known,) = occurring(h=10**9, n=10**6, d=10**6)
+    assert known.holds is True
+    q = hist.calibrate(1.0, 1e-6, 10**6).p
+    every = hist.simultaneous_error(10**6, q, 0.05)
+    assert most.readout("calibrated").value == pytest.approx(float(every.value), rel=1e-12)
+    assert final.tables[0].note.count("h = 100 values occur") == 1
+    assert not occurring(release="count")[1]
+    assert not [c for c in at(study, host, "query").conditions if "values occur" in c.text]
+    assert any("h different values" in text for text in study.page.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("what", "release", "shared"),
+    [
+        ("error", "histogram", True),
+        ("error", "count", False),
+        ("query", "histogram", False),
+        ("query", "count", False),
+    ],
+)
+def test_beta_is_shared_in_words_where_it_is_in_numbers(study, host, what, release, shared):
+    sweep = Sweep("n", 10, 1e5, 3, Scale.LOG)
+    final = last(
+        study, host, what, sweep, release=release, beta=1e-9, delta=0.1, eps=5.0, simulate=False
+    )
+    condition = next(c for c in final.conditions if "β" in c.text)
+    curve = curves(final)["calibrated"]
+    share = 1e-9 / (100 if shared else 1)
+    assert condition.margin.startswith(f"{math.log(2 / share):.3g} of")
+    for text in (condition.text, curve.note, curve.why_absent):
+        assert ("2h/β" in text) is shared
+        assert ("2/β" in text) is not shared
+
+
+def test_a_bias_that_does_not_matter_leaves_the_plot_but_not_the_numbers(study, host):
+    sweep = Sweep("s", 1, 1e4, 30, Scale.LOG)
+    final = last(study, host, "rmse", sweep, simulate=False, levels=2, children=2)
+    bias, rmse = curves(final)["bias"], curves(final)["rmse"]
+    assert 0 < np.sum(bias.present) < 30
+    assert np.all(bias.y[bias.present] >= 1e-3 * rmse.y[bias.present])
+    assert "a thousandth" in bias.why_absent
+    assert 0 < final.readout("bias").value < 1e-60
+
+
+def test_conditions_of_single_curves_say_so(study, host):
+    """The paper's constants fail here; the guarantee, by the exact δ, does not."""
+    final = at(study, host, "error", n=500)
+    failing = [c for c in final.conditions if c.holds is False]
+    assert failing
+    assert all("not for the guarantee" in c.text for c in failing)
+    assert final.guarantee is not None
 
 
 def test_the_error_does_not_depend_on_the_domain(study, host):
@@ -290,6 +384,8 @@ def test_tables(study, host):
     )
     tables = {t.key: t for t in final.tables}
     assert list(tables) == ["table1", "table2", "reductions", "views"]
+    assert "Empty" not in tables["table2"].note
+    assert all(row[2] is not None for row in tables["table2"].rows)
     first = {row[0]: row for row in tables["table1"].rows}
     assert first["P_hist, calibrated exactly"][1] == final.readout("calibrated").value
     assert first["local, the paper's [3] (order only)"][2] == "order only"
@@ -343,7 +439,7 @@ def test_coarse_alone_and_cancelled_when_told(study):
 
 
 PRESET_NUMBERS = {
-    "table-1": {"calibrated": 8.52e-5, "tails": 7.07e-5, "paper": 3.40e-3},
+    "table-1": {"calibrated": 8.518e-5, "tails": 7.066e-5, "paper": 3.399e-3, "printed": 3.502e-3},
     "noise-histogram": {"noise": 42.75, "paper_noise": 3040},
     "noise-count": {"noise": 34.07, "paper_noise": 725},
     "least-users": {"users": 80, "paper_users": 1451},

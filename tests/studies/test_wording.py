@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.studies.wording import at_least, at_most, guesses, odds
+from explorer.privacy.bounds import Role
+from explorer.studies.wording import at_least, at_most, guesses, odds, times, with_role
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,35 @@ def test_odds_without_epsilon(epsilon, delta, best):
 def test_what_is_lost_is_said_to_be_lost():
     for epsilon, delta in ((900.0, 0.0), (math.inf, 0.0), (0.1, 1.0)):
         assert guesses(epsilon, delta, "which", "after").startswith("No protection")
+
+
+@pytest.mark.parametrize(
+    ("label", "role", "whole"),
+    [
+        ("Theorem 1 (upper bound)", Role.UPPER, "Theorem 1 (upper bound)"),
+        ("Theorem 3.2", Role.UPPER, "Theorem 3.2 — upper bound"),
+        ("M_mean, exact constraint", Role.EXACT, "M_mean, exact constraint — exact"),
+        ("exact hops", Role.LOWER, "exact hops — lower bound"),
+        ("error (exact)", Role.EXACT, "error (exact)"),
+    ],
+)
+def test_a_name_tells_its_role_unless_it_says_so_itself(label, role, whole):
+    assert with_role(label, role, " — ") == whole
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (0.426, "0.426 times"),
+        (2.4327, "2.43 times"),
+        (999.4, "999 times"),
+        (999.6, "1,000 times"),
+        (1361.2, "1,360 times"),
+        (74_811.0, "74,800 times"),
+        (2.04e12, "2.04e12 times"),
+        (3e-7, "3e-7 times"),
+        (math.inf, "infinitely many times"),
+    ],
+)
+def test_ratios_are_written_for_reading(ratio, said):
+    assert times(ratio) == said

@@ -39,6 +39,8 @@ _WORK = 30.0
 """How much calibration goes on between two looks at whether it is still wanted: some 10 ms."""
 _HUMPS_USERS = 1e5
 _HUMPS = 0.02
+_LEAST_BIAS = 1e-3
+"""Share of the root mean square error from which on the bias is drawn."""
 ORDERS = ("local_order", "cheu_order", "few_order", "fewest_order", "central_order")
 
 
@@ -189,8 +191,22 @@ def bound(
 def error(key: str, points: Points, noise: Noise, bins: FloatArray) -> Bound:
     """Return α at β for P_hist with this noise, β shared among so many bins that can err."""
     found = error_bound(points.n, noise.p, np.maximum(points.beta / bins, DELTA_MIN))
-    why = _either(noise.reason, said.BETA_TOO_SMALL * (not found.valid.all()))
+    too_small = said.beta_too_small(bool(np.any(bins > 1)))
+    why = _either(noise.reason, too_small * (not found.valid.all()))
     return bound(key, points, found.value, noise.valid & found.valid, why, noise.cut)
+
+
+def printed_error(key: str, points: Points, paper: Noise, bins: FloatArray) -> Bound:
+    """Return α as Theorem 3.1(ii) prints it, at a share of β for each of so many bins.
+
+    50 ln(2/δ)/(ε²n) + √(200 ln(2/δ)ln(2/β))/(εn) is q + 2√(q·ln(2/β)/n) for the paper's q = 1−p.
+    """
+    share = np.maximum(points.beta / bins, DELTA_MIN)
+    holds = paper.valid & error_bound(points.n, paper.p, share).valid
+    q = np.where(paper.valid, paper.q, 0.5)
+    too_small = said.beta_too_small(False) + " for its share of it"
+    why = _either(paper.reason, too_small * bool(np.any(paper.valid & ~holds)))
+    return bound(key, points, q + 2 * np.sqrt(q * np.log(2 / share) / points.n), holds, why)
 
 
 def tails(points: Points, noise: Noise, bins: FloatArray, context: Context) -> Bound:
@@ -252,9 +268,14 @@ def root_mean_square(key: str, points: Points, noise: Noise) -> dict[str, Bound]
     law = error_law(points.n, noise.p, np.where(inside, points.s, 1.0))
     holds = noise.valid & inside
     why = _either(noise.reason, said.TOO_MANY * (not inside.all()))
+    bias = np.abs(law.bias)
+    # Down to 1e-300 it would take the axis along; the sliders' own is a number beside the plot.
+    matters = bias >= _LEAST_BIAS * np.asarray(law.rmse)
+    matters[-1] = True
+    below = said.NO_BIAS * (not matters.all())
     return {
         key: bound(key, points, law.rmse, holds, why, noise.cut),
-        "bias": bound("bias", points, np.abs(law.bias), holds, why, noise.cut),
+        "bias": bound("bias", points, bias, holds & matters, _either(why, below), noise.cut),
     }
 
 

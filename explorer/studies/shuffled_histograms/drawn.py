@@ -17,6 +17,8 @@ from explorer.studies.shuffled_histograms.curves import Points
 from explorer.studies.sweeping import SweptPoints, curve_of
 
 _DOTS = 8
+_DRAWN_VALUES = 100_000
+"""Values that occur in simulated data at most: a run draws one noise for each."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Drawn:
 
     kind: Query
     bounds: dict[str, tuple[SweptPoints, Bound]]
+    shared: bool = False
+    """Whether β is shared among the bins that can err."""
 
     def series(self) -> tuple[Series, ...]:
         """Return the curves."""
@@ -34,7 +38,7 @@ class Drawn:
                 said.named(key, self.kind)[0],
                 points,
                 bound,
-                note=said.ORDER_ONLY if key in curves.ORDERS else said.ABOUT.get(key, ""),
+                note=said.ORDER_ONLY if key in curves.ORDERS else said.about(key, self.shared),
             )
             for key, (points, bound) in self.bounds.items()
         )
@@ -46,10 +50,13 @@ def draw(what: str, swept: SweptPoints, fewer: SweptPoints, kind: Query, context
     noise, paper = curves.calibrated(some, context), curves.printed(every)
     context.check()
     found: dict[str, tuple[SweptPoints, Bound]] = {}
+    shared = what == "error" and kind is Query.HISTOGRAM
     if what in ("error", "query"):
-        bins = [p.h if what == "error" else np.ones(p.n.shape) for p in (some, every)]
+        bins = [p.h if shared else np.ones(p.n.shape) for p in (some, every)]
         found["calibrated"] = fewer, curves.error("calibrated", some, noise, bins[0])
         found["paper"] = swept, curves.error("paper", every, paper, bins[1])
+        key, among = ("printed", every.n) if shared else ("printed_one", bins[1])
+        found[key] = swept, curves.printed_error(key, every, paper, among)
         others = curves.comparators(every, what)
         for key in ("local", "central"):
             found[key] = swept, others.pop(key)
@@ -73,7 +80,7 @@ def draw(what: str, swept: SweptPoints, fewer: SweptPoints, kind: Query, context
         printed = curves.printed(some)
         found["paper_loss"] = fewer, curves.loss("paper_loss", some, printed, context)
         others = {"target": curves.target(every)}
-    return Drawn(kind, found | {key: (swept, bound) for key, bound in others.items()})
+    return Drawn(kind, found | {key: (swept, bound) for key, bound in others.items()}, shared)
 
 
 def draw_users(
@@ -125,7 +132,7 @@ def dots(
         n, q, seed = int(points.n[i]), float(noise.q[i]), (request.seed, int(i))
         level = 1 - float(points.beta[i])
         if what == "error":
-            h, shape = int(points.h[i]), str(request["shape"])
+            h, shape = int(min(points.h[i], _DRAWN_VALUES)), str(request["shape"])
             h, shape = (h, shape) if kind is Query.HISTOGRAM else (1, "even")
             pieces = list(simulation.simulate(context, shape, n, h, q, runs, seed))
             dot = simulation.quantile_dot(np.concatenate(pieces), level)
@@ -140,10 +147,13 @@ def dots(
                 else simulation.rmse_dot(errors)
             )
         found.append(dot)
-        yield _series(fewer.x[places[:done]], found, what, runs), done / places.size
+        fewest = what == "error" and bool(np.any(points.h[places] > _DRAWN_VALUES))
+        yield _series(fewer.x[places[:done]], found, what, runs, fewest), done / places.size
 
 
-def _series(x: FloatArray, found: list[simulation.Dot], what: str, runs: int) -> Series:
+def _series(
+    x: FloatArray, found: list[simulation.Dot], what: str, runs: int, fewest: bool
+) -> Series:
     _, role, reference = said.CURVES["simulated"]
     value, low, high = np.array(found).T
     seen = "root mean square" if what == "rmse" else "(1−β)-quantile"
@@ -163,6 +173,7 @@ def _series(x: FloatArray, found: list[simulation.Dot], what: str, runs: int) ->
             "agree"
             if what == "rmse"
             else "intervals that hold the true number at least 99 times in 100"
+            + f"; at most {_DRAWN_VALUES:,} values occur in what is drawn" * fewest
         ),
         mark=Mark.DOTS,
     )

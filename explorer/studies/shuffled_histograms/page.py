@@ -71,9 +71,9 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.THEOREM_31, said.THEOREM_32, said.PRINTED_31, said.PRINTED_32, said.EXACT, said.TAILS, said.LAW, said.MESSAGES,
-        said.TABLE_1, said.TABLE_2, said.CLAIMS, UNARY, said.WARNER, LAPLACE,
-        STABLE,
+        said.THEOREM_31, said.THEOREM_32, said.PRINTED_31, said.PRINTED_32, said.EXACT,
+        said.TAILS, said.LAW, said.MESSAGES, said.TABLE_1, said.TABLE_2, said.CLAIMS, UNARY,
+        said.WARNER, LAPLACE, STABLE,
     ),
     errata=(
         "The paper prints P_hist's privacy as (2ε, 2δ) in Theorem 3.2 and as (ε, δ) in the tables, "

@@ -128,7 +128,7 @@ class ShuffledHistograms:
         views: Table = context.memo(
             ("histograms", "views", crowd), lambda: context.heavy(tables.views, crowd)
         )
-        more = (tables.table_2(numbers, eps), tables.reductions(runs), views)
+        more = (tables.table_2(numbers, eps, delta), tables.reductions(runs), views)
         yield replace(full, tables=full.tables + more, complete=True, progress=1.0)
 
     def _result(
@@ -171,12 +171,25 @@ def _at_sliders(
     eps, delta, n = float(one.eps[0]), float(one.delta[0]), float(one.n[0])
     held, feasible = float(one.held[0]), bool(noise.valid[0])
     q = float(noise.q[0]) if feasible else np.nan
-    wide = request.quantity == "error" and kind is Query.HISTOGRAM
-    share = float(one.beta[0] / (one.h[0] if wide else 1))
+    what, h = request.quantity, float(one.h[0])
+    shared = what == "error" and kind is Query.HISTOGRAM
+    adding = float(one.adding[0]) if what == "loss" else None
+    reached = None
+    if feasible and adding is not None and adding != held:
+        reached = float(curves.exact_delta(kind, eps, adding, q))
     paper = curves.printed(one)
     out: dict[str, Any] = {
         "conditions": said.conditions(
-            kind, eps, delta, n, held, held * q if feasible else np.inf, share
+            kind,
+            eps,
+            delta,
+            n,
+            held,
+            held * q if feasible else np.inf,
+            beta=float(one.beta[0]) / (h if shared else 1) if what in ("error", "query") else None,
+            values=(h, float(min(one.n[0], one.d[0]))) if shared else None,
+            adding=adding,
+            reached=reached,
         )
     }
     if kind is Query.HISTOGRAM:
@@ -184,20 +197,20 @@ def _at_sliders(
             "calibrated": curves.error("calibrated", one, noise, one.h),
             "tails": curves.tails(one, noise, one.h, context),
             "paper": curves.error("paper", one, paper, one.h),
+            "printed": curves.printed_error("printed", one, paper, one.n),
         } | curves.comparators(one, "error")
         sent = {
             "messages": curves.sent("messages", one, noise),
             "paper_messages": curves.sent("paper_messages", one, paper),
         } | curves.other_messages(one)
-        out["tables"] = (tables.table_1(errors, sent),)
+        out["tables"] = (tables.table_1(errors, sent, h),)
     if not feasible:
         out["notes"] = (
             "at the sliders' values no noise reaches (ε, δ): raise n, ε or δ, or trust more users",
         )
         return out
-    adding = float(one.adding[0]) if request.quantity == "loss" else None
-    if adding is not None and adding != held:
-        delta = float(curves.exact_delta(kind, eps, adding, q))
+    if reached is not None:
+        delta = reached
     users = held if adding is None else adding
     removal = float(count_delta(eps, users, 1 - q, Adjacency.REMOVE))
     local = curves.comparators(one, "query")["local"].value[0]

@@ -12,23 +12,25 @@ from explorer.privacy import histograms as hist
 from explorer.privacy.bounds import Bound, Role
 from explorer.studies.model import Table
 from explorer.studies.shuffled_histograms import words as said
+from explorer.studies.wording import small
 
 Cell = str | float | None
 _RUNS = 20
 _SAMPLES_MAX = 3_000_000
 
 
-def table_1(bounds: dict[str, Bound], messages: dict[str, Bound]) -> Table:
-    """Return Table 1 at the sliders' values from the curves' own bounds."""
+def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float) -> Table:
+    """Return Table 1 at the sliders' values from the curves' own bounds, where h values occur."""
     rows: list[tuple[Cell, ...]] = []
     sent = {
         "local": "one_message", "local_order": "one_message", "paper": "paper_messages",
+        "printed": "paper_messages",
         "calibrated": "messages", "tails": "messages", "cheu_order": "cheu_order",
         "few_order": "few_order", "fewest_order": "fewest_order",
     }  # fmt: skip
     order = (
-        "local_order", "local", "cheu_order", "few_order", "fewest_order", "paper", "calibrated",
-        "tails", "central_order", "central", "stable",
+        "local_order", "local", "cheu_order", "few_order", "fewest_order", "printed", "paper",
+        "calibrated", "tails", "central_order", "central", "stable",
     )  # fmt: skip
     for key in order:
         found = bounds[key]
@@ -45,7 +47,8 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound]) -> Table:
         tuple(rows),
         "Simultaneous error of a histogram at the sliders' values. Rows called “order only” have "
         "no constants in the paper (set to 1): compare how they move, not how large they are. "
-        "Empty: the row's conditions fail here, or there is no "
+        "P_hist (but as printed) and the stability-based curator: where at most "
+        f"h = {values:,.0f} values occur. Empty: the row's conditions fail here, or there is no "
         "shuffler. The paper prints P_hist as (ε, δ)-DP at its own parameters in the table; it is "
         "(2ε, 2δ), so it is run at (ε/2, δ/2) here.",
     )
@@ -65,7 +68,7 @@ def table_2_rows(eps: float, delta: float, levels: int, length: int) -> list[tup
     return rows
 
 
-def table_2(rows: list[tuple[Cell, ...]], eps: float) -> Table:
+def table_2(rows: list[tuple[Cell, ...]], eps: float, delta: float) -> Table:
     """Return Table 2 from its rows."""
     return Table(
         "table2",
@@ -74,8 +77,12 @@ def table_2(rows: list[tuple[Cell, ...]], eps: float) -> Table:
         tuple(rows),
         "How many users pointer chasing and multi-party pointer jumping take. The local lower "
         "bounds grow with ℓ or like h³; P_hist's numbers do not depend on ℓ or on "
-        "the size of the domain. “Order only”: no constant in the paper, set to 1. Empty: its "
-        f"conditions (ε ≤ 1, δ small enough for 1/(200h)) fail at ε = {eps:.3g}.",
+        "the size of the domain. “Order only”: no constant in the paper, set to 1."
+        + (
+            " Empty: its conditions (ε ≤ 1, δ small enough for 1/(200h)) fail at "
+            f"ε = {eps:.3g}, δ = {small(delta)}."
+        )
+        * any(row[2] is None for row in rows),
     )
 
 

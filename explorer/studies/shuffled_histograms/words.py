@@ -210,8 +210,9 @@ def conditions(
 
 def _occurring(values: float, most: float) -> Condition:
     text = (
-        "Only for the largest error of all bins by P_hist and the stability-based curator (but as "
-        f"printed), not for the guarantee: at most h = {values:,.0f} different values occur"
+        "Only for the largest error by P_hist (as printed it needs no h) and by the "
+        "stability-based curator, not for the guarantee: at most "
+        f"h = {values:,.0f} different values occur"
     )
     if values >= most:
         return Condition(text, True, f"no more can: the smaller of n and d is {most:,.0f}")
