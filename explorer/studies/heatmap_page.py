@@ -30,7 +30,8 @@ PAGE = Page(
         "Neighbouring data differ in one user: all their check-ins inside region and time range.",
         "Region, time range, Δ, w, n₀, t and σ are chosen without looking at the data.",
         "The number of users is not published; if it is, one user can only be replaced by another, "
-        "and every ε doubles.",
+        "and every ε doubles; Gaussian noise then has the level that the guarantee states for "
+        "replacing one.",
         "Every published map counts: what is released from the same check-ins adds up.",
     ),
     formulas=(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE
 from explorer.studies.heatmap_parameters import ASSUMING, GAUSSIAN, PYRAMIDS, TOP, WHOLE
 from explorer.studies.model import Condition, Guarantee, Request
+from explorer.studies.wording import at_most
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
@@ -91,20 +93,13 @@ def pane_label(request: Request) -> str:
         "integers": "discrete Laplace",
         "integers-top": "discrete Laplace, top cells",
     }[request["mechanism"]]
-    fails = f", δ = {request['delta']:.3g}" if request["mechanism"] in GAUSSIAN else ""
-    return f"Private heatmap: {name}, ε = {request['epsilon']:.3g}{fails}"
+    fails = f", δ = {at_most(request['delta'])}" if request["mechanism"] in GAUSSIAN else ""
+    return f"Private heatmap: {name}, ε = {at_most(request['epsilon'])}{fails}"
 
 
 def distance_role(exact: bool) -> Role | None:
     """Return the role of a distance: exact, or none while only its interval is known."""
     return Role.EXACT if exact else None
-
-
-def _times(epsilon: float) -> str:
-    factor = math.exp(epsilon)
-    return (
-        f"{factor:.3g}" if factor < 1e4 else f"{factor:.1e}".replace("e+0", "e").replace("e+", "e")
-    )
 
 
 def guarantee(request: Request) -> Guarantee:
@@ -126,13 +121,13 @@ def guarantee(request: Request) -> Guarantee:
     most = 1 / (1 + math.exp(-epsilon))
     return Guarantee(
         unit=UNIT,
-        add_remove=f"{epsilon:.3g}-DP for the idealised {_ideal(mechanism)} mechanism: {how}",
-        replace_one=f"{2 * epsilon:.3g}-DP (2ε): one user leaves and another comes",
+        add_remove=f"{at_most(epsilon)}-DP for the idealised {_ideal(mechanism)} mechanism: {how}",
+        replace_one=f"{at_most(2 * epsilon)}-DP (2ε): one user leaves and another comes",
         trust=TRUST,
         sentence=(
             "Whether any one user is in the data or not, the odds of every possible map differ "
-            f"by a factor of at most e^ε = {_times(epsilon)}: who thought it 50:50 that the user "
-            f"is in it ends up at most {_percent(most)} sure. {A_DEMONSTRATION}"
+            f"by a factor of at most {at_most(math.exp(epsilon))} (e^ε): who thought it 50:50 that "
+            f"the user is in it ends up at most {_percent(most)} sure. {A_DEMONSTRATION}"
         ),
         references=SOURCES[mechanism],
     )
@@ -152,19 +147,17 @@ def _ideal(mechanism: str) -> str:
 def _failing(request: Request, how: str) -> Guarantee:
     """Return what Gaussian noise promises but for a probability of δ."""
     epsilon, delta = request["epsilon"], request["delta"]
-    from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
-
-    wider = gaussian_epsilon_of_replacement(epsilon, delta)
     # (e^ε + δ)/(1 + e^ε) without overflow.
     most = (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     return Guarantee(
         unit=UNIT,
         add_remove=(
-            f"({epsilon:.3g}, {delta:.2g})-DP for the idealised real-valued mechanism: {how}"
+            f"({at_most(epsilon)}, {at_most(delta)})-DP for the idealised real-valued mechanism: "
+            f"{how}"
         ),
         replace_one=(
-            f"({math.ceil(wider * 1000) / 1000:g}, {delta:.2g})-DP: one user leaves and another "
-            "comes, which moves the counts by at most √2 instead of 1"
+            f"{_replacement(request)}-DP: one user leaves and another comes, which moves the "
+            "counts by at most √2 in ℓ2 instead of 1"
         ),
         trust=TRUST,
         sentence=(
@@ -173,6 +166,22 @@ def _failing(request: Request, how: str) -> Guarantee:
         ),
         references=SOURCES[request["mechanism"]],
     )
+
+
+@lru_cache(maxsize=16)
+def _wider(epsilon: float, delta: float) -> float:
+    """Return the ε that Gaussian noise keeps for replacing a user: it is said in three places."""
+    from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
+
+    return gaussian_epsilon_of_replacement(epsilon, delta)
+
+
+def _replacement(request: Request) -> str:
+    """Return the level at which one user may be replaced by another: ``2ε``, ``(1.455, 1e-6)``."""
+    if request["mechanism"] not in GAUSSIAN:
+        return "2ε"
+    epsilon, delta = request["epsilon"], request["delta"]
+    return f"({at_most(_wider(epsilon, delta))}, {at_most(delta)})"
 
 
 def _percent(share: float) -> str:
@@ -215,7 +224,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
         Condition(
             "The number of users is not published",
             None,
-            "if it is, only replace-one is meaningful, at 2ε",
+            f"if it is, only replace-one is meaningful, at {_replacement(request)}",
         ),
         Condition(
             "Nothing else is released from the same check-ins",
@@ -230,19 +239,24 @@ def conditions(request: Request) -> tuple[Condition, ...]:
     )
 
 
+def _users(number: int) -> str:
+    return "user was" if number == 1 else "users were"
+
+
 def notes(request: Request, points: Any, asked: int | None) -> tuple[str, ...]:
     """Return what else a reader must know."""
     said = [METRICS_ON]
     if asked is not None and points.users_in_region < asked:
         said.append(
-            f"{asked} users were asked for, but only {points.users_in_region} have a check-in "
+            f"{asked} {_users(asked)} asked for, but only {points.users_in_region} have a check-in "
             "inside region and time range: all of them are used."
         )
     elif asked is not None and points.users_in_region > asked:
         said.append(
-            f"{asked} of {points.users_in_region} users were sampled. The guarantee is about the "
-            "sampled ones; with a fixed number, one more user in the file stands in place of "
-            "another in the map, which is replace-one, at 2ε."
+            f"{asked} of {points.users_in_region} users {'was' if asked == 1 else 'were'} sampled. "
+            "The guarantee is about the sampled; with a fixed number, one more user in the file "
+            "stands in place of another in the map, which is replace-one, at "
+            f"{_replacement(request)}."
         )
     if request["mechanism"] in ("pyramid", "capped") and request["backend"] == "cvxpy":
         said.append(

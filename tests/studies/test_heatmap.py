@@ -363,10 +363,10 @@ def test_reference_backend_of_the_capped_pyramid() -> None:
 def test_gaussian_noise_says_what_may_fail() -> None:
     result = answers(request_for(mechanism="gaussian", epsilon=1.0, delta=1e-6))[-1]
     said = result.guarantee
-    assert said.add_remove.startswith("(1, 1e-06)-DP")
+    assert said.add_remove.startswith("(1, 1e-6)-DP")
     assert "√2" in said.replace_one
     assert "73.2" in said.sentence or "73.1" in said.sentence or "74 %" in said.sentence
-    assert "δ = 1e-06" in result.surface("private").label
+    assert "δ = 1e-6" in result.surface("private").label
     # δ is what may go wrong however small ε is.
     loose = answers(request_for(mechanism="gaussian", epsilon=0.01, delta=0.1))[-1].guarantee
     assert "56 %" in loose.sentence
@@ -403,9 +403,33 @@ def test_guarantee_moves_with_epsilon() -> None:
     two = answers(request_for(epsilon=2.0))[-1].guarantee
     assert one.add_remove.startswith("1-DP")
     assert one.replace_one.startswith("2-DP")
-    assert "2.72" in one.sentence
+    assert "2.719" in one.sentence
     assert "7.39" in two.sentence
     assert one.sentence != two.sentence
+
+
+def test_levels_are_rounded_up() -> None:
+    said = answers(request_for(epsilon=1.23451))[-1]
+    assert said.guarantee.add_remove.startswith("1.235-DP")
+    assert said.guarantee.replace_one.startswith("2.47-DP")
+    assert said.surface("private").label.endswith("ε = 1.235")
+    assert "at most 3.321 (e^ε)" in answers(request_for(epsilon=1.2))[-1].guarantee.sentence
+    failing = answers(request_for(mechanism="gaussian", epsilon=1.23451, delta=1.00001e-6))[-1]
+    assert failing.guarantee.add_remove.startswith("(1.235, 1.001e-6)-DP")
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "gaussian-top"])
+def test_replacing_one_has_one_level_in_guarantee_condition_and_note(mechanism: str) -> None:
+    """√2 in ℓ2 and not 2: 1.4547 at ε = 1, δ = 1e-6, which is no 2ε."""
+    request = request_for(mechanism=mechanism, epsilon=1.0, delta=1e-6, users=50)
+    result = answers(request)[-1]
+    assert result.guarantee.replace_one.startswith("(1.455, 1e-6)-DP")
+    (condition,) = (c for c in result.conditions if "not published" in c.text)
+    assert condition.margin.endswith("at (1.455, 1e-6)")
+    (note,) = (note for note in result.notes if "sampled" in note)
+    assert note.endswith("replace-one, at (1.455, 1e-6).")
+    pure = answers(request_for(users=50))[-1]
+    assert any(c.margin.endswith("replace-one is meaningful, at 2ε") for c in pure.conditions)
 
 
 def test_certainty_is_never_rounded_to_certainty() -> None:
