@@ -19,6 +19,7 @@ from explorer.studies.model import (
     relevant,
 )
 from explorer.studies.registry import get_study
+from explorer.studies.wording import with_role
 
 DIGITS = 6
 """Significant digits of a solution."""
@@ -119,9 +120,23 @@ def point_axis(study: Study, quantity_key: str) -> Parameter | None:
 
 
 def solvable_series(result: Result) -> list[Series]:
-    """Return the curves that may be solved: functions of x, not simulated, baselines last."""
-    found = [s for s in result.series if s.mark is Mark.LINE and s.role is not Role.ESTIMATE]
-    return sorted(found, key=lambda s: s.role is Role.BASELINE)
+    """Return the curves that may be solved: computed functions of x.
+
+    Estimates come after bounds and exact values, baselines last.
+    """
+    later = {Role.ESTIMATE: 1, Role.BASELINE: 2}
+    return sorted(
+        (s for s in result.series if not why_unsolvable(s)), key=lambda s: later.get(s.role, 0)
+    )
+
+
+def why_unsolvable(series: Series) -> str:
+    """Return why a curve can't be solved; empty if it can."""
+    if series.mark not in (Mark.LINE, Mark.DOTS):
+        return "it is no function of x"
+    if not series.formula and (series.role is Role.ESTIMATE or series.mark is Mark.DOTS):
+        return "it is drawn at random, anew for every value"
+    return ""
 
 
 def solution_sentence(solution: Solution, number: Callable[[float], str]) -> str:
@@ -130,9 +145,7 @@ def solution_sentence(solution: Solution, number: Callable[[float], str]) -> str
     study = get_study(goal.request.study)
     p, y = parameter(study, goal.parameter), quantity(study, goal.request.quantity)
     symbol, height = p.symbol or p.name, y.symbol or y.name
-    role = solution.role.value
-    told = role in solution.label.lower()
-    curve = solution.label if told else f"{solution.label}, {role}"
+    curve = with_role(solution.label, solution.role, ", ")
     if solution.value is not None:
         said = f"{symbol} = {number(solution.value)} gives {height} = {number(solution.reached)}"
         said += f" ({curve})"

@@ -19,6 +19,7 @@ from explorer.engine.goals import (
     point_axis,
     solvable_parameters,
     solvable_series,
+    why_unsolvable,
 )
 from explorer.engine.host import Host
 from explorer.privacy.bounds import FloatArray, Role
@@ -42,6 +43,8 @@ SINGLE_POINTS = 25
 REFINING_POINTS = 9
 REFINING_ROUNDS = 3
 MOST_STEPS = 80
+ROUNDING = 1e-15
+"""What a few operations on doubles add (relative) is no reason to miss a target."""
 REACHED = 1e-9
 """A curve so near to the target (relative) at the end of its range has reached it."""
 
@@ -119,9 +122,14 @@ class _Search:
             done = result.complete or (result.fidelity is Fidelity.FULL and result.progress is None)
             for series in result.series:
                 if done and series.key == self.goal.series:
-                    if series in solvable_series(result):
+                    why = why_unsolvable(series)
+                    if not why:
                         return series
-                    raise ValueError(f"solve: {series.label} is no curve that can be solved for")
+                    known = ", ".join(s.key for s in solvable_series(result))
+                    raise ValueError(
+                        f"solve: {series.label} is no curve that can be solved for: {why}; "
+                        f"{known or 'none'} can"
+                    )
         raise ValueError(
             f"solve: no curve is called {self.goal.series!r} here; there are "
             + ", ".join(s.key for s in solvable_series(result))
@@ -180,9 +188,15 @@ class _Search:
     def _safe(self, y: float) -> bool:
         """Return whether a value of the curve keeps what the target asks."""
         assert self.curve is not None
+        if self._on_target(y):
+            return True
         if self.curve.role is Role.LOWER:
             return y >= self.goal.target
         return y <= self.goal.target
+
+    def _on_target(self, y: float) -> bool:
+        """Return whether a value is the target but for rounding: 29 · 0.1 is 2.9."""
+        return abs(y - self.goal.target) <= ROUNDING * abs(self.goal.target)
 
     def _brackets(self) -> list[tuple[float, float]]:
         """Return neighbours (safe, unsafe) between which the curve crosses the target."""
@@ -233,6 +247,8 @@ class _Search:
             self.check()
             s, u = self._place(safe), self._place(unsafe)
             halve = step % 3 == 2 and abs(u - s) > 0.5 * width
+            # On the target itself a slope tells nothing: the curve may be flat up to a step.
+            halve = halve or (step > 1 and self._on_target(self.found[safe]))
             width = abs(u - s) if step % 3 == 0 else width
             share = 0.5
             if not halve:
@@ -261,8 +277,6 @@ class _Search:
                 safe = x
             else:
                 unsafe = x
-            if y == self.goal.target:
-                return x, x
         return safe, unsafe
 
     def _tolerance(self, a: float, b: float) -> float:

@@ -54,6 +54,8 @@ class Series:
     pin : int
         0 for a present curve; else the number of the pin that keeps it for reference, and `key`
         is ``pin1:key`` of the curve it was.
+    formula : bool
+        Whether y is computed, and not drawn at random: an estimate that is can be solved for.
     """
 
     key: str
@@ -68,6 +70,7 @@ class Series:
     note: str = ""
     mark: Mark = Mark.LINE
     pin: int = 0
+    formula: bool = False
 
     @property
     def unpinned_key(self) -> str:

@@ -51,6 +51,20 @@ class SweptPoints:
         both = np.append(kept, self.x.size)
         return SweptPoints(self.sweep, self.x[kept], {k: v[both] for k, v in self.columns.items()})
 
+    def with_sliders(self) -> SweptPoints:
+        """Return the points with the sliders' own on the curve, too, if it lies between them.
+
+        Where points are few what is read off between them is not what stands beside the plot.
+        """
+        own = float(self[self.sweep.key][-1])
+        low, high = self.x[0], self.x[-1]
+        if not low < own < high or (np.abs(self.x - own) <= 1e-12 * abs(own)).any():
+            return self
+        at = int(np.searchsorted(self.x, own))
+        order = np.insert(np.arange(self.x.size + 1), at, self.x.size)
+        columns = {k: v[order] for k, v in self.columns.items()}
+        return SweptPoints(self.sweep, np.insert(self.x, at, own), columns)
+
 
 def swept_points(study: Study, request: Request) -> SweptPoints:
     """Return the points a request asks about.
@@ -107,6 +121,7 @@ def curve_of(
         why_absent=bound.reason if np.isnan(y).any() else "",
         note="; ".join(n for n in notes if n),
         mark=mark,
+        formula=True,
     )
 
 

@@ -64,6 +64,7 @@ class Shapes:
     )
     asked: list[Request] = field(default_factory=list)
     mark: Mark = Mark.LINE
+    formula: bool = False
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         self.asked.append(request)
@@ -75,7 +76,7 @@ class Shapes:
                 y = shape(x, m, b) + 0 * x
             drawn.append(
                 Series(
-                    key, key, role, points.x, y, SOURCE, mark=self.mark,
+                    key, key, role, points.x, y, SOURCE, mark=self.mark, formula=self.formula,
                     why_absent="left out" if np.isnan(y).any() else "",
                 )
             )  # fmt: skip
@@ -125,7 +126,7 @@ def test_powers_are_inverted_and_rounded_to_the_safe_side(target: float, power: 
     wanted = target ** (1 / power)
     if 0.001 < wanted < 1000:
         assert found.value == pytest.approx(wanted, rel=1.1e-5)
-        assert found.reached <= target
+        assert found.reached <= target * (1 + 1e-15)
         assert found.reached == pytest.approx(found.value**power, rel=1e-12)
     elif not 0.00099 < wanted < 1001:
         assert found.value is None
@@ -154,6 +155,33 @@ def test_a_step_is_taken_on_its_safe_side(ask) -> None:
     found = ask(lambda x, m, b: np.where(x <= 30, 5.0, 1.0), 2.0)
     assert found.value == pytest.approx(30, rel=1e-5)
     assert found.value > 30
+
+
+@pytest.mark.parametrize("target", [3.0, 2.9, 0.7, 1.0])
+def test_steps_are_followed_to_their_far_end(ask, target) -> None:
+    # Steps of width 0.004, each 0.1 higher: 29 of them are 2.9000000000000004 high.
+    def stairs(x: FloatArray, m: FloatArray, b: FloatArray) -> FloatArray:
+        return 0.1 * np.ceil(x / 0.004 - 1e-9)
+
+    for x in (0.01, 0.11, 0.2):
+        found = ask(stairs, target, x=x)
+        assert found.value == pytest.approx(0.04 * target, rel=2e-6)
+        assert found.reached == pytest.approx(target, rel=1e-15)
+    down = ask(lambda x, m, b: -stairs(x, m, b), -target, role=Role.LOWER)
+    assert down.value == pytest.approx(0.04 * target, rel=2e-6)
+
+
+def test_a_curve_that_hits_its_target_exactly_is_not_asked_more_often() -> None:
+    study = Shapes({"curve": (Role.UPPER, lambda x, m, b: x)})
+    register(study)
+    host = Host()
+    try:
+        found = solve(host, Goal(default_request(study), "curve", "x", 8.0), lambda: None)
+    finally:
+        unregister(study.id)
+        host.close()
+    assert found.value == 8.0
+    assert len(study.asked) < 20
 
 
 def test_of_several_crossings_the_nearest_is_taken_and_the_others_are_told(ask) -> None:
@@ -250,7 +278,8 @@ def test_simulations_and_unknown_curves_are_refused() -> None:
     host = Host()
     try:
         request = default_request(study)
-        with pytest.raises(ValueError, match="no curve that can be solved"):
+        why = "no curve that can be solved for: it is drawn at random, .*; none can"
+        with pytest.raises(ValueError, match=why):
             solve(host, Goal(request, "curve", "x", 1.0), lambda: None)
         with pytest.raises(ValueError, match="'other' here; there are"):
             solve(host, Goal(request, "other", "x", 1.0), lambda: None)
@@ -259,6 +288,48 @@ def test_simulations_and_unknown_curves_are_refused() -> None:
     finally:
         unregister(study.id)
         host.close()
+
+
+def test_estimates_by_a_formula_are_solved_after_all_others() -> None:
+    study = Shapes(
+        {
+            "chance": (Role.BASELINE, lambda x, m, b: x),
+            "order": (Role.ESTIMATE, lambda x, m, b: 10 / x),
+            "bound": (Role.UPPER, lambda x, m, b: 2 * x),
+        },
+        formula=True,
+    )
+    register(study)
+    host = Host()
+    try:
+        request = default_request(study)
+        found = solve(host, Goal(request, "order", "x", 4.0), lambda: None)
+        assert found.value == 2.5
+        assert "(order, estimate)" in solution_sentence(found, str)
+        (answer,) = [a for a in host.answer(request, lambda: None) if a.complete]
+        assert [s.key for s in solvable_series(answer)] == ["bound", "order", "chance"]
+    finally:
+        unregister(study.id)
+        host.close()
+
+
+def test_dots_that_are_computed_are_solved_and_bars_are_not() -> None:
+    for mark, formula, solvable in (
+        (Mark.DOTS, True, True), (Mark.DOTS, False, False), (Mark.BARS, True, False),
+    ):  # fmt: skip
+        study = Shapes({"curve": (Role.EXACT, lambda x, m, b: m)}, mark=mark, formula=formula)
+        register(study)
+        host = Host()
+        try:
+            goal = Goal(default_request(study), "curve", "m", 7.0)
+            if solvable:
+                assert solve(host, goal, lambda: None).value == 7
+            else:
+                with pytest.raises(ValueError, match="can be solved for: it is "):
+                    solve(host, goal, lambda: None)
+        finally:
+            unregister(study.id)
+            host.close()
 
 
 def test_without_a_slider_on_any_axis_nothing_can_be_solved_for() -> None:
