@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,19 +24,41 @@ if TYPE_CHECKING:
 
 CACHE_BYTES = 400_000_000
 _PIECE = 1 << 20
+_PLAIN = frozenset({bool, int, float, type(None)})
+_SEVERAL = (tuple, list, set, frozenset)
+
+
+@lru_cache(None)
+def _fields_of(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of a dataclass' fields; None for other types."""
+    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
 
 
 def size_of(value: object) -> int:
     """Return roughly how many bytes a value holds: its arrays, and a little for the rest."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes) + 128
-    if is_dataclass(value) and not isinstance(value, type):
-        return 64 + sum(size_of(getattr(value, f.name)) for f in fields(value))
-    if isinstance(value, Mapping):
-        return 64 + sum(size_of(k) + size_of(v) for k, v in value.items())
-    if isinstance(value, tuple | list | set | frozenset):
-        return 64 + sum(map(size_of, value))
-    return sys.getsizeof(value, 64)
+    total, left = 0, [value]
+    while left:
+        item = left.pop()
+        kind: Any = type(item)
+        if kind in _PLAIN:
+            total += 64
+        elif isinstance(item, str):
+            total += 64 + len(item)
+        elif isinstance(item, np.ndarray):
+            total += int(item.nbytes) + 128
+        elif isinstance(item, _SEVERAL):
+            total += 64
+            left.extend(item)
+        elif (names := _fields_of(kind)) is not None:
+            total += 64
+            left.extend([getattr(item, name) for name in names])
+        elif isinstance(item, Mapping):
+            total += 64
+            left.extend(item)
+            left.extend(item.values())
+        else:
+            total += sys.getsizeof(item, 64)
+    return total
 
 
 def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:

@@ -12,6 +12,8 @@ from explorer.figures.words import format_number
 
 Cell = str | float | None
 COPY_FORMATS = ("tsv", "csv", "markdown", "latex")
+DIGITS = 6
+"""Significant digits of a number that is read rather than computed with."""
 
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
 _GREEK_NAMES = (
@@ -73,7 +75,7 @@ def copied(
     raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(COPY_FORMATS)}")
 
 
-def readable(cell: Cell, digits: int = 6) -> str:
+def readable(cell: Cell, digits: int = DIGITS) -> str:
     """Return a cell as one reads it: words as they are, numbers with their powers of ten."""
     if cell is None:
         return ""

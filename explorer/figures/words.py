@@ -21,6 +21,7 @@ from explorer.studies.model import (
     Value,
     relevant,
 )
+from explorer.studies.wording import safe_to_show, with_role
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKS = {True: "✓", False: "✗", None: "assumed:"}
@@ -135,8 +136,7 @@ def _axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
 
 def legend_label(series: Series) -> str:
     """Return a curve's label with its role, which no legend may leave out."""
-    told = series.role.value in series.label.lower()
-    label = series.label if told else f"{series.label} — {series.role.value}"
+    label = with_role(series.label, series.role, " — ")
     return label if series.present.any() else f"{label} (not drawn: see ✗)"
 
 
@@ -230,9 +230,11 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
         unit = f" {r.unit}" if r.unit else ""
         sign = "=" if r.role in (None, Role.BASELINE) else r.role.glyph
         if r.value is not None and math.isfinite(r.value):
-            parts.append(f"{r.label} {sign} {format_number(r.value)}{unit}")
+            number = format_number(safe_to_show(r.value, r.role))
+            parts.append(f"{r.label} {sign} {number}{unit}")
         elif r.low is not None and r.high is not None:
-            parts.append(f"{r.label} in [{format_number(r.low)}, {format_number(r.high)}]{unit}")
+            low, high = safe_to_show(r.low, Role.LOWER), safe_to_show(r.high, Role.UPPER)
+            parts.append(f"{r.label} in [{format_number(low)}, {format_number(high)}]{unit}")
     at = _swept_value(result).strip()
     return (f"{at[0].upper()}{at[1:]}: " if at and parts else "") + " · ".join(parts)
 

@@ -300,7 +300,7 @@ class MainWindow(QMainWindow):
         self.activity.share(key, None if result.complete else result.progress)
         if key != self._front_key():
             return
-        words = "exact" if result.complete else "coarse"
+        words = "complete" if result.complete else "coarse"
         self.answer_state.setText(
             f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
         )

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from explorer.figures.page import drawable, width_in_ems, wrap
 from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
 from explorer.figures.view_state import ViewState
 from explorer.privacy.bounds import Role
-from explorer.studies.model import Kind, Parameter
+from explorer.studies.model import Kind, Parameter, Readout
 from tests.figures.samples import curves, maps, series
 
 finite = st.floats(-1e6, 1e6)
@@ -190,6 +191,16 @@ def test_absent_ranges():
     assert words.absent_ranges(x, np.array([1, 0, 0, 1, 0], bool)) == [(2, 3), (5, 5)]
     assert words.absent_ranges(x, np.zeros(5, bool)) == [(1, 5)]
     assert words.absent_ranges(x, np.ones(5, bool)) == []
+
+
+def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
+    readouts = (
+        Readout("a", "upper", 1.1371204, Role.UPPER),
+        Readout("b", "lower", 3.84899, Role.LOWER),
+        Readout("c", "between", None, Role.ESTIMATE, low=0.123456, high=0.654321),
+    )
+    line = words.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
+    assert line.endswith("upper ≤ 1.138 · lower ≥ 3.848 · between in [0.1234, 0.6544]")
 
 
 def test_legends_name_the_role_once():

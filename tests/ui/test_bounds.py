@@ -61,7 +61,7 @@ def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
     assert "✓" in tiny.guarantee._rows[0][0].text()
     assert bounds.readouts.text_of("chance") == "= 0.7311"
     assert not tiny.badge.isVisible()
-    assert tiny.answer_state.text().startswith("exact · ")
+    assert tiny.answer_state.text().startswith("complete · ")
 
 
 def test_curves_and_legend_take_the_table_of_figures(tiny) -> None:
@@ -248,7 +248,7 @@ def test_coarse_answers_say_so_until_the_exact_one(tiny, qtbot) -> None:
     tiny.session.set_value("slow", True)
     qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("coarse"))
     assert len(curve(tiny, "truth").x) == 10
-    qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("exact"))
+    qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("complete"))
     assert len(curve(tiny, "truth").x) == 100
 
 

@@ -13,7 +13,9 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from explorer.privacy.bounds import Role
 from explorer.ui.views.below_plot import STALE_MS
+from explorer.ui.widgets.number_table import NumberTable
 from tests.ui.test_access import check, mnemonics
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
 
@@ -124,3 +126,16 @@ def test_tables_of_the_complete_answer_stay_while_a_slider_moves(window, below, 
     assert below.copy_button.isEnabled()
     below.show_result(replace(complete, tables=()), "ε")
     assert below.count() == 2  # a complete answer without tables has none
+
+
+def test_bounds_in_the_table_are_rounded_to_their_safe_side(qtbot) -> None:
+    view = NumberTable("numbers")
+    qtbot.addWidget(view)
+    row = [0.5, 1.73205081, 1.73205081, 1.73205081]
+    view.set_table(
+        ["x", "upper", "lower", "exact"], [row], roles=[None, Role.UPPER, Role.LOWER, Role.EXACT]
+    )
+    shown = [view.table.index(0, place).data() for place in range(4)]
+    assert shown == ["0.5", "1.73206", "1.73205", "1.73205"]
+    assert "1.73206" in view.copied("markdown")
+    assert view.copied("csv").splitlines()[-1] == "0.5,1.73205081,1.73205081,1.73205081"

@@ -25,7 +25,7 @@ def test_opens_with_the_sample(shuffle) -> None:
     assert shuffle.data.current is not None
     assert shuffle.data.current.synthetic
     assert not shuffle.data_state.text()  # this answer is about no check-ins
-    assert shuffle.answer_state.text().startswith("exact")
+    assert shuffle.answer_state.text().startswith("complete")
 
 
 def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from explorer.figures.tables import wide_table
+from explorer.privacy.bounds import Role
 from explorer.studies.model import Result, Table
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.still_text import StillText
@@ -168,11 +169,13 @@ class BelowPlot(QTabWidget):
         keys, numbers = wide_table(result.series)
         known = {s.key: s for s in result.series}
         names, tips = [self._x_symbol], ["What runs along the x axis"]
+        roles: list[Role | None] = [None]
         for key in keys[1:]:
             series = known.get(key) or known[key.rpartition(":")[0]]
             ending = "" if key in known else f", {key.rpartition(':')[2]}"
             names.append(f"{series.role.glyph} {series.label}{ending}")
             tips.append(f"{series.label}{ending} ({series.role.value}); {series.reference}")
+            roles.append(series.role)
         rows = [[None if math.isnan(v) else v for v in row] for row in numbers.tolist()]
         self.numbers.title = ""
-        self.numbers.set_table(names, rows, tips)
+        self.numbers.set_table(names, rows, tips, roles)

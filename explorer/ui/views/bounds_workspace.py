@@ -27,6 +27,7 @@ from explorer.ui.views.below_plot import BelowPlot
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.legend import Legend
 from explorer.ui.views.pin_list import PinList
+from explorer.ui.views.reading import at_slider
 from explorer.ui.views.readouts import ReadoutsTable
 from explorer.ui.widgets.numbers import pretty_number
 
@@ -349,8 +350,9 @@ class BoundsWorkspace(QWidget):
         }
         at = self.plot.line_text if self.plot.value_line.isVisible() else ""
         styles = {s.key: self.plot.style_of(s.key) for s in result.series}
+        between = {s.key for s in result.series if s.key not in known} - at_slider(result)
         self.legend.show_series(
-            result.series, styles, self.plot.hidden, values, f"at {at}" if at else ""
+            result.series, styles, self.plot.hidden, values, f"at {at}" if at else "", between
         )
 
     def _failed(self, _error: Exception) -> None:

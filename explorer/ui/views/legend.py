@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Collection
 
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -15,11 +16,13 @@ from explorer.studies.model import Mark, Series
 from explorer.studies.wording import safe_to_show
 from explorer.ui.views.curves import DOT_SIZE, SYMBOLS, pen_of
 from explorer.ui.views.filled import PATTERNS
+from explorer.ui.views.reading import NEARLY
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.numbers import pretty_number, rich
 from explorer.ui.widgets.still_label import StillLabel
 
-_BESIDE_NAMES = 290
+_WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
+_BESIDE_NAMES = 310
 """Pixels of a row beside the name: box, swatch, role, number."""
 
 
@@ -114,7 +117,7 @@ class _Row:
         self.role = QLabel(objectName="muted")
         self.value = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.value.setFixedWidth(78)
+        self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
         self.check.clicked.connect(lambda on: legend.toggled.emit(self.key, on))
         self._said: tuple = ()
 
@@ -128,12 +131,19 @@ class _Row:
                 widget.setVisible(shown)
 
     def say(
-        self, series: Series, style: SeriesStyle, visible: bool, value: float | None, here: bool
+        self,
+        series: Series,
+        style: SeriesStyle,
+        visible: bool,
+        value: float | None,
+        here: bool,
+        between: bool,
     ) -> None:
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
         if value is not None:
-            words = pretty_number(safe_to_show(value, series.role))
+            near = f"{NEARLY} {pretty_number(value)}"
+            words = near if between else pretty_number(safe_to_show(value, series.role))
         else:  # what is no function of x has nothing to say of most x
             asked = here and (series.mark in FUNCTIONS or not series.present.any())
             words = "not valid" if asked else ""
@@ -198,14 +208,23 @@ class Legend(QWidget):
         hidden: frozenset[str],
         values: dict[str, float | None],
         here: str,
+        between: Collection[str] = (),
     ) -> None:
-        """Show these curves, their values and where those were read (``at T = 1000``)."""
+        """Show these curves, their values and where those were read (``at T = 1000``).
+
+        What was read `between` two computed points is no bound, whatever the curve is.
+        """
         if [s.key for s in series] != list(self._rows):
             self._rebuild([s.key for s in series])
         self.here.setText(here)
         for item in series:
             self._rows[item.key].say(
-                item, styles[item.key], item.key not in hidden, values.get(item.key), bool(here)
+                item,
+                styles[item.key],
+                item.key not in hidden,
+                values.get(item.key),
+                bool(here),
+                item.key in between,
             )
 
     def wanted_width(self, most: int = 380) -> int:

@@ -8,12 +8,15 @@ import textwrap
 import numpy as np
 
 from explorer.figures.marks import axis_coordinates
-from explorer.studies.model import Mark, Series
+from explorer.studies.model import Mark, Result, Series
 from explorer.ui.views.curves import Curve
 from explorer.ui.widgets.numbers import pretty_number
 
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
 ABSENT = "not valid here"
+NEARLY = "≈"
+"""Before what is read between two computed points: on a straight line between two upper bounds
+nothing is promised."""
 LINE = 64
 """Letters in a line beside the pointer."""
 
@@ -34,6 +37,15 @@ def value_at(curve: Curve, x: float) -> float | None:
         return None
     y = _between(curve, curve.y, x)
     return None if y is None else _number(y, curve.y_log)
+
+
+def at_slider(result: Result) -> set[str]:
+    """Return the keys of the curves that were computed at the very value of the slider."""
+    sweep = result.request.sweep
+    value = dict(result.request.values).get(sweep.key) if sweep is not None else None
+    if value is None:
+        return set()
+    return {s.key for s in result.series if (abs(s.x - value) <= 1e-12 * abs(value)).any()}
 
 
 def reading(curve: Curve, x: float, y: float, pixel: tuple[float, float], symbol: str) -> str:
@@ -64,12 +76,13 @@ def reading(curve: Curve, x: float, y: float, pixel: tuple[float, float], symbol
     value = value_at(curve, x)
     if value is None:
         return ABSENT
+    nearly = "" if (abs(curve.x - x) <= 1e-12 * abs(x)).any() else f"{NEARLY} "
     if curve.low is None:
-        return pretty_number(value)
+        return nearly + pretty_number(value)
     low, high = _edge(curve, curve.low, x), _edge(curve, curve.high, x)
     if curve.mark is Mark.AREA:
-        return f"{pretty_number(low, 3)} … {pretty_number(high, 3)}"
-    return f"{pretty_number(value)} ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
+        return f"{nearly}{pretty_number(low, 3)} … {pretty_number(high, 3)}"
+    return f"{nearly}{pretty_number(value)} ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
 
 
 def reading_table(head: str, rows: list[tuple[Series, str, str]], reason: str = "") -> str:

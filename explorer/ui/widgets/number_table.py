@@ -9,7 +9,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
-from explorer.figures.table_copy import Cell, copied, readable
+from explorer.figures.table_copy import DIGITS, Cell, copied, readable
+from explorer.privacy.bounds import Role
+from explorer.studies.wording import safe_to_show
 
 Index = QModelIndex | QPersistentModelIndex
 COPY_WORDS = {
@@ -18,6 +20,8 @@ COPY_WORDS = {
     "latex": "Copy as &LaTeX",
     "csv": "Copy as CS&V",
 }
+READ_NOT_COMPUTED_WITH = ("markdown", "latex")
+"""Formats with few digits; the others have them all."""
 _WIDEST = 320
 
 
@@ -29,15 +33,23 @@ class TableModel(QAbstractTableModel):
         self.columns: Sequence[str] = ()
         self.tips: Sequence[str] = ()
         self.rows: Sequence[Sequence[Cell]] = ()
+        self.roles: Sequence[Role | None] = ()
 
     def set_table(
-        self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Cell]],
+        tips: Sequence[str] = (),
+        roles: Sequence[Role | None] = (),
     ) -> bool:
-        """Show this table; returns whether its shape is another one than before."""
+        """Show this table; returns whether its shape is another one than before.
+
+        `roles` tells what the numbers of each column are, so that bounds are shown as such.
+        """
         same = list(columns) == list(self.columns) and len(rows) == len(self.rows)
         if not same:
             self.beginResetModel()
-        self.columns, self.rows, self.tips = columns, rows, tips
+        self.columns, self.rows, self.tips, self.roles = columns, rows, tips, roles
         if not same:
             self.endResetModel()
         elif rows and columns:
@@ -57,7 +69,7 @@ class TableModel(QAbstractTableModel):
         """Return a cell's text, side or tooltip."""
         cell = self.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return _shown(cell)
+            return _shown(self.to_read(cell, index.column()))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = (
                 Qt.AlignmentFlag.AlignLeft if isinstance(cell, str) else Qt.AlignmentFlag.AlignRight
@@ -66,6 +78,12 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return readable(cell, 15)
         return None
+
+    def to_read(self, cell: Cell, column: int) -> Cell:
+        """Return a cell with a bound rounded to its safe side, for few digits to be read."""
+        if isinstance(cell, float) and column < len(self.roles):
+            return safe_to_show(cell, self.roles[column], DIGITS)
+        return cell
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -118,11 +136,15 @@ class NumberTable(QTableView):
             action.triggered.connect(lambda _=False, fmt=fmt: self.copy(fmt))
 
     def set_table(
-        self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Cell]],
+        tips: Sequence[str] = (),
+        roles: Sequence[Role | None] = (),
     ) -> None:
         """Show this table; columns keep the widths they have while their names stay."""
         before = list(self.table.columns)
-        self.table.set_table(columns, rows, tips)
+        self.table.set_table(columns, rows, tips, roles)
         if before != list(columns):
             self.resizeColumnsToContents()
             for place in range(len(columns)):
@@ -132,13 +154,16 @@ class NumberTable(QTableView):
     def copied(self, fmt: str) -> str:
         """Return what is selected, or everything, as text of a format."""
         chosen = self.selectionModel().selectedIndexes()
+        held: Sequence[Sequence[Cell]] = self.table.rows
+        if fmt in READ_NOT_COMPUTED_WITH and self.table.roles:
+            held = [[self.table.to_read(c, i) for i, c in enumerate(row)] for row in held]
         if len(chosen) < 2:
-            return copied(self.table.columns, self.table.rows, fmt, self.title, self.note)
+            return copied(self.table.columns, held, fmt, self.title, self.note)
         rows = sorted({i.row() for i in chosen})
         places = sorted({i.column() for i in chosen})
         return copied(
             [self.table.columns[c] for c in places],
-            [[self.table.rows[r][c] for c in places] for r in rows],
+            [[held[r][c] for c in places] for r in rows],
             fmt,
         )
 
