@@ -137,7 +137,11 @@ def lower(points: SweptPoints, what: str, context: Context) -> Bound:
             values[places] = crowd.epsilon(points["delta"][places])
         else:
             values[places] = crowd.delta(points["eps"][places])
-    return _bound("lower", values)
+    if what == "eps":
+        return _bound("lower", values)
+    # Below ε₀ no shuffle has δ = 0; the list of counts ends before so rare ones.
+    known = (values > 0) | (points["eps"] >= points["eps0"])
+    return _bound("lower", values, known, said.TOO_SMALL)
 
 
 def lower_cost(points: SweptPoints) -> float:

@@ -132,7 +132,7 @@ class AmplificationStudy:
                     eps0, n, delta, epsilon, curves.closed_delta(epsilon, eps0, n)
                 ),
                 "guarantee": said.guarantee(
-                    eps0, n, delta, epsilon, source, said.delta_differences(here)
+                    eps0, n, delta, epsilon, source, said.delta_differences(here, eps0, epsilon)
                 ),
             }
         delta, local = float(request["delta"]), min(exact, eps0)

@@ -6,9 +6,10 @@ import math
 
 from explorer.privacy.amplification import clones_closed_form
 from explorer.privacy.bounds import Reference, Role
+from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, best_chance, guesses, small
+from explorer.studies.wording import at_least, at_most, best_chance, guesses, small, times
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
@@ -54,6 +55,7 @@ CLOSED_FAILS = (
     "the closed form needs ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8); outside it nothing but ε ≤ ε₀ "
     "is known from it"
 )
+TOO_SMALL = "above 0, but too small to be computed"
 NO_EPS0 = "so small a crowd that the condition holds for no ε₀ at all"
 
 
@@ -67,29 +69,52 @@ def conditions(
 ) -> tuple[Condition, ...]:
     """Return what the statements need, and whether they have it.
 
-    `closed` is the δ of the closed form where it is not the one that is given.
+    `closed` is the δ of the closed form where δ is what is asked for.
     """
     asked = delta if closed is None else closed
     limit = limit_8(n, asked)
-    # Randomised response alone has δ = (e^ε₀ − e^ε)/(1 + e^ε₀).
-    alone = math.log(max(math.exp(eps0) - delta * (1 + math.exp(eps0)), 1.0))
     return (
         Condition(
-            "Closed form: ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8)",
+            f"Only for the curve “{CURVES['closed'][0]}”, not for the guarantee: "
+            "ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8)",
             eps0 <= limit and asked < 1,
             f"ε₀ = {eps0:.4g}, limit {limit:.4g} at n = {n:,.0f}, δ = {small(asked)}"
             + ("" if asked < 1 else ", which says nothing"),
         ),
-        Condition(
-            "The shuffle amplifies: ε is less than one message alone has at this δ",
-            alone == 0 or epsilon < alone * (1 - 1e-6),
-            f"ε = {epsilon:.4g}, alone {alone:.4g}",
-        ),
+        *_amplifies(eps0, delta, epsilon, closed is not None),
         Condition("Every client sends exactly one message of an ε₀-LDP randomiser", None),
         Condition(
-            "For the 2023 curve: all clients use one common randomiser, fixed beforehand", None
+            f"Only for the curve “{CURVES['exact_2023'][0]}”, not for the guarantee: all clients "
+            "use one common randomiser, fixed beforehand",
+            None,
         ),
     )
+
+
+def alone_at(eps0: float, *, delta: float | None = None, epsilon: float = 0.0) -> float:
+    """Return what one message of randomised response has alone: ε at δ, or δ at ε if no δ is given.
+
+    (e^ε₀ − e^ε)/(1 + e^ε₀) = δ, the divergence of its two laws; both are 0 where nothing is left.
+    """
+    if delta is None:
+        return -math.expm1(-max(eps0 - epsilon, 0.0)) / (1 + math.exp(-eps0))
+    return math.log(max(math.exp(eps0) - delta * (1 + math.exp(eps0)), 1.0))
+
+
+def _amplifies(
+    eps0: float, delta: float, epsilon: float, delta_asked: bool
+) -> tuple[Condition, ...]:
+    """Return whether the crowd helps, where there is anything left for it to do."""
+    text = "The shuffle amplifies (the guarantee holds either way): {} than one message alone has"
+    if delta_asked:
+        alone = alone_at(eps0, epsilon=epsilon)
+        what, margin = "less δ at this ε", f"δ = {at_most(delta, 2)}, alone {small(alone)}"
+        less = delta < alone * (1 - 1e-6)
+    else:
+        alone = alone_at(eps0, delta=delta)
+        what, margin = "less ε at this δ", f"ε = {at_most(epsilon)}, alone {alone:.4g}"
+        less = epsilon < alone * (1 - 1e-6)
+    return (Condition(text.format(what), less, margin),) if alone > 0 else ()
 
 
 def guarantee(
@@ -99,8 +124,9 @@ def guarantee(
     return Guarantee(
         unit="one client's record, behind one message",
         replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP when one of {n:,.0f} records is "
-            f"replaced by any other ({source})"
+            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP when "
+            + ("the one record" if n == 1 else f"one of {n:,.0f} records")
+            + f" is replaced by any other ({source})"
         ),
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
@@ -108,8 +134,9 @@ def guarantee(
         ),
         trust=(
             "Clients trust the shuffler to forget who sent what. Whoever sees the shuffled "
-            f"messages has ε = {at_most(epsilon)}; the shuffler itself, or one who bribes it, has "
-            f"ε₀ = {at_most(eps0)}. The other clients must really send randomised messages."
+            f"messages has (ε, δ) = ({at_most(epsilon)}, {at_most(delta, 2)}); the shuffler "
+            f"itself, or one who bribes it, has ε₀ = {at_most(eps0)}. The other clients must "
+            "really send randomised messages."
         ),
         sentence=guesses(
             *min((epsilon, delta), (eps0, 0.0), key=lambda known: best_chance(*known)),
@@ -132,9 +159,14 @@ def differences(
 ) -> tuple[str, ...]:
     """Return why the curves differ, with their ratios at the sliders' values."""
     out = []
+    if alone_at(eps0, delta=delta) == 0:
+        out.append(
+            f"One message alone already has ε = 0 at so large a δ ({small(delta)}): nothing is "
+            "left for the shuffle to do."
+        )
     if closed is not None and exact > 0:
         out.append(
-            f"The closed form is {closed / exact:.3g} times the exact clones here: both rest on "
+            f"The closed form is {times(closed / exact)} the exact clones here: both rest on "
             "the same worst pair of inputs, but it bounds the sums over the crowd by Chernoff and "
             "Hoeffding, where the exact curve adds them up."
         )
@@ -148,45 +180,84 @@ def differences(
             leaked = float(RandomisedResponseRound(eps0, n, n).delta(claimed)[0])
             text += (
                 f", where randomised response alone has δ = {small(leaked)}, "
-                f"{leaked / delta:.3g} times what is allowed"
+                f"{times(leaked / delta)} what is allowed"
                 if leaked > delta
                 else ", which nothing proves"
             )
         out.append(text + ".")
     if stronger > 0:
         chance, higher = math.exp(-eps0), 2 / (math.exp(eps0) + 1)
+        share = exact / stronger
+        gain = "but hardly a smaller ε" if share < _ALIKE else f"and an ε {times(share)} smaller"
         out.append(
             f"The 2021 analysis counts another message as a clone with probability e^−ε₀ = "
             f"{chance:.3g}, the 2023 one with 2/(e^ε₀+1) = {higher:.3g}: "
-            f"a larger crowd, and an ε {exact / stronger:.3g} times smaller here. Its general "
+            f"a larger crowd, {gain} here. Its general "
             "proof carries an erratum; for one common, non-adaptive randomiser it holds."
         )
     if lower is not None and lower > 0:
-        out.append(
-            f"Between the 2RR lower bound and the exact clones lies a factor of "
-            f"{exact / lower:.3g} (2021) or {stronger / lower:.3g} (2023): the worst randomiser is "
-            "somewhere between, and a particular one may be below both."
-        )
+        out.append(_above_response(exact / lower, stronger / lower))
     return tuple(out)
 
 
-def delta_differences(here: dict[str, float | None]) -> tuple[str, ...]:
+_ALIKE = 1.005
+
+
+def _above_response(published: float, stronger: float) -> str:
+    """Return how far the exact clones are above randomised response, by their ratios to it."""
+    if published < _ALIKE:
+        return (
+            "The exact clones meet the 2RR lower bound here, or nearly: binary randomised response "
+            "is as bad as any randomiser, though a particular one may leak less."
+        )
+    if stronger < _ALIKE:
+        return (
+            f"The 2021 clones are {times(published)} the 2RR lower bound here, the 2023 ones meet "
+            "it, or nearly; a particular randomiser may leak less."
+        )
+    return (
+        f"The exact clones are {times(published)} (2021) and {times(stronger)} (2023) the 2RR "
+        "lower bound: the worst randomiser is somewhere between, and a particular one may be "
+        "below both."
+    )
+
+
+def delta_differences(
+    here: dict[str, float | None], eps0: float, epsilon: float
+) -> tuple[str, ...]:
     """Return why the curves of δ differ at the sliders' values."""
+    if epsilon >= eps0:
+        return (
+            "One message alone already has δ = 0 from ε = ε₀ on: nothing is left for the shuffle "
+            "to do.",
+        )
+    exact, stronger = here["exact_2021"] or DELTA_MIN, here["exact_2023"] or DELTA_MIN
+    closed, low = here["closed"], here.get("lower")
     out = []
-    exact, stronger, low = here["exact_2021"], here["exact_2023"], here.get("lower")
-    if exact and stronger:
+    if stronger > DELTA_MIN and stronger < exact / _ALIKE:
         out.append(
             "The 2023 analysis counts more messages as clones than the 2021 one: its δ is "
-            f"{small(stronger / exact)} times as large here."
+            f"{times(stronger / exact)} as large here."
         )
-    if exact and here["closed"]:
+    if exact <= DELTA_MIN:
         out.append(
-            f"The closed form bounds the tail that the exact curve sums: {small(exact)} instead of "
-            f"{small(here['closed'])}."
+            "Both exact analyses have a δ below 1e-300 here, too small for a number; it is 0 "
+            "nowhere below ε₀."
         )
-    if exact and low is not None:
+    if closed and closed > exact:
+        shown = "less than 1e-300" if exact <= DELTA_MIN else small(exact)
         out.append(
-            f"Binary randomised response has δ = {small(low)}: no analysis for all randomisers "
-            "can have less at this ε."
+            f"The closed form bounds the tail that the exact curve sums: {shown} instead of "
+            f"{small(closed)}."
+        )
+    if low:
+        out.append(
+            f"Binary randomised response has δ = {at_least(low, 2)}: no analysis for all "
+            "randomisers can have less at this ε."
+        )
+    elif "lower" in here:
+        out.append(
+            "Binary randomised response has a δ above 0 at this ε as well, but it is too small to "
+            "be computed here: how far the curves are above it is not known."
         )
     return tuple(out)

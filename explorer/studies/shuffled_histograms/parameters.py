@@ -120,7 +120,7 @@ QUANTITIES = (
         unit="frequency", scale=Scale.LOG, latex=r"\alpha",
     ),
     Quantity(
-        "rmse", "rmse", "rms error of a bin with s users", ("s", "n", "eps", "delta"),
+        "rmse", "rmse", "error of a bin with s users", ("s", "n", "eps", "delta"),
         unit="frequency", scale=Scale.LOG,
     ),
     Quantity(
@@ -132,7 +132,7 @@ QUANTITIES = (
         unit="users", scale=Scale.LOG, latex=r"n",
     ),
     Quantity(
-        "messages", "messages", "messages of a user", ("d", "n", "eps", "delta"),
+        "messages", "messages", "sent by a user", ("d", "n", "eps", "delta"),
         unit="messages", scale=Scale.LOG,
     ),
     Quantity(
