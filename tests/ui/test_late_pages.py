@@ -1,0 +1,133 @@
+"""What is not in the window's first picture: left out, or made soon after it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
+
+from explorer.figures.view_state import ViewState
+from explorer.ui.late_pages import AtIdle, LatePages, Making
+
+
+class Page(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        self.fields = [QLineEdit() for _ in range(2)]
+        for field in self.fields:
+            column.addWidget(field)
+        self.closed = False
+
+    def close_workspace(self) -> None:
+        self.closed = True
+
+
+def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
+    window = open_window(study="heatmap")
+    assert list(window.workspaces) == ["map"]
+    assert [window.tabs.tabText(i) for i in range(3)] == ["Map", "Bounds", "Compare"]
+    qtbot.waitUntil(lambda: list(window.workspaces) == ["map", "bounds"])
+    qtbot.waitUntil(lambda: len(window._others) == 1)
+    assert window.tabs.currentWidget() is window.workspaces["map"]
+    assert window.tabs.count() == 3
+
+
+def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
+    window = open_window(study="amplification")
+    assert list(window.workspaces) == ["bounds"]
+    settled(window)
+    qtbot.waitUntil(lambda: "map" in window.workspaces)
+    window.session.set_study("heatmap")
+    assert window.tabs.currentWidget() is window.workspaces["map"]
+    assert settled(window).surfaces
+    window.data_panel.show_report()
+    window.data_panel.dialog("report").close()
+
+
+def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
+    window = open_window(study="heatmap")
+    bar = window.tabs.tabBar()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).center())
+    assert window.comparing
+    assert window.tabs.currentWidget() is window.compare
+    assert window.compare.isVisible()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(1).center())
+    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.session.state.study != "heatmap"
+    actions = window.workspaces["bounds"].view_actions()
+    assert all(action.isVisible() for action in actions)
+    assert set(actions) <= set(window.menus._view.actions())
+
+
+def test_a_map_made_late_looks_where_it_looked_before(open_window, settled, qtbot) -> None:
+    first = open_window(study="heatmap")
+    settled(first)
+    first.workspaces["map"].apply_view_state(ViewState(theme="light", show_cities=False))
+    first.session.set_study("amplification")
+    first.close()
+    second = open_window(study="amplification")
+    assert "map" not in second.workspaces
+    second.close()  # before the map is made: what it remembers is not lost
+    third = open_window(study="amplification")
+    assert not third.workspaces["map"].view_state().show_cities
+
+
+def test_the_tab_key_comes_to_a_late_page_where_its_tab_is(qtbot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    before, after, tabs = QPushButton("before"), QPushButton("after"), QTabWidget()
+    pages = LatePages(tabs, {"a": Making("A", Page), "b": Making("B", Page)})
+    for widget in (before, tabs, after):
+        column.addWidget(widget)
+    assert (list(pages), pages.key_at(0), pages.key_at(1)) == ([], "a", "b")
+    page = pages["a"]
+    assert pages["a"] is page
+    assert tabs.currentWidget() is page
+    assert "b" not in pages
+    window.show()
+    before.setFocus()
+    visited = []
+    for _ in range(5):
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+        visited.append(window.focusWidget())
+    assert visited.index(page.fields[0]) + 1 == visited.index(page.fields[1])
+    assert visited.index(page.fields[1]) < visited.index(after)
+
+
+def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
+    tabs = QTabWidget()
+    qtbot.addWidget(tabs)
+    pages, done = LatePages(tabs, {"a": Making("A", Page, (lambda: done.append("read"),))}), []
+    idle = AtIdle(pages.pieces(), tabs)
+    idle.begin()
+    idle.begin()
+    qtbot.waitUntil(lambda: done == ["read"])
+    assert "a" not in pages
+    idle.stop()
+    pages.close()
+    qtbot.wait(100)
+    assert "a" not in pages
+    assert pages["a"].closed is False
+    pages.close()
+    assert pages["a"].closed
+
+
+def test_imports_leave_out_what_is_not_needed() -> None:
+    code = """
+import linecache, sys
+from explorer.ui.lighter_imports import lighten_imports
+lighten_imports()
+import pyqtgraph, PySide6.QtWidgets
+from pyqtgraph.Qt import QtWidgets
+print([name for name in linecache.cache if "pyqtgraph" in name])
+print("QCalendarWidget" in vars(QtWidgets), QtWidgets.QCalendarWidget is PySide6.QtWidgets.QCalendarWidget)
+print("QCalendarWidget" in dir(PySide6.QtWidgets))
+"""  # noqa: E501
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:3] == ["[]", "False True", "True"]
