@@ -259,6 +259,7 @@ def _crossings(
     Secants of ln δ over ln q, which is smooth: δ is a polynomial in q.
     """
     goal, x, slope = np.log(target), np.log(starts.guess), starts.slope.copy()
+    least, most = np.log(starts.low), np.log(starts.high)
     out = np.full(eps.shape, math.nan)
     before, height = np.full(eps.shape, math.nan), np.full(eps.shape, math.nan)
     moved = np.ones(eps.shape)
@@ -271,6 +272,8 @@ def _crossings(
             secant = (value - height[rows]) / (x[rows] - before[rows])
             slope[rows] = np.where(secant < 0, secant, slope[rows])
             move = np.clip(-value / slope[rows], -0.7, 0.7)
+        # The crossing may lie just above the least q there is; a step beyond stops there.
+        move = np.clip(move, least[rows] - x[rows], most[rows] - x[rows])
         before[rows], height[rows] = x[rows], value
         x[rows] += move
         done = (np.abs(move) < 1e-7) & (np.abs(move * moved[rows]) < 1e-15)
@@ -278,8 +281,7 @@ def _crossings(
         moved[rows] = move
         at = rows[done]
         out[at] = np.exp(x[at])
-        going = ~done & (x[rows] > np.log(starts.low[rows]) - 1e-6) & (x[rows] < math.log(0.5))
-        rows = rows[going & np.isfinite(value)]
+        rows = rows[~done & np.isfinite(value) & (move != 0)]
     return np.where((out >= starts.low) & (out <= starts.high), out, math.nan)
 
 
