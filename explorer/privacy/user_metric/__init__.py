@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         exponential_loss,
         priv_emd_item_wise,
     )
+    from explorer.privacy.user_metric.laplace_distance import laplace_emd_mean
     from explorer.privacy.user_metric.linear import (
         averaged_laplace_mean,
         k_norm_coordinate_mean,
@@ -157,6 +158,7 @@ _HOME = {
             "GKRR Exponential ItemMechanism PlanarLaplace bounded_emd_reduction "
             "exponential_loss priv_emd_item_wise"
         ),
+        "laplace_distance": "laplace_emd_mean",
         "linear": (
             "averaged_laplace_mean k_norm_coordinate_mean k_norm_coordinate_variance "
             "k_norm_mean k_norm_noise k_norm_quantile k_norm_scale laplace_euclidean_mean "
@@ -249,6 +251,7 @@ __all__ = [
     "k_norm_noise",
     "k_norm_quantile",
     "k_norm_scale",
+    "laplace_emd_mean",
     "laplace_euclidean_mean",
     "laplace_histogram",
     "laplace_l1_mean",

@@ -58,9 +58,10 @@ PARAMETERS = (
     Parameter(
         "compared", "", "compared by",
         "Which error decides where one mechanism beats another: the ℓ2 error, which is exact for "
-        "all, or the bound on the earth mover's distance.",
+        "all, or the mean earth mover's distance, which is exact for Laplace noise and estimated "
+        "for the others.",
         Kind.CHOICE, "emd",
-        choices=(("emd", "bound on the earth mover's distance"),
+        choices=(("emd", "mean earth mover's distance (estimate)"),
                  ("rmse", "root mean square error (exact)")),
         quantities=("wins",),
     ),

@@ -14,7 +14,13 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
 from explorer.privacy.composition import kov_exact_delta
 from explorer.studies.frequency import words as said
-from explorer.studies.frequency.curves import Calibrated, calibrated, distances, root_errors
+from explorer.studies.frequency.curves import (
+    Calibrated,
+    calibrated,
+    distances,
+    laplace_distance,
+    root_errors,
+)
 from explorer.studies.frequency.page import PAGE, PRESETS
 from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
 from explorer.studies.frequency.points import Points, item_epsilon, points_of
@@ -74,7 +80,7 @@ class Frequency:
         yield replace(coarse, complete=only)
         if only:
             return
-        fewer = _thinned(request, swept)
+        fewer = _thinned(request, swept).with_sliders()
         full, p, c = _answered(request, fewer, space, context, full=True)
         dots = bool(request["simulate"]) and c is not None
         yield replace(full, complete=not dots)
@@ -105,8 +111,8 @@ def _answered(
     if request.quantity == "wins":
         item = item_epsilon(p, context, full)
         series, edge, needed, rival = regions(swept, p, item, request, context, full)
-        readouts = _region_readouts(edge, float(needed[-1]), p)
-        contest = (_who_wins(p, edge, rival),)
+        readouts = _region_readouts(edge, float(needed[-1]), p, request)
+        contest = (_who_wins(p, edge, rival, request),)
     else:
         alpha0 = swept.x if swept.sweep.key == "alpha0" else None
         c = calibrated(p, request, context, full, alpha0)
@@ -164,21 +170,28 @@ def _parameters_found(c: Calibrated, p: Points, request: Request) -> tuple[Reado
     )
 
 
-def _who_wins(p: Points, edge: Bound, rival: str) -> Condition:
+def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition:
     """Return whether GKRR errs less at the sliders than the user-level mechanism to beat."""
     alpha = float(p.alpha[-1])
     wins = bool(edge.valid[-1]) and alpha >= float(edge.value[-1])
-    needed = f"it wins from α = {float(edge.value[-1]):.4g}" if edge.valid[-1] else edge.reason
+    about, by = ("", "in ℓ2") if request["compared"] == "rmse" else ("about ", "in d_EM, estimated")
+    needed = (
+        f"it wins from {about}α = {float(edge.value[-1]):.4g}" if edge.valid[-1] else edge.reason
+    )
     return Condition(
-        f"GKRR errs less than {said.LABELS[rival]} at these sliders", wins,
+        f"GKRR errs less than {said.LABELS[rival]} at these sliders ({by})", wins,
         f"α = {alpha:.4g}; {needed}",
     )  # fmt: skip
 
 
-def _region_readouts(edge: Bound, needed: float, p: Points) -> tuple[Readout, ...]:
-    found = [readout_of("edge", "α from which GKRR wins", edge, unit="1/diameter")]
+def _region_readouts(
+    edge: Bound, needed: float, p: Points, request: Request
+) -> tuple[Readout, ...]:
+    note = "" if request["compared"] == "rmse" else said.ESTIMATED
+    found = [readout_of("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
+    exact = Role.ESTIMATE if note else Role.EXACT
     if math.isfinite(needed):
-        found.append(Readout("needed", "α₀ there", needed, Role.EXACT, "1/diameter"))
+        found.append(Readout("needed", "α₀ there", needed, exact, "1/diameter"))
     if edge.valid[-1]:
         ratio = float(edge.value[-1]) / float(p.eps[-1])
         found.append(Readout("ratio", "that α over ε", ratio, edge.role))
@@ -207,9 +220,12 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
         pair = (items[key], clusters[key])
         root, across = (float(b.value[0]) if b.valid[0] else None for b in pair)
         d = None
-        if root is not None and across is not None:
+        if key in ("laplace", "laplace_printed"):
+            d = float(laplace_distance(last, request, 1.0 if key == "laplace" else 2.0)[0])
+        elif root is not None and across is not None:
             d = float(um.emd_bound(last.s, last.t, last.r, root**2, across**2)[0])
-        rows.append((label, symbol, float(own_parameter[key]), root, across, d))
+        there = key != "gkrr_theorem" or bool(own.theorem_holds[0])
+        rows.append((label, symbol, float(own_parameter[key]) if there else None, root, across, d))
     return Table(
         "mechanisms",
         "Mechanisms at the sliders",
@@ -217,8 +233,9 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
         tuple(rows),
         note=(
             "Errors of the signed estimate; RMSE exact, that of clusters an upper bound for "
-            "Hadamard response. d_EM by the halved Theorem 6.5, shifted to sum 1 where it is not. "
-            "Empty cells: the calibration's condition fails, or items can't be told apart."
+            "Hadamard response. d_EM by the halved Theorem 6.5, shifted to sum 1 where it is not; "
+            "that of Laplace noise is exact. Empty cells: the calibration's condition fails "
+            "(Theorem 4.4 has no α₀ then), or items can't be told apart."
         ),
     )
 

@@ -25,6 +25,11 @@ TIGHT = Reference(
     _PAPER, "Theorem 6.5, both terms halved",
     "d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ here: erratum E4",
 )  # fmt: skip
+COMPARED = Reference(
+    _PAPER, "Theorem 6.5, both terms halved, times √(2/π)",
+    "the mean of |N| over its root mean square for normal N: an estimate, as where two "
+    "upper bounds cross nothing follows",
+)  # fmt: skip
 THEOREM65 = Reference(_PAPER, "Theorem 6.5, equation (8), with the exact norms of GKRR's inverse")
 THEOREM66 = Reference(_PAPER, "Theorem 6.6, with α₀ by exact hops")
 REMARK = Reference(
@@ -39,6 +44,10 @@ HADAMARD_PRINTED = Reference(
     _PAPER, "remark after Lemma 6.4: ε/√(m ln(m/δ)) an item", "not private: erratum E8"
 )
 LAPLACE = Reference(_PAPER, "Lemma 6.7, with scale 2/(nε)", "erratum E1")
+LAPLACE_DISTANCE = Reference(
+    _PAPER, "Lemma 6.7, with scale 2/(nε)",
+    "erratum E1; its mean d_EM exactly, shifted to sum 1, by its characteristic function",
+)  # fmt: skip
 LAPLACE_PRINTED = Reference(
     _PAPER, "Lemma 6.7, with scale 1/(nε) as printed", "only 2ε-private: erratum E1"
 )
@@ -109,6 +118,7 @@ NO_PRINTED = (
 )
 NOT_TOLD_APART = "items of a cluster are at distance 0: no metric-private answer tells them apart"
 TOO_LARGE = "the error has no number: it is beyond 1e308"
+ESTIMATED = "an estimate: Laplace noise exactly, the others' d_EM by the normal limit of many items"
 NEVER = "GKRR wins at no α up to 800 there"
 OTHER = "another user-level mechanism is better there"
 HERE = "α of the slider"

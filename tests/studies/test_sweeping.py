@@ -1,0 +1,28 @@
+"""The sliders' own point on a curve of few points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.studies.frequency import Frequency
+from explorer.studies.model import Scale, Sweep, default_request
+from explorer.studies.sweeping import swept_points
+
+
+@pytest.mark.parametrize(
+    ("own", "there"), [(25.0, True), (1.0, True), (50.0, True), (0.5, False), (80.0, False)]
+)
+def test_the_sliders_point_lies_on_the_curve_if_it_is_between_its_ends(own, there):
+    study = Frequency()
+    request = default_request(study, alpha=own)
+    sweep = Sweep("alpha", 1.0, 50.0, 60, Scale.LOG)
+    few = swept_points(study, replace(request, quantity="rmse", sweep=sweep)).thinned(9)
+    points = few.with_sliders()
+    assert np.all(np.diff(points.x) > 0)
+    assert (points.x == own).sum() == int(there)
+    assert set(few.x) <= set(points.x)
+    np.testing.assert_array_equal(points["alpha"], np.append(points.x, own))
+    assert all(column.size == points.x.size + 1 for column in points.columns.values())
