@@ -23,14 +23,19 @@ from explorer.studies.model import Mark, Readout, Result, Series, Surface, Table
 TABLE_FORMATS = ("csv", "json")
 SCHEMA = "privacy-explorer-result/1"
 RECIPE_PREFIX = "# recipe: "
+ABSENT_IN_JSON = (
+    "null in y: the statement does not hold at that x, see why_absent; every series has its own x, "
+    "and at any other it was not computed"
+)
 
 
 def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) -> str:
     """Return a result as CSV: ``#`` lines with recipe and meaning, then the numbers.
 
     Curves: ``x``, then one column a visible series under its stable id (an estimate's band as
-    ``id:low`` and ``id:high``), empty where the curve does not hold. A study's tables are among the
-    ``#`` lines. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
+    ``id:low`` and ``id:high``), empty where the curve does not hold and, if it has fewer points
+    than others, where it was not computed; the ``#`` lines say which is where. A study's tables
+    are among them. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
     centre, one column a shown surface.
 
     Raises
@@ -85,8 +90,9 @@ def result_document(
 ) -> dict[str, Any]:
     """Return everything that may leave the curator's screen as JSON values.
 
-    Numbers that are not finite become null. What only the curator may see is in it only if the
-    view shows a surface that only the curator may see; the stamp then says so.
+    Numbers that are not finite become null; with curves, ``absent`` says what that means. What
+    only the curator may see is in it only if the view shows a surface that only the curator may
+    see; the stamp then says so.
     """
     recipe_text(recipe)
     shown = words.shown_surfaces(result, view)
@@ -100,6 +106,7 @@ def result_document(
         "x": result.request.sweep.key if result.request.sweep else None,
         "fidelity": result.fidelity.name.lower(),
         "complete": result.complete,
+        **({"absent": ABSENT_IN_JSON} if result.series else {}),
         "series": [_series_document(s) for s in words.visible_series(result, view)],
         "tables": [_table_document(t) for t in result.tables],
         "surfaces": [_surface_document(s) for s in shown],
@@ -132,12 +139,15 @@ def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> 
     if stamp:
         lines.append(f"stamp: {stamp}")
     lines += [words.settings_line(result), words.data_line(result, recipe)]
+    visible = words.visible_series(result, view)
     if result.request.sweep:
         x, y = result.request.sweep.key, result.request.quantity
-        lines.append(f"x is {x}; the other columns are {y}; empty where a statement does not hold")
-    for series in words.visible_series(result, view):
+        lines.append(f"x is {x}; the other columns are {y}{_empty_cells(visible)}")
+    rows = _shared_x(visible).size
+    for series in visible:
         lines.append(f"{series.key}: {words.legend_label(series)}; {series.reference}")
-        lines += [text for text in (words.absence_text(series), series.note) if text]
+        lines += [f"{series.key}: {text}" for text in empty_texts(series, rows)]
+        lines += [series.note] if series.note else []
     for surface in shown:
         only = " (curator only)" if surface.curator_only else ""
         lines.append(f"{surface.key}: {surface.label}{only}; share of the total in every cell")
@@ -153,6 +163,60 @@ def _whole_stamp(result: Result, shown: list[Surface]) -> str:
     return "; ".join(dict.fromkeys(part for part in parts if part))
 
 
+def _is_function(series: Series) -> bool:
+    """Return whether a series passes every x once, so that it shares rows with others."""
+    if series.mark is Mark.PATH or np.isnan(series.x).any():
+        return False
+    return np.unique(series.x).size == series.x.size
+
+
+def _shared_x(series: Sequence[Series]) -> FloatArray:
+    """Return the x that functions of x have rows for."""
+    single = [s.x for s in series if _is_function(s)]
+    return np.unique(np.concatenate(single)) if single else np.zeros(0)
+
+
+def _empty_cells(series: Sequence[Series]) -> str:
+    """Return what the head of a table has to say of empty cells."""
+    rows = _shared_x(series).size
+    if all(_is_function(s) and s.x.size == rows for s in series):
+        return "; empty where a statement does not hold"
+    return (
+        "; a cell is empty where the statement does not hold at that x or was not computed there: "
+        "the lines of its column say which"
+    )
+
+
+def empty_texts(series: Series, rows: int) -> list[str]:
+    """Return what empty cells in a curve's column mean: not computed, or why it does not hold.
+
+    Parameters
+    ----------
+    series : Series
+    rows : int
+        How many x the functions of x in the table have together.
+    """
+    texts = []
+    points = len(series.x)
+    if not _is_function(series):
+        texts.append(f"in {points} rows of its own at the end; not computed at the x of the others")
+    elif points < rows:
+        texts.append(f"computed at {points} of {rows} x; empty at the others: not computed there")
+    why = series.why_absent or "not defined"
+    ranges = words.absent_ranges(list(series.x), series.present)
+    if not series.present.any() and points:
+        texts.append(f"✗ does not hold at any x: {why}")
+    elif ranges and series.mark is Mark.PATH:
+        texts.append(f"✗ does not hold in parts of the path: {why}")
+    elif ranges:
+        where = ", ".join(
+            plain_number(a) if a == b else f"{plain_number(a)} … {plain_number(b)}"
+            for a, b in ranges
+        )
+        texts.append(f"✗ does not hold at x = {where}: {why}")
+    return texts
+
+
 def wide_table(series: Sequence[Series]) -> tuple[list[str], FloatArray]:
     """Return curves side by side: the columns' ids and the numbers, x first.
 
@@ -164,7 +228,7 @@ def wide_table(series: Sequence[Series]) -> tuple[list[str], FloatArray]:
     columns : list of str
         ``x``, then every series' id, its ends of band or error bar as ``id:low``, ``id:high``.
     table : ndarray of float, shape (rows, columns)
-        NaN where a curve does not hold or has no point.
+        NaN where a curve does not hold or has no point; `empty_texts` tells which.
     """
     names = ["x"]
     single: list[tuple[FloatArray, list[FloatArray], int]] = []
@@ -175,11 +239,9 @@ def wide_table(series: Sequence[Series]) -> tuple[list[str], FloatArray]:
         if s.low is not None and s.high is not None:
             parts += [s.low, s.high]
             endings += [":low", ":high"]
-        once = s.mark is not Mark.PATH and np.unique(s.x).size == s.x.size
-        once = once and not np.isnan(s.x).any()
-        (single if once else repeated).append((s.x, parts, len(names)))
+        (single if _is_function(s) else repeated).append((s.x, parts, len(names)))
         names += [s.key + ending for ending in endings]
-    grid = np.unique(np.concatenate([x for x, _, _ in single])) if single else np.zeros(0)
+    grid = _shared_x(series)
     blocks = [np.full((grid.size, len(names)), np.nan)]
     blocks[0][:, 0] = grid
     for x, parts, place in single:

@@ -50,6 +50,40 @@ def test_curves_over_different_points_share_a_table():
     ]
 
 
+def test_what_does_not_hold_and_what_was_not_computed_are_told_apart():
+    whole = series("whole", Role.UPPER, [1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
+    thin = series("thin", Role.EXACT, [np.nan, 7, np.nan], [1, 3, 5], why_absent="ε₀ is too large")
+    none = series("none", Role.UPPER, [np.nan] * 5, [1, 2, 3, 4, 5], why_absent="n is too small")
+    runs = series("runs", Role.ESTIMATE, [1, 2], [4, 4])
+    result = curves(whole, thin, none, runs)
+    hidden = ("paper", "exact", "lower", "simulated")
+    view = ViewState.for_result(result, hidden=hidden)
+    comments, rows = read(table_text(result, view, RECIPE))
+    head = next(line for line in comments if "x is T" in line)
+    assert "does not hold at that x or was not computed there" in head
+    own = [line for line in comments if line.startswith("# thin: ")]
+    assert "# thin: computed at 3 of 5 x; empty at the others: not computed there" in own
+    assert "# thin: ✗ does not hold at x = 1, 5: ε₀ is too large" in own
+    assert "# none: ✗ does not hold at any x: n is too small" in comments
+    assert any(line.startswith("# runs: in 2 rows of its own") for line in comments)
+    assert not any(line.startswith("# whole: ✗") or "whole: computed" in line for line in comments)
+    # Every empty cell of the thin curve is one or the other.
+    empty = {float(row["x"]) for row in rows[:5] if not row["thin"]}
+    assert empty == {1.0, 5.0} | {2.0, 4.0}
+    document = json.loads(table_bytes(result, view, RECIPE, "json"))
+    assert "not computed" in document["absent"]
+    assert document["series"][1]["x"] == [1, 3, 5]
+    assert document["series"][1]["y"] == [None, 7, None]
+
+
+def test_curves_over_the_same_points_are_empty_only_where_they_do_not_hold():
+    result = curves()
+    comments, _ = read(table_text(result, ViewState.for_result(result), RECIPE))
+    head = next(line for line in comments if "x is T" in line)
+    assert head.endswith("; empty where a statement does not hold")
+    assert not any("not computed" in line for line in comments)
+
+
 def test_infinite_values_are_empty_in_csv_and_null_in_json():
     odd = series("odd", Role.UPPER, [np.inf, 1.5, np.nan], [1, 2, 3])
     result = curves(odd)
