@@ -105,28 +105,16 @@ def clones_closed_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> An
 
 
 def _by_crowd(
-    arguments: tuple[FloatArray, ...],
-    variant: Clones,
-    many: Callable[..., FloatArray],
-    one: Callable[[ClonePair, FloatArray], FloatArray],
+    arguments: tuple[FloatArray, ...], variant: Clones, evaluate: Callable[..., FloatArray]
 ) -> Any:
-    """Evaluate on broadcast (ε₀, k, x): all narrow crowds at once, wide ones one by one."""
+    """Evaluate on broadcast (ε₀, k, x), all crowds at once."""
     arrays = np.broadcast_arrays(*arguments)
     eps0, k, x = (a.ravel() for a in arrays)
     # Even without the shuffle δ ≤ tanh(ε₀/2) below ε₀.
-    tiny = eps0 < _TINY
-    log_pc = log_clone_probability(eps0, variant)
-    wide = is_wide(k, log_pc) & ~tiny
-    out = np.where(tiny, eps0, 0.0)
-    narrow = ~(wide | tiny)
-    out[narrow] = many(eps0[narrow], k[narrow], log_pc[narrow], x[narrow])
-    rows = np.flatnonzero(wide)
-    if rows.size == 0:
-        return domain.simple(out.reshape(arrays[0].shape))
-    crowds, which = np.unique(np.stack([eps0[rows], k[rows]]), axis=1, return_inverse=True)
-    for i, (local, size) in enumerate(crowds.T.tolist()):
-        some = rows[which.ravel() == i]
-        out[some] = one(ClonePair(local, size, variant), x[some])
+    out = np.where(eps0 < _TINY, eps0, 0.0)
+    rest = eps0 >= _TINY
+    log_pc = log_clone_probability(eps0[rest], variant)
+    out[rest] = evaluate(eps0[rest], k[rest], log_pc, x[rest])
     return domain.simple(out.reshape(arrays[0].shape))
 
 
@@ -156,12 +144,7 @@ def shuffled_delta(
     e = domain.epsilon0(eps0)
     clients = domain.integers("k", k, 1, domain.COUNT_MAX)
 
-    found = _by_crowd(
-        (e, clients, eps),
-        which,
-        lambda *point: clone_deltas(*point)[0],
-        lambda pair, xs: pair.delta(xs),
-    )
+    found = _by_crowd((e, clients, eps), which, lambda *points: clone_deltas(*points)[0])
     return domain.simple(np.where(eps < e, found, 0.0))
 
 
@@ -177,7 +160,7 @@ def shuffled_epsilon(
     clients = domain.integers("k", k, 1, domain.COUNT_MAX)
     d = domain.delta(delta)
 
-    return _by_crowd((e, clients, d), which, clone_epsilons, lambda pair, xs: pair.epsilon(xs))
+    return _by_crowd((e, clients, d), which, clone_epsilons)
 
 
 class CloneCurve:

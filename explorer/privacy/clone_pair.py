@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.binomial import log_pmf, log_pmf_at
+from explorer.privacy.binomial import deviance, log_pmf_at, stirling_error
 from explorer.privacy.binomial_tails import (
     direct_stop_loss,
     half_pmf_run,
@@ -26,6 +26,8 @@ _WIDE = 700.0
 """Deviation of the number of clones beyond which it is sampled and its tails are normal ones."""
 _CELLS = 60_000
 """Numbers of clones worked on together; points with similarly many share a table."""
+_ROWS = 200
+"""Wide crowds worked on together."""
 _NEGLIGIBLE = 42.0
 """Numbers of clones whose summands are below e^−42 of the largest are left out."""
 _SOME, _MANY = 25.0, 200.0
@@ -67,17 +69,6 @@ class ClonePair:
         self.k = float(k)
         self.log_pc = float(log_clone_probability(eps0, variant))
         self.wide = bool(is_wide(self.k, self.log_pc))
-        if self.wide:
-            pc = math.exp(self.log_pc)
-            mean, spread = self.k * pc, _spread(self.k, self.log_pc)
-            low = max(1.0, math.floor(mean - 12 * spread - 750.0))
-            high = min(self.k, math.ceil(mean + 12 * spread + 40.0))
-            # An odd step visits even and odd numbers alike.
-            step = math.floor(spread / 4) | 1
-            self._clones = np.arange(low, high + 1, step)
-            self._log_weight = math.log(step) + log_pmf(
-                self._clones, self.k, self.log_pc, math.log1p(-pc)
-            )
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         """Return δ at each ε ≥ 0 (1-dimensional)."""
@@ -86,30 +77,7 @@ class ClonePair:
     def delta_and_slope(self, epsilon: ArrayLike) -> _Slopes:
         """Return δ and −dδ/dε at each ε ≥ 0 (1-dimensional)."""
         eps = np.atleast_1d(np.asarray(epsilon, dtype=float))
-        if not self.wide:
-            return clone_deltas(*self._like(eps), eps)
-        value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
-        inside = np.flatnonzero(eps < self.eps0)
-        if inside.size:
-            order = inside[np.argsort(eps[inside])]
-            value[order], slope[order] = self._sampled(eps[order])
-        return value, slope
-
-    def _sampled(self, eps: FloatArray) -> _Slopes:
-        """Return δ and −dδ/dε at increasing ε below ε₀, on sampled numbers of clones."""
-        kappa, gap = _kappa(self.eps0, eps)
-        # The summand falls like Pr[N]·e^−ND.
-        keep = np.zeros(self._clones.size, dtype=bool)
-        for rate in _rate(kappa[[0, -1]]):
-            score = self._log_weight - self._clones * rate
-            keep |= score > score.max() - _NEGLIGIBLE
-        first, last = np.flatnonzero(keep)[[0, -1]]
-        N, log_w = self._clones[first : last + 1], self._log_weight[first : last + 1]
-        stop_loss, tail = smooth_stop_loss(N, (gap / 2)[:, None])
-        top = float(log_w.max())
-        weight = np.exp(log_w - top)
-        sums = top, stop_loss @ weight, tail @ (N * weight)
-        return _scaled(*self._like(eps), eps, sums)
+        return clone_deltas(*self._like(eps), eps)
 
     def _like(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return ε₀, k and ln p_c as arrays."""
@@ -123,7 +91,7 @@ class ClonePair:
         25, and up to 2e-9 from 200 on.
         """
         d = np.atleast_1d(np.asarray(delta, dtype=float))
-        return _inverted(*self._like(d), d, lambda _, eps: self.delta_and_slope(eps))
+        return clone_epsilons(*self._like(d), d)
 
 
 def log_clone_probability(eps0: ArrayLike, variant: Clones) -> FloatArray:
@@ -146,9 +114,16 @@ def is_wide(k: ArrayLike, log_pc: ArrayLike) -> BoolArray:
 
 
 def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: FloatArray) -> _Slopes:
-    """Return δ and −dδ/dε at ε ≥ 0 of a crowd each, none of them wide; 1-dimensional arrays."""
+    """Return δ and −dδ/dε at ε ≥ 0 of a crowd each; 1-dimensional arrays of one length."""
     value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
-    inside = np.flatnonzero(eps < eps0)
+    wide = is_wide(k, log_pc)
+    inside = np.flatnonzero((eps < eps0) & wide)
+    for start in range(0, inside.size, _ROWS):
+        at = inside[start : start + _ROWS]
+        gap = _kappa(eps0[at], eps[at])[1]
+        sums = _sampled_sums(k[at], log_pc[at], gap / 2)
+        value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
+    inside = np.flatnonzero((eps < eps0) & ~wide)
     if inside.size == 0:
         return value, slope
     kappa, gap = _kappa(eps0[inside], eps[inside])
@@ -181,6 +156,35 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
         value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
         start = stop
     return value, slope
+
+
+def _sampled_sums(
+    k: FloatArray, log_pc: FloatArray, level: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return `_sums` of wide crowds, on numbers of clones a quarter of their deviation apart."""
+    p = np.exp(log_pc)
+    mean, spread = (k * p)[:, None], _spread(k, log_pc)[:, None]
+    low = np.maximum(np.floor(mean - 12 * spread - 750.0), 1.0)
+    high = np.minimum(np.ceil(mean + 12 * spread + 40.0), k[:, None])
+    # An odd step visits even and odd numbers alike.
+    step = 2 * np.floor(spread / 8) + 1
+    N = low + step * np.arange(float(((high - low) // step).max()) + 1)
+    beyond = high < N
+    N = np.where(beyond, low, N)
+    rest, size = k[:, None] - N, k[:, None]
+    log_w = (
+        stirling_error(size) - stirling_error(N) - stirling_error(rest)
+        - deviance(N, mean) - deviance(rest, size - mean)
+        + 0.5 * np.log(size / (2 * math.pi * N * rest)) + np.log(step)
+    )  # fmt: skip
+    top = log_w.max(axis=1)
+    weight = np.where(beyond, 0.0, np.exp(log_w - top[:, None]))
+    stop_loss, tail = smooth_stop_loss(N, level[:, None])
+    return (
+        top,
+        np.einsum("ij,ij->i", stop_loss, weight),
+        np.einsum("ij,ij->i", tail, N * weight),
+    )
 
 
 def clone_epsilons(
