@@ -62,6 +62,11 @@ def small(value: float) -> str:
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
+def signed(value: float, digits: int = 4) -> str:
+    """Write a number that may be negative, with a minus sign and no hyphen: ``−27.63``."""
+    return ("−" if value < 0 else "") + f"{abs(value):.{digits}g}"
+
+
 def at_most(value: float, digits: int = 4) -> str:
     """Write an upper bound with a few digits, rounded up: ``0.04503``, ``2.9e-6``."""
     return _rounded(value, digits, ROUND_CEILING)

@@ -19,7 +19,7 @@ SETTING = Reference(
     "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
     "errata C2",
 )  # fmt: skip
-USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; erratum C2")
+USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata C2")
 
 TOO_FAR = "farther than the space is wide"
 BELOW = "whatever lies on the line or below it has at most this ε; at 1 all data may move that far"
@@ -84,7 +84,7 @@ def guarantee(
     """Return what α promises, and what it makes of the change looked at."""
     per_unit = f" = {at_least(alpha / space.diameter)} per {space.unit}" if space.unit else ""
     return Guarantee(
-        unit="one user's whole data set, the better the less of it moves and the shorter its way",
+        unit="one user's whole data set: the less of it moves and the shorter its way, the better",
         replace_one=(
             f"(α·w, δ) when a user's data are replaced by others at earth mover's distance w: "
             f"α = {at_least(alpha)} per diameter{per_unit}; never more than "

@@ -100,10 +100,10 @@ PARAMETERS = (
 _SPACE = ("space_clusters", "space_each", "space_near", "space_items")
 _AXES = ("alpha", "eps", "n", "m", "delta", "alpha0", *_SPACE)
 QUANTITIES = (
-    Quantity("emd", "d_EM", "mean earth mover's distance", _AXES, scale=Scale.LOG,
-             latex=r"d_{EM}"),
+    Quantity("emd", "EMD", "mean earth mover's distance", _AXES, scale=Scale.LOG,
+             latex=r"\mathrm{EMD}"),
     Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
-    Quantity("cluster", "RMSE of clusters", "root mean square error of cluster masses", _AXES,
+    Quantity("cluster", "RMSE", "root mean square error of cluster masses", _AXES,
              scale=Scale.LOG),
     Quantity("wins", "α", "edge of where GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
              scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),

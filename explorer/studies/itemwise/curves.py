@@ -31,6 +31,7 @@ class Points:
     m: FloatArray
     n: FloatArray
     delta: FloatArray
+    local: bool = False
 
     @property
     def total(self) -> FloatArray:
@@ -40,8 +41,9 @@ class Points:
 
 def points_of(swept: SweptPoints, request: Request) -> Points:
     """Return the points of a sweep; in the local model n = 1."""
-    n = np.ones_like(swept["n"]) if request["model"] == LOCAL else swept["n"]
-    return Points(swept["alpha"], swept["alpha0"], swept["m"], n, swept["delta"])
+    local = request["model"] == LOCAL
+    n = np.ones_like(swept["n"]) if local else swept["n"]
+    return Points(swept["alpha"], swept["alpha0"], swept["m"], n, swept["delta"], local)
 
 
 def _bound(
@@ -59,7 +61,7 @@ def closed_alpha0(p: Points) -> dict[str, Bound]:
     for key, rule, reference in routes:
         inverted = um.theorem44_invert(p.alpha, p.delta, p.m, p.n, rule)
         holds = inverted.binding != Binding.INFEASIBLE.value
-        found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, said.NO_ALPHA0)
+        found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, said.no_alpha0(p.local))
     found["composed"] = Bound(np.minimum(p.alpha / p.m, _LIMIT), Role.LOWER, said.COMPOSED)
     printed = um.closed_form(p.alpha, p.delta, p.m, p.n)
     found["printed"] = _bound(
@@ -75,7 +77,9 @@ def closed_alpha(p: Points) -> dict[str, Bound]:
               ("simple", Internal.SIMPLE, said.THEOREM_SIMPLE))  # fmt: skip
     for key, rule, reference in routes:
         sure = um.theorem44_certificate(p.alpha0, p.delta, p.m, p.n, rule)
-        found[key] = _bound(sure.alpha, Role.UPPER, reference, sure.valid, said.CONDITION_FAILS)
+        found[key] = _bound(
+            sure.alpha, Role.UPPER, reference, sure.valid, said.condition_fails(p.local)
+        )
     found["composed"] = Bound(p.m * p.alpha0, Role.UPPER, said.COMPOSED)
     claim = np.asarray(um.closed_form_claim(p.alpha0, p.delta, p.m, p.n))
     # Validity is that of the form at the α it is claimed for; beyond 800 no one would ask.
@@ -94,7 +98,7 @@ def closed_alpha(p: Points) -> dict[str, Bound]:
 def closed_delta(p: Points) -> dict[str, Bound]:
     """Return the closed forms of δ′ at α and α₀."""
     found = um.theorem44_delta_at(p.alpha, p.alpha0, p.m, p.n)
-    why = f"{said.CONDITION_FAILS}; or {said.NO_DELTA}"
+    why = f"{said.condition_fails(p.local)}; or {said.NO_DELTA}"
     return {
         "proof": _bound(found.tight, Role.UPPER, said.THEOREM_PROOF, found.valid, why),
         "claimed": _bound(found.claimed, Role.UPPER, said.THEOREM_TIGHT, found.valid, why),

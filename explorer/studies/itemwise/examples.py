@@ -57,7 +57,7 @@ def _made(context: Context) -> Table:
         tuple(rows),
         note=(
             f"The text's α₀ ≈ 3.0 is the theorem's ratio at w = 1; by the theorem itself it is "
-            f"worth α = {worth:.2f} and not 25 (erratum A1); other rows have no number in the "
+            f"worth α = {worth:.2f} and not 25 (errata A1); other rows have no number in the "
             "text. “α this spends” is what Theorem 4.4 certifies at the printed equation's α₀: "
             "above α the theorem does not give what is promised, below it accuracy is wasted. "
             "Larger α₀ is less noise."

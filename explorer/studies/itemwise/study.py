@@ -233,6 +233,7 @@ def _conditions(request: Request, here: dict[str, Bound]) -> tuple[Condition, ..
         alpha=alpha,
         m=m,
         total=m * n,
+        local=request["model"] == LOCAL,
         printed_alpha0=printed,
         printed_alpha=spent,
     )

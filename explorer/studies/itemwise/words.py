@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, guesses
+from explorer.studies.wording import at_least, at_most, guesses, signed
 
 _PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
 EXACT = Reference(
@@ -18,7 +18,7 @@ THEOREM_TIGHT = Reference(
     _PAPER, "Theorem 4.4 with δ·e^h = δ′", "the largest δ inside: errata A2, A7"
 )
 THEOREM_PROOF = Reference(
-    _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: erratum A7"
+    _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: errata A7"
 )
 COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
 PRINTED = Reference(
@@ -41,12 +41,6 @@ LABELS = {
     "claimed": "Theorem 4.4, the δ it claims",
 }
 COMING = "normal approximation; the exact sum follows"
-CONDITION_FAILS = (
-    "the theorem's condition fails: α₀ must be below ln(mn/(16 ln(4mn/δ))) with the δ inside"
-)
-NO_ALPHA0 = (
-    "the theorem's condition holds for no α₀ > 0: mn is not above 16 ln(4mn/δ) with the δ inside"
-)
 PRINTED_FAILS = (
     "the condition of the theorem behind the equation fails there, or α is not below m: the paper "
     "states neither"
@@ -61,6 +55,23 @@ PRINTED_NOTE = (
 )
 
 
+def condition_fails(local: bool) -> str:
+    """Return why Theorem 4.4 says nothing of an α₀."""
+    t = "m" if local else "mn"
+    return (
+        f"the theorem's condition fails: α₀ must be below ln({t}/(16 ln(4{t}/δ))) with the δ inside"
+    )
+
+
+def no_alpha0(local: bool) -> str:
+    """Return why Theorem 4.4 allows no α₀."""
+    t = "m" if local else "mn"
+    return (
+        f"the theorem's condition holds for no α₀ > 0: {t} is not above 16 ln(4{t}/δ) with the δ "
+        "inside"
+    )
+
+
 def shuffled(model_local: bool) -> str:
     """Return which answers are shuffled together."""
     return "one user's items" if model_local else "the items of all users"
@@ -73,15 +84,17 @@ def conditions(
     alpha: float,
     m: float,
     total: float,
+    local: bool,
     printed_alpha0: float | None,
     printed_alpha: float | None,
 ) -> tuple[Condition, ...]:
     """Return what the numbers at the sliders need, and whether they have it."""
+    t = "m" if local else "mn"
     found = [
         Condition(
-            "Theorem 4.4 holds at this α₀: α₀ < ln(mn/(16 ln(4mn/δ))), with the δ inside",
+            f"Theorem 4.4 holds at this α₀: α₀ < ln({t}/(16 ln(4{t}/δ))), with the δ inside",
             bool(alpha0 < limit),
-            f"α₀ = {alpha0:.4g}, limit {limit:.4g} at mn = {total:,.0f}",
+            f"α₀ = {alpha0:.4g}, limit {signed(limit)} at {t} = {total:,.0f}",
         ),
         Condition(
             "Equation (6)/(7): α < m, which the paper states", alpha < m,
@@ -126,7 +139,7 @@ def guarantee(
         "after seeing all shuffled answers"
     )  # fmt: skip
     return Guarantee(
-        unit="one user's whole data set, the better the shorter the earth mover's way",
+        unit="one user's whole data set: the shorter the earth mover's way, the better",
         replace_one=(
             f"({at_most(alpha)}·w{failing})-private when one user's m items are replaced by "
             f"others at earth mover's distance w (bounded d_EM-DP, {source}, "
@@ -146,7 +159,7 @@ def guarantee(
         ),
         sentence=guesses(
             epsilon, delta,
-            f"which of two data sets a user holds, {w:.3g} of the largest distance apart", seen,
+            f"which of two data sets a user holds, {w:.3g} of the largest distance apart,", seen,
         ),
         references=(EXACT, THEOREM_TIGHT),
         differences=differences,

@@ -177,7 +177,7 @@ def _note(request: Request, key: str, bound: Bound) -> str:
     what = request.quantity
     found = []
     if key == "printed":
-        found.append("as the paper prints it, never to calibrate with: erratum B1")
+        found.append("as the paper prints it, never to calibrate with: errata B1")
     if what in ("own", "quantile"):
         found.append(said.OWN_NORM)
         if request["model"] == LOCAL:

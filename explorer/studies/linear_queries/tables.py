@@ -16,16 +16,16 @@ from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Context, Request, Table
 
 ROWS = ((25.0, 1e-12), (1.0, 1e-12), (1.0, 1e-6))
-"""α and δ of erratum B1's examples."""
+"""α and δ of the examples of errata B1."""
 
 
 def width_table(request: Request, context: Context) -> Table:
-    """Return the three Gaussian widths at the sliders and at erratum B1's examples."""
+    """Return the three Gaussian widths at the sliders and at some examples."""
     own = (float(request["alpha"]), float(request["delta"]))
     rows = [("at the sliders", *_widths(*own, context))]
     for alpha, delta in ROWS:
         make = partial(_widths, alpha, delta, context)
-        rows.append(("erratum B1", *context.memo(("linear-widths", alpha, delta), make)))
+        rows.append(("for comparison", *context.memo(("linear-widths", alpha, delta), make)))
     return Table(
         "widths",
         "Gaussian widths",

@@ -18,11 +18,11 @@ K_NORM = Reference(
 )  # fmt: skip
 ANALYTIC = Reference(
     "Balle & Wang 2018 (analytic Gaussian mechanism)", "Theorem 8 and Algorithm 1",
-    "in place of the paper's width: erratum B1",
+    "in place of the paper's width: errata B1",
 )  # fmt: skip
 PRINTED = Reference(
     _PAPER, "Section 4.1, remarks, and Lemma 6.2, as printed",
-    "√(1.25 ln(1/δ))/α is not private in general: erratum B1",
+    "√(1.25 ln(1/δ))/α is not private in general: errata B1",
 )  # fmt: skip
 TEXTBOOK = Reference(
     "Dwork & Roth 2014 (The algorithmic foundations of differential privacy)", "Theorem A.1",
@@ -118,7 +118,7 @@ def guarantee(
     """Return the guarantee at the sliders' values."""
     bounded = "data sets of any size" if local else "data sets of one public size"
     return Guarantee(
-        unit="one user's whole data set, the better the shorter the earth mover's way",
+        unit="one user's whole data set: the shorter the earth mover's way, the better",
         replace_one=(
             f"({at_most(alpha)}·w, 0)-private with K-norm noise, "
             f"({at_most(alpha)}·w, {at_most(delta, 2)}) with analytic Gaussian noise, "

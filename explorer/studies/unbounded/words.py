@@ -7,24 +7,24 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, guesses, small
+from explorer.studies.wording import at_least, at_most, guesses, signed, small
 
 _PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
-PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: erratum D5")
+PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata D5")
 CHERNOFF = Reference(
     _PAPER, "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",
-    "s·KL(c‖r) = ln(1/δ), c ≤ 1: erratum D4",
+    "s·KL(c‖r) = ln(1/δ), c ≤ 1: errata D4",
 )  # fmt: skip
 BINOMIAL = Reference(
     _PAPER, "the coupling of Lemma 5.2 at distances 0 and 1", "the binomial's quantile, exactly"
 )
-INFORMAL = Reference(_PAPER, "Theorem 1.3 (informal)", "ε = αr and one δ: erratum D3")
+INFORMAL = Reference(_PAPER, "Theorem 1.3 (informal)", "ε = αr and one δ: errata D3")
 SIZES = Reference(_PAPER, "Definition 5.1", "ε/r, if data sets had one size and nothing was drawn")
 USER_LEVEL = Reference(_PAPER, "Table 1", "d_EM ≤ 1, so that α ≤ ε is user-level DP")
-GROUP = Reference(_PAPER, "Lemma A.2, applied k − 1 times", "tight: erratum D1")
-FACT = Reference(_PAPER, "Fact 5.1, as printed", "δe^k, too small for ε > 1: erratum D1")
-TABLE = Reference(_PAPER, "Table 1, as printed", "δe^(kε), too small for ε below ln 2: erratum D1")
-ROUGHLY = Reference(_PAPER, "after Fact 5.1", "(2ε/r)·d for d ≥ r; ignores δ's growth: erratum D2")
+GROUP = Reference(_PAPER, "Lemma A.2, applied k − 1 times", "tight: errata D1")
+FACT = Reference(_PAPER, "Fact 5.1, as printed", "δe^k, too small for ε > 1: errata D1")
+TABLE = Reference(_PAPER, "Table 1, as printed", "δe^(kε), too small for ε below ln 2: errata D1")
+ROUGHLY = Reference(_PAPER, "after Fact 5.1", "(2ε/r)·d for d ≥ r; ignores δ's growth: errata D2")
 
 LABELS = {
     "chernoff": "Chernoff (KL) form of Theorem 5.3",
@@ -59,7 +59,7 @@ def conditions(
             "There are draws enough for concentration, r^s ≤ δ (else c = 1 and the guarantee is "
             "(ε, δ, r) with α = ε)",
             root,
-            f"ln r^s = {s * math.log(r):.4g}, ln δ = {math.log(delta):.4g}",
+            f"ln r^s = {signed(s * math.log(r))}, ln δ = {signed(math.log(delta))}",
         ),
         Condition(
             "Theorem 5.3: its threshold is below the diameter, (1+√2)r + (3/s)ln(1/δ) < 1",
