@@ -11,6 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.engine.goals import Goal
+from explorer.engine.host import Host
+from explorer.engine.solve import solve
 from explorer.privacy import coordinates as co
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
@@ -89,8 +92,9 @@ def test_its_page_and_presets_hold_together():
 
 def test_theorem_3_comes_first_then_points_with_progress():
     results = ask()
-    first, *others = results
+    first, theory, *others = results
     assert first.fidelity is Fidelity.COARSE
+    assert (theory.fidelity, theory.progress) == (Fidelity.FULL, None)
     assert [s.key for s in first.series] == ["theorem3", "theorem3_half"]
     progress = [r.progress for r in others]
     assert progress == sorted(progress)
@@ -106,6 +110,47 @@ def test_theorem_3_comes_first_then_points_with_progress():
     for earlier, later in itertools.pairwise(results):
         keys = [s.key for s in earlier.series]
         assert [s.key for s in later.series][: len(keys)] == keys
+
+
+def test_theorem_3_is_solved_for_the_users_it_takes():
+    host = Host()
+    try:
+        goal = Goal(default_request(STUDY), "theorem3", "n", 0.5)
+        found = solve(host, goal, lambda: None)
+    finally:
+        host.close()
+    c = co.budget_vector(np.repeat([1.0, 4.0], [1, 3]), 4.0, 0.05, 0.525)
+    assert (
+        co.theorem3_bound(c, found.value, 1.0) <= 0.5 < co.theorem3_bound(c, found.value - 1, 1.0)
+    )
+
+
+def test_who_wants_the_theory_does_not_wait_for_trials():
+    request = replace(default_request(STUDY), sweep=Sweep("n", 1e6, 1e6, 1))
+    context = Context()
+    for result in STUDY.answer(request, context):
+        if result.fidelity is Fidelity.FULL and result.progress is None:
+            break
+    assert "theorem3" in curves(result)
+    assert context.heavy_calls == []
+
+
+def test_dots_are_medians_unless_asked():
+    values = {"trials": 7, "eps": 1.0, "level": 0.3}
+    median, mean = (ask(dots=d, **values)[-1] for d in ("median", "mean"))
+    c = co.budget_vector(np.repeat([0.3, 1.0], [1, 3]), 1.0, 0.05, 0.525)
+    for j, key in enumerate(OPTIONS):
+        task = Task(Source(), 3, 1000, tuple(c), "paper", 1.0, 0)
+        drawn = run_trials(task, 0, 7).excess[:, j]
+        low, middle, high = np.quantile(drawn, [0.25, 0.5, 0.75])
+        assert median.readout(key).value == pytest.approx(middle, rel=1e-9)
+        assert mean.readout(key).value == pytest.approx(drawn.mean(), rel=1e-9)
+        dot = curves(median)[key]
+        assert (dot.low[0], dot.y[0], dot.high[0]) == pytest.approx((low, middle, high), rel=1e-9)
+        assert "median and quartiles" in dot.note
+    assert "its mean need not exist" in curves(mean)["unprojected"].note
+    assert "need not exist" not in curves(mean)["psd-clip"].note
+    assert "need not exist" not in curves(median)["unprojected"].note
 
 
 def test_theorem_3_is_the_mathematics():
@@ -178,6 +223,21 @@ def test_what_a_preset_says_of_our_numbers():
     assert result.readout("psd-clip").value == pytest.approx(0.155, abs=0.01)
 
 
+def test_what_a_preset_says_of_the_solution_without_the_ball():
+    found = walking.preset(STUDY, "prediction")
+    shown = curves(found)
+    x, nothing = shown["unprojected"].x, shown["nothing"].y
+    weak, strong = x <= 1.42, x >= 3.5
+    assert weak.sum() >= 4
+    assert strong.sum() >= 2
+    assert np.all(shown["unprojected"].y[weak] > 0.45)
+    assert np.all(shown["unprojected"].y[weak] > nothing[weak])
+    np.testing.assert_allclose(
+        shown["unprojected"].y[strong], shown["psd-clip"].y[strong], rtol=0.05
+    )
+    assert np.all(shown["psd-clip"].y[x >= 0.55] < nothing[x >= 0.55])
+
+
 def test_more_privacy_costs_more():
     rows = [
         ask(n=20_000, trials=6, eps=eps, level=eps, q=0.0)[-1].readout("psd-clip").value
@@ -237,6 +297,54 @@ def test_a_users_own_file(tmp_path):
     np.testing.assert_array_equal(beyond.series[0].present, np.arange(1, 21) <= 3)
     coefficients_found = next(t for t in last.tables if t.key == "coefficients")
     assert [row[0] for row in coefficients_found.rows] == ["height", "weight", "age"]
+
+
+def scattered(folder, beyond, n=200):
+    """Return a file whose first feature lies beyond [−1, 1] so many times."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-1, 1, (n, 3))
+    x[:beyond, 0] += 50.0
+    path = folder / f"beyond{beyond}.csv"
+    path.write_text("a,b,y\n" + "\n".join(",".join(f"{v:.4f}" for v in row) for row in x) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("beyond", "margin"),
+    [(0, "0 values lie beyond"), (1, "1 value lies beyond"), (100, "100 values lie beyond"),
+     (101, "101 values lie beyond"), (200, "200 values lie beyond")],
+)  # fmt: skip
+def test_bounds_that_do_not_fit_are_told(tmp_path, beyond, margin):
+    context = Context()
+    value = context.add_file(scattered(tmp_path, beyond))
+    result = ask(n=200, low=100, high=200, context=context, source="file", file=value)[-1]
+    public, fits = (
+        next(c for c in result.conditions if c.text.startswith(start))
+        for start in ("The bounds are public", "The bounds fit")
+    )
+    assert public.holds is None
+    assert margin in public.margin
+    assert fits.holds is (beyond <= 100)
+    warned = [note for note in result.notes if "clipped values" in note]
+    assert bool(warned) is (beyond > 100)
+    if warned:
+        assert f"{beyond} of 200 values of a lie beyond [-1, 1]" in warned[0]
+        assert warned[0] == result.notes[0]
+        assert "age [0:120]" in warned[0]
+
+
+def test_a_file_of_few_records_says_what_to_do(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("a,b,y\n" + "1,1,1\n" * 50)
+    context = Context()
+    value = context.add_file(path)
+    shown = curves(ask(low=100, high=1000, context=context, source="file", file=value)[-1])
+    assert shown["theorem3"].why_absent == (
+        "the file has 50 usable records, and no more users can be drawn; put something else on "
+        "the x axis"
+    )
+    beyond = ask("excess", "features", 1, 20, 20, context, source="file", file=value)[-1]
+    assert curves(beyond)["theorem3"].why_absent == "the file has 2 features"
 
 
 def test_another_column_as_label_and_its_unit(tmp_path):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.model import Kind, Parameter, Quantity, Scale
 
 SAMPLE, FILE = "sample", "file"
 PAPER, BEST_ZETA, EXACT, BASELINE = "paper", "best_zeta", "exact", "baseline"
 MOST_FEATURES = 20
-MOST_USERS = 1_000_000
+LEAST_USERS, MOST_USERS = 100, 1_000_000
 _FROM_FILE = (("source", (FILE,)),)
 
 PARAMETERS = (
     Parameter(
         "n", "n", "users", "How many users report. Each is as private with few as with many.",
-        Kind.INTEGER, 100_000, 100, MOST_USERS, Scale.LOG, unit="users",
+        Kind.INTEGER, 100_000, LEAST_USERS, MOST_USERS, Scale.LOG, unit="users",
     ),
     Parameter(
         "eps", "ε", "level of the whole record",
@@ -65,6 +66,13 @@ PARAMETERS = (
     Parameter(
         "trials", "", "trials", "How often the reports are drawn anew at each point.",
         Kind.INTEGER, 5, 2, 50, Scale.LOG, group="simulation",
+    ),
+    Parameter(
+        "dots", "", "dots show", "What is marked of the trials. Without the ball errors have so "
+        "heavy tails that their mean says little.",
+        Kind.CHOICE, MEDIAN,
+        choices=((MEDIAN, "median and quartiles"), (MEAN, "mean and its 95 % interval")),
+        group="simulation",
     ),
     Parameter(
         "source", "", "records", "On what the regression is tried out.",

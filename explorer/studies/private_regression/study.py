@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from explorer.privacy.bounds import FloatArray, Reference, Role
+from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
-from explorer.studies.coordinate_mean.simulation import mean_and_margin
+from explorer.studies.coordinate_mean.simulation import summary
 from explorer.studies.model import (
     Context,
     Fidelity,
@@ -29,6 +30,7 @@ from explorer.studies.private_regression.data import Columns, Source, describe
 from explorer.studies.private_regression.page import PAGE, PRESETS
 from explorer.studies.private_regression.parameters import (
     FILE,
+    LEAST_USERS,
     MOST_FEATURES,
     MOST_USERS,
     PARAMETERS,
@@ -78,6 +80,9 @@ class PrivateRegression:
         yield run.result({}, Fidelity.COARSE, complete=request.fidelity is Fidelity.COARSE)
         if request.fidelity is Fidelity.COARSE:
             return
+        if request.quantity == "excess":
+            # The theory is as good as it gets: who wants no more need not wait for the trials.
+            yield run.result({}, Fidelity.FULL, complete=False)
         found: dict[int, Trials] = {}
         jobs = run.jobs()
         if not jobs:
@@ -90,7 +95,7 @@ class PrivateRegression:
 
 @dataclass(frozen=True)
 class _Dot:
-    """Mean error of an option over the trials of a point, and its interval."""
+    """What is marked of an option's errors over the trials of a point, and the bar's ends."""
 
     x: float
     y: float
@@ -216,7 +221,15 @@ class _Run:
         return (radius**2 + radius) * self.plan.c.size
 
     def _why(self) -> str:
-        return f"the file has {self.records:,} usable records and {self.available} features"
+        if self.points.sweep.key == "features":
+            return f"the file has {self.available} features"
+        other = (
+            "fewer users, or something else," if self.records > LEAST_USERS else "something else"
+        )
+        return (
+            f"the file has {self.records:,} usable records, and no more users can be drawn; put "
+            f"{other} on the x axis"
+        )
 
     def _unit(self) -> float:
         """Return what one unit of the scaled label is in the label's own."""
@@ -231,16 +244,14 @@ class _Run:
         return self._unit() * float(np.sqrt(trials.truth.squared_error(excess)))
 
     def _dot(self, x: float, trials: Trials, j: int) -> _Dot:
-        mean, margin = mean_and_margin(trials.excess[:, j])
-        ends = (mean, max(mean - margin, 0.0), mean + margin)
+        ends = summary(trials.excess[:, j], self.request["dots"])
         return _Dot(x, *(self._error(trials, value) for value in ends))
 
     def _simulated(self, found: dict[int, Trials]) -> list[Series]:
         places = sorted(place for place in found if place < self.points.x.size)
         x = self.points.x[places]
-        note = (
-            f"mean and 95 % interval of {self.request['trials']} trials, seed {self.request.seed}"
-        )
+        trials = f"{self.request['trials']} trials, seed {self.request.seed}"
+        note = f"{said.BARS[self.request['dots']]} of {trials}"
         series = []
         if not places and self.request.quantity == "rmse":
             # The first answer has nothing to draw yet, but its axes.
@@ -264,7 +275,7 @@ class _Run:
                         source,
                         low=np.array([dot.low for dot in dots]),
                         high=np.array([dot.high for dot in dots]),
-                        note=note,
+                        note=note + self._caution(key),
                         mark=Mark.DOTS,
                     )
                 )
@@ -291,12 +302,17 @@ class _Run:
         readouts = []
         for j, key in enumerate(OPTIONS):
             dot = self._dot(0.0, here, j)
-            note = f"95 % interval {dot.low:.3g} to {dot.high:.3g}"
+            bars = "quartiles" if self.request["dots"] == MEDIAN else "95 % interval"
+            note = f"{bars} {dot.low:.3g} to {dot.high:.3g}{self._caution(key)}"
             readouts.append(Readout(key, said.OPTIONS[key][0], dot.y, Role.ESTIMATE, note=note))
         for key, excess in (("nothing", -here.truth.least), ("nonprivate", 0.0)):
             label, role, _ = said.NAMES[key]
             readouts.append(Readout(key, label, self._error(here, max(excess, 0.0)), role))
         return readouts
+
+    def _caution(self, key: str) -> str:
+        """Return what is to be said of an option's mean besides."""
+        return said.HEAVY_TAILED if key == "unprojected" and self.request["dots"] == MEAN else ""
 
     def _tables(self, here: Trials | None) -> tuple[Table, ...]:
         count = self.plan.c.size - 1
@@ -315,6 +331,9 @@ class _Run:
         if self.columns is None:
             return ((said.NO_FILE,) if self.wants_file else ()) + (said.SYNTHETIC_NOTE,)
         notes = [self.columns.said]
+        lost = said.lost_columns(self.columns, self.plan.c.size - 1)
+        if lost:
+            notes.insert(0, said.out_of_bounds(lost))
         if self.request["n"] > self.records:
             notes.append(
                 f"{self.request['n']:,} users were asked for; all {self.records:,} are used."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.coordinates.claims import PAPER
+from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.words import believes
 from explorer.studies.model import Condition, Guarantee, Table
@@ -39,6 +40,8 @@ NAMES: dict[str, tuple[str, Role, Reference]] = {
     "nothing": ("θ = 0: saying nothing", Role.BASELINE, NOTHING),
     "nonprivate": ("least squares without privacy", Role.BASELINE, LEAST_SQUARES),
 }  # fmt: skip
+BARS = {MEDIAN: "median and quartiles", MEAN: "mean and 95 % interval"}
+HEAVY_TAILED = "; so heavy-tailed that its mean need not exist: look at median and quartiles"
 # The same words as on maps.
 REAL_DATA = "curator only — not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
@@ -128,11 +131,24 @@ def conditions(
         )
     if columns is not None:
         beyond = int(columns.clipped.sum())
+        clipped = (
+            "1 value lies beyond them and is"
+            if beyond == 1
+            else (f"{beyond:,} values lie beyond them and are")
+        )
         said.append(
             Condition(
                 "The bounds are public, chosen without looking at the records",
                 None,
-                f"{beyond:,} values lie beyond them and are clipped",
+                f"{clipped} clipped",
+            )
+        )
+        lost = lost_columns(columns, demand.d - 1)
+        said.append(
+            Condition(
+                "The bounds fit: of no column used is more than half beyond them",
+                not lost,
+                "; ".join(lost),
             )
         )
         if columns.moved:
@@ -147,6 +163,25 @@ def conditions(
             Condition("A file is open", False, "synthetic records are used until there is one")
         )
     return tuple(said)
+
+
+def lost_columns(columns: Columns, features: int) -> list[str]:
+    """Return what is said of each column used most of whose values lie beyond its bounds."""
+    count = len(columns.names)
+    return [
+        f"{int(columns.clipped[i]):,} of {columns.records:,} values of {columns.names[i]} lie "
+        f"beyond [{columns.low[i]:g}, {columns.high[i]:g}]"
+        for i in (*range(min(features, count - 1)), count - 1)
+        if 2 * columns.clipped[i] > columns.records
+    ]
+
+
+def out_of_bounds(lost: list[str]) -> str:
+    """Return the warning that goes with columns most of whose values are clipped."""
+    return (
+        f"Most of what is drawn is about clipped values: {'; '.join(lost)}. Set public bounds that "
+        "fit under “data”, or column by column in the file's first line: age [0:120]."
+    )
 
 
 def column_table(columns: Columns, features: int) -> Table:
