@@ -203,6 +203,8 @@ def shuffled_clones(points: Points, variant: Clones, context: Context) -> FloatA
             shuffled[some] = curve.epsilon(per_round[some])
         else:
             shuffled[some] = shuffled_epsilon(local, sampled, per_round[some], variant)
+    # The sliders' own without the curve's 1e-4, so that it is the same on every axis.
+    shuffled[-1] = shuffled_epsilon(e[-1], k[-1], per_round[-1], variant)
     return shuffled
 
 

@@ -165,9 +165,14 @@ class ShuffleAccountant:
             known = {r.key: r.value for r in readouts if r.value is not None}
             more["readouts"] = readouts
             if full.guarantee is not None:
-                more["guarantee"] = replace(
-                    full.guarantee, differences=said.differences(known, request["clones"])
-                )
+                told = said.differences(known, request["clones"], _is_figure_2a(points.at(-1)))
+                guarantee = replace(full.guarantee, differences=told)
+                if "numerical_upper" in known:
+                    delta = float(points.delta[-1])
+                    guarantee = said.sharper(
+                        guarantee, known["numerical_upper"], delta, request["clones"]
+                    )
+                more["guarantee"] = guarantee
         timings = dict(full.timings_ms) | {"composition": (time.perf_counter() - started) * 1e3}
         return replace(full, complete=True, timings_ms=timings, **more)
 
@@ -241,6 +246,7 @@ class ShuffleAccountant:
                 at_edge=edge,
                 alone=float(found.theorem1_alone[-1]),
                 cap=float(found.cap[-1]),
+                best=best,
             ),
             "guarantee": said.guarantee(
                 upper[best],
@@ -249,7 +255,8 @@ class ShuffleAccountant:
                 said.curve_names(best, variant)[0],
                 float(point.local),
                 order if best == "theorem1" else None,
-                said.differences(here, variant.value),
+                float(point.sampled * point.rounds / point.clients),
+                said.differences(here, variant.value, _is_figure_2a(point)),
             ),
         }
 
@@ -266,6 +273,10 @@ class ShuffleAccountant:
         note = "Theorem 1 alone is above the cap in places; shown is the smaller"
         values = {"theorem1": found.theorem1, "theorem2": found.lower, "renyi_cap": found.cap}
         bounds = {key: _bound(key, spread(ys, holds), absent) for key, ys in values.items()}
+        if vacuous.any():
+            alone = spread(np.where(vacuous, found.theorem1_alone, np.nan), holds)
+            why = said.NOT_ABOVE * (not vacuous.all())
+            bounds["theorem1_alone"] = _bound("theorem1_alone", alone, _join(absent, why))
         series = tuple(
             _curve(key, swept, bound, note=note * (key == "theorem1" and bool(vacuous.any())))
             for key, bound in bounds.items()
@@ -284,6 +295,7 @@ class ShuffleAccountant:
             "guarantee": said.renyi_guarantee(
                 int(point.order),
                 float(found.theorem1[-1]),
+                float(found.theorem1_alone[-1]),
                 float(found.lower[-1]),
                 float(point.local),
                 float(point.sampled),
@@ -297,6 +309,12 @@ class ShuffleAccountant:
             "conditions": (said.sampling(request["k"], request["n"]),),
             "notes": (f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n",),
         }
+
+
+def _is_figure_2a(point: Points) -> bool:
+    """Whether one point is the setting of Figure 2 (a) at its last round."""
+    here = (point.local, point.sampled, point.clients, point.rounds, point.delta)
+    return tuple(map(float, here)) == (2.0, 1e3, 1e6, 1e5, 1e-8)
 
 
 def _points(swept: SweptPoints) -> Points:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.shuffle_rdp import TOO_FEW_ROUNDS, pure_epsilon
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, small
+from explorer.studies.wording import at_most, guesses, odds, small, times
 
 _GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
@@ -78,6 +79,7 @@ def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role
         ),
         "lower_2rr": ("2RR lower bound", Role.LOWER, COMPOSED_LOWER),
         "cap": ("T·εₛ, holds in any case", Role.UPPER, CAP),
+        "theorem1_alone": ("Theorem 1 alone, without the cap", Role.UPPER, THEOREM_1),
         "theorem2": ("Theorem 2 (lower bound on RDP)", Role.LOWER, THEOREM_2),
         "renyi_cap": ("Rényi cap, holds in any case", Role.UPPER, RENYI_CAP),
     }[key]
@@ -93,6 +95,7 @@ ABOUT = {
         "on what any accountant sound for all ε₀-LDP randomisers can report; a particular "
         "randomiser may leak less"
     ),
+    "theorem1_alone": "as the paper states it; drawn where it is above the cap",
     "theorem2": "the larger of both directions",
     "clones_numerical": "δ₀ = δ/(2Tγ) a round, δ/2 slack; numerically exact, a few 1e-4 upwards",
     "kov_exact": "δ₀ = δ/(2Tγ) a round, δ/2 slack; Theorem 3.3 instead of the closed Theorem 3.4",
@@ -110,6 +113,7 @@ COMPOSED_LOWER = Reference(_GIRGIS, "the pair of Theorem 2, composed exactly", "
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 NONE_SAMPLED = "γn rounds to no client at all"
 NOT_COMPOSED = TOO_FEW_ROUNDS
+NOT_ABOVE = "the same as “Theorem 1 (upper bound)” where it is not above the cap"
 CLOSED_FAILS = (
     "the closed form needs ε₀ ≤ ln(k/(16 ln(2/δ₀))) with δ₀ = δ/(2Tγ), condition (8); outside it "
     "nothing but (ε₀, 0) is known from it: see “no shuffle amplification”"
@@ -123,18 +127,20 @@ def guarantee(
     source: str,
     local: float,
     order: int | None,
+    messages: float,
     differing: tuple[str, ...] = (),
 ) -> Guarantee:
-    """Return the guarantee at the sliders' values."""
+    """Return the guarantee at the sliders' values; a client sends so many `messages`, γT."""
     at = f", order λ* = {order}" if order is not None else ""
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after {rounds:,.0f} rounds when one "
+            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after {_rounds(rounds)} when one "
             f"record is replaced by any other ({source}{at})"
         ),
         add_remove=_ADD_REMOVE,
-        trust=_trust(local),
+        trust=_trust(local)
+        + f" Over all rounds a client sends γT = {_about(messages)} of them on average.",
         sentence=guesses(
             epsilon, delta, "which of two records a client holds", "after seeing everything"
         ),
@@ -149,6 +155,23 @@ _ADD_REMOVE = (
 )
 
 
+def sharper(given: Guarantee, numerical: float, delta: float, variant: str) -> Guarantee:
+    """Return the guarantee with what numerically exact composition gives beside it."""
+    beside = (
+        f"; numerically exact composition of the {variant} clones gives {at_most(numerical)}, "
+        f"odds of {odds(numerical, delta)})"
+    )
+    return replace(given, replace_one=given.replace_one.removesuffix(")") + beside)
+
+
+def _rounds(number: float) -> str:
+    return "1 round" if number == 1 else f"{number:,.0f} rounds"
+
+
+def _about(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 else small(number)
+
+
 def _trust(local: float) -> str:
     return (
         "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
@@ -158,11 +181,23 @@ def _trust(local: float) -> str:
 
 
 def renyi_guarantee(
-    order: int, level: float, lower: float, local: float, sampled: float, clients: float
+    order: int,
+    level: float,
+    alone: float,
+    lower: float,
+    local: float,
+    sampled: float,
+    clients: float,
 ) -> Guarantee:
     """Return what one round promises in Rényi terms, and in odds by its pure ε."""
     pure = float(pure_epsilon(local, sampled, clients))
-    times = f"{level / lower:.3g} times" if lower > 0 else "infinitely many times"
+    ratio = times(level / lower if lower > 0 else math.inf)
+    above = (
+        f" So it is here: Theorem 1 alone is {times(alone / level)} the cap, and drawn under its "
+        "own name."
+        if alone > level
+        else ""
+    )
     return Guarantee(
         unit="one client's record, in one round",
         replace_one=(
@@ -175,17 +210,18 @@ def renyi_guarantee(
         sentence=guesses(pure, 0.0, "which of two records a client holds", "after one round"),
         references=(THEOREM_1, THEOREM_2, RENYI_CAP),
         differences=(
-            f"Theorem 1 holds for every ε₀-LDP randomiser and is {times} Theorem 2 here, which is "
+            f"Theorem 1 holds for every ε₀-LDP randomiser and is {ratio} Theorem 2 here, which is "
             "what binary randomised response really leaks: the Rényi level of the worst randomiser "
             "lies between the two.",
             "The cap forgets the shuffling: it is the Rényi level of randomised response at "
             "εₛ = ln(1+γ(e^ε₀−1)), which one sampled round has in any case. Where few clones are "
-            "left to hide among it is smaller than Theorem 1.",
+            "left to hide among it is smaller than Theorem 1, and the curve takes the smaller."
+            + above,
         ),
     )
 
 
-def differences(here: Mapping[str, float], variant: str) -> tuple[str, ...]:
+def differences(here: Mapping[str, float], variant: str, figure_2a: bool) -> tuple[str, ...]:
     """Return why the accountants shown differ, with the ratios at the sliders' values.
 
     Parameters
@@ -194,6 +230,8 @@ def differences(here: Mapping[str, float], variant: str) -> tuple[str, ...]:
         ε of every curve that has one here, by its key.
     variant : str
         Which analysis of the clones is chosen.
+    figure_2a : bool
+        Whether this is the setting of Figure 2 (a) at its last round.
     """
     out = []
     ours = here["theorem1"]
@@ -203,8 +241,10 @@ def differences(here: Mapping[str, float], variant: str) -> tuple[str, ...]:
             "Theorem 1 adds Rényi levels and pays for δ once, at the end; “clones + sampling + "
             "KOV” turns every round into an (ε, δ₀) statement first, for which each of the T "
             "rounds has to give away δ₀ = δ/(2Tγ). "
-            f"Here it is {ratio:.3g} times Theorem 1, the one without shuffle amplification "
-            f"{here['unamplified'] / ours:.3g} times: the paper's “14×” is the second kind."
+            f"Here it is {_as_large(ratio)} Theorem 1, the one without shuffle amplification "
+            f"{_as_large(here['unamplified'] / ours)} Theorem 1."
+            + " The paper's “14×” is the second kind."
+            * figure_2a
         )
     if "clones_closed" not in here:
         out.append(
@@ -215,14 +255,14 @@ def differences(here: Mapping[str, float], variant: str) -> tuple[str, ...]:
     if "kov_exact" in here and here.get("clones_numerical", 0) > 0:
         share = here["kov_exact"] / here["clones_numerical"]
         out.append(
-            f"KOV exact is {share:.3g} times its closed form: Theorem 3.4 bounds what Theorem 3.3 "
+            f"KOV exact is {_as_large(share)} its closed form: Theorem 3.4 bounds what Theorem 3.3 "
             "computes."
         )
     if "numerical_upper" in here and ours > 0:
         share = here["numerical_upper"] / ours
         out.append(
             "The numerical upper bound follows the clones' whole loss distribution through all "
-            f"rounds instead of bounding its moments: {share:.3g} times Theorem 1 here. Between "
+            f"rounds instead of bounding its moments: {_as_large(share)} Theorem 1 here. Between "
             "it and the 2RR lower bound lies what the worst randomiser leaks."
         )
         if variant == Clones.STRONGER.value:
@@ -239,6 +279,10 @@ def differences(here: Mapping[str, float], variant: str) -> tuple[str, ...]:
     return tuple(out)
 
 
+def _as_large(ratio: float) -> str:
+    return "as large as" if abs(ratio - 1) < 0.005 else times(ratio)
+
+
 def conditions(
     *,
     local: float,
@@ -250,18 +294,23 @@ def conditions(
     at_edge: bool,
     alone: float,
     cap: float,
+    best: str,
 ) -> tuple[Condition, ...]:
-    """Return what the statements about ε need, and whether they have it."""
+    """Return what the statements about ε need; `best` is the curve that gives the guarantee."""
     limit = math.log(sampled / (16 * math.log(2 / per_round)))
+    closed = f"Only for the curve “{curve_names('clones_closed')[0]}”"
+    if best != "clones_closed":
+        closed += ", not for the guarantee"
     return (
         sampling(sampled, clients),
         Condition(
-            "Clones, closed form: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
+            f"{closed}: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
             local <= limit,
             f"ε₀ = {local:.4g}, limit {limit:.4g} at k = {sampled:,.0f}, δ₀ = {small(per_round)}",
         ),
         Condition(
-            "The best order lies inside the search (a larger λₘₐₓ might give a smaller ε)",
+            f"{_SHARP}: the best order lies inside the search (a larger λₘₐₓ might give a smaller "
+            "ε)",
             not at_edge,
             f"λ* = {order}, λₘₐₓ = {lam_max}",
         ),
@@ -270,10 +319,13 @@ def conditions(
     )
 
 
+_SHARP = "Only how sharp “Theorem 1 (upper bound)” is, which holds either way"
+
+
 def not_vacuous(alone: float, cap: float, what: str = "the Rényi cap") -> Condition:
     """Return whether Theorem 1 without caps says more than what holds in any case."""
     return Condition(
-        f"Theorem 1 alone says more than what holds in any case, {what}",
+        f"{_SHARP}: alone it says more than what holds in any case, {what}",
         alone < cap,
         f"without caps {alone:.4g}, cap {cap:.4g}",
     )
