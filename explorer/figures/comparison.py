@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from explorer.figures.table_copy import LOWERED
 from explorer.figures.words import format_number, parameter_text
 from explorer.privacy.bounds import Role
 from explorer.studies.model import (
@@ -271,7 +272,7 @@ def _markdown_cell(text: str) -> str:
     return re.sub(r"([\\|*_`<>])", r"\\\1", " ".join(text.split()))
 
 
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₘₐₓᵢₛ", "0123456789maxis")
+_PARTS = re.compile(f"[{''.join(LOWERED)}]+|[⁰¹²³⁴-⁹⁻⁺]+|.")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SIGNS = {
     "ε": r"\varepsilon", "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta",
@@ -291,9 +292,9 @@ _SPECIAL = {
 def _latex_cell(text: str) -> str:
     """Escape what LaTeX reads as commands and write signs that its fonts lack as mathematics."""
     pieces: list[tuple[bool, str]] = []
-    for part in re.findall(r"[₀-₉ₘₐₓᵢₛ]+|[⁰¹²³⁴-⁹⁻⁺]+|.", " ".join(text.split())):
-        if part[0] in "₀₁₂₃₄₅₆₇₈₉ₘₐₓᵢₛ":
-            pieces.append((True, f"_{{{part.translate(_SUBSCRIPTS)}}}"))
+    for part in _PARTS.findall(" ".join(text.split())):
+        if part[0] in LOWERED:
+            pieces.append((True, f"_{{{''.join(LOWERED[sign] for sign in part)}}}"))
         elif part[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺":
             pieces.append((True, f"^{{{part.translate(_SUPERSCRIPTS)}}}"))
         elif part in _SIGNS:

@@ -26,7 +26,9 @@ _MATH = {sign: rf"\{name}" for sign, name in zip(_GREEK, _GREEK_NAMES.split(), s
     "∈": r"\in", "✓": r"\checkmark", "✗": r"\times",
 }  # fmt: skip
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
+"""Signs of subscripts and what they stand for: ``λₘₐₓ``, ``nₕ``."""
+_PIECES = re.compile(f"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+|[{''.join(LOWERED)}]+|.", re.DOTALL)
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}",
@@ -136,11 +138,11 @@ def _latex(columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str, n
 def tex(text: str) -> str:
     """Return text as LaTeX: special signs escaped, Greek letters and the like as mathematics."""
     parts = []
-    for piece in re.findall(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+|[₀₁₂₃₄₅₆₇₈₉]+|.", text, re.DOTALL):
+    for piece in _PIECES.findall(text):
         if piece[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺":
             parts.append(f"$^{{{piece.translate(_RAISED)}}}$")
-        elif piece[0] in "₀₁₂₃₄₅₆₇₈₉":
-            parts.append(f"$_{{{piece.translate(_LOWERED)}}}$")
+        elif piece[0] in LOWERED:
+            parts.append(f"$_{{{''.join(LOWERED[sign] for sign in piece)}}}$")
         elif piece in _MATH:
             parts.append(f"${_MATH[piece]}$")
         else:

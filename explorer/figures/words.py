@@ -58,8 +58,10 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
         name, _, digest = str(value).rpartition("#")
         return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
     number = format_number(float(value))
-    unit = f" {parameter.unit}" if parameter.unit else ""
-    return f"{parameter.symbol or parameter.name} = {number}{unit}"
+    unit = parameter.unit
+    if parameter.kind is Kind.INTEGER and value == 1:
+        unit = unit.removesuffix("s")
+    return f"{parameter.symbol or parameter.name} = {number}" + (f" {unit}" if unit else "")
 
 
 def settings_line(result: Result, with_swept: bool = False) -> str:
@@ -114,15 +116,17 @@ def axis_labels(result: Result) -> tuple[str, str]:
     x = request.sweep.key if request.sweep else ""
     for p in study.parameters if study else ():
         if p.key == x:
-            x = _axis_label(p.name, p.symbol, p.latex, p.unit)
+            x = axis_label(p.name, p.symbol, p.latex, p.unit)
             break
     y = request.quantity
     if shown is not None:
-        y = _axis_label(shown.name, shown.symbol, shown.latex, shown.unit)
+        y = axis_label(shown.name, shown.symbol, shown.latex, shown.unit)
     return x, y
 
 
-def _axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
+def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
+    """Return an axis' words: name, symbol (or mathtext), and the unit where the name has it not."""
+
     def plain(text: str) -> str:
         return text.replace("$", r"\$")
 
@@ -131,7 +135,8 @@ def _axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
         parts.append(f"${latex}$")
     elif symbol:
         parts.append(plain(symbol))
-    return ", ".join(parts) + (f" [{plain(unit)}]" if unit and unit != name else "")
+    # Not of what the name says already: “messages sent by a user [messages]”.
+    return ", ".join(parts) + (f" [{plain(unit)}]" if unit and unit not in name else "")
 
 
 def legend_label(series: Series) -> str:

@@ -55,6 +55,7 @@ def test_latex_escapes_and_writes_mathematics():
     assert tex(r"a_b^c\d{e}~$#") == (
         r"a\_b\textasciicircum{}c\textbackslash{}d\{e\}\textasciitilde{}\$\#"
     )
+    assert tex("nₕ/n ≤ λₘₐₓ, nₘᵢₙ") == (r"n$_{h}$/n $\le$ $\lambda$$_{max}$, n$_{min}$")
     assert all(line.count(" & ") in (0, 2) for line in text.splitlines())
 
 

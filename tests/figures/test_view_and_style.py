@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
 from explorer.figures.view_state import ViewState
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Kind, Parameter, Readout
+from explorer.studies.registry import get_study, study_ids
 from tests.figures.samples import curves, maps, series
 
 finite = st.floats(-1e6, 1e6)
@@ -184,6 +186,27 @@ def test_parameters_are_written_with_symbol_and_unit():
     assert words.parameter_text(real, 0.5) == "ε = 0.5 nats"
     assert words.parameter_text(choice, "p") == "mechanism: Pyramid"
     assert words.parameter_text(flag, False) == "trim: no"
+
+
+def test_one_of_something_is_not_written_in_the_plural():
+    users = Parameter("n", "n", "users", "", Kind.INTEGER, 10, 1, 100, unit="users")
+    assert words.parameter_text(users, 1) == "n = 1 user"
+    assert words.parameter_text(users, 2) == "n = 2 users"
+    nats = Parameter("c", "c", "budget", "", Kind.REAL, 1.0, 0.0, 9.0, unit="nats")
+    assert words.parameter_text(nats, 1.0) == "c = 1 nats"
+
+
+@pytest.mark.parametrize("name", study_ids())
+def test_axes_say_nothing_twice_and_have_no_raw_symbols(name):
+    study = get_study(name)
+    swept = {key for q in study.quantities for key in q.sweeps}
+    for shown in (*study.quantities, *(p for p in study.parameters if p.key in swept)):
+        label = words.axis_label(shown.name, shown.symbol, "", shown.unit)
+        said = re.findall(r"[^\W\d_]{3,}", label.lower())
+        twice = {word for word in said if said.count(word) > 1} - {"the", "for"}
+        assert not twice, label
+    for shown in (*study.quantities, *study.parameters):
+        assert "_" not in shown.symbol + shown.unit, shown
 
 
 def test_absent_ranges():

@@ -92,7 +92,7 @@ PARAMETERS = (
         relevant_when=(("steps", (CONSTANT,)),), group="mechanism",
     ),
     Parameter(
-        "lam_max", "λ_max", "largest order searched",
+        "lam_max", "λₘₐₓ", "largest order searched",
         "Theorem 3 takes the best order from 2 to here. Any choice is sound; a small one can be "
         "loose.",
         Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}",
@@ -149,7 +149,6 @@ QUANTITIES = (
         scale=Scale.LOG, latex=r"F-F^*",
     ),
     Quantity(
-        ACCURACY, "acc", "test accuracy", ("spent", "epochs"),
-        latex=r"\mathrm{acc}",
+        ACCURACY, "", "test accuracy", ("spent", "epochs"),
     ),
 )  # fmt: skip

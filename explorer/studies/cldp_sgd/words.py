@@ -38,7 +38,7 @@ COMPOSED = Reference(
     "numerical, not proof against rounding",
 )
 RESPONSE = Reference(_PAPER, "the pair of Theorem 2, composed exactly", "both directions")
-NO_NOISE = Reference(_PAPER, "Theorem 3, G_p = 0", "explicit form (36); errata B6")
+NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata B6")
 TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
 PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
 DIGITS = Reference("Alpaydin & Kaynak 1998", "optical recognition of handwritten digits, UCI")

@@ -65,7 +65,7 @@ PAGE = Page(
     ),
     sources=said.REFERENCES,
     errata=(
-        "The paper prints |T_i| = w and takes the expected noise of the chosen cells for that of "
+        "The paper prints |Tᵢ| = w and takes the expected noise of the chosen cells for that of "
         "any cells, which overlooks that they were chosen by their noise; we count all candidates, "
         "up to 4w, whose number does not depend on their own noise (errata 10).",
         "The paper prints Lemma 2.1 with ≥ for ≤ and a constant of 4; ≤ is meant and 2 suffices. "
@@ -79,9 +79,9 @@ PAGE = Page(
         "The paper prints a snapping error of √(εn) in Appendix D, where √(n/ε) is right, and a "
         "level ℓ* = log₂√(εn) that is no whole number and depends on the data's own count; we "
         "round it and take a number n₀ fixed beforehand (errata 16).",
-        "The paper prints “Polya(1/n, e^(−ε_i))” for data scaled by B, which is Bε_i-private, one "
+        "The paper prints “Polya(1/n, e^(−εᵢ))” for data scaled by B, which is Bεᵢ-private, one "
         "Pólya variable instead of the difference of two, and q = Bn, which wraps every negative "
-        "count; we use e^(−ε_i/B), two, and q = Bn + 2τ + 1 (errata 1 to 3).",
+        "count; we use e^(−εᵢ/B), two, and q = Bn + 2τ + 1 (errata 1 to 3).",
         "The paper prints r = ⌈(…)/ln n + 1⌉ shares, an average-case count that exact enumeration "
         "exceeds ninefold; we use (…)/(ln n − 1) + 2 and show the printed one beside it.",
     ),

@@ -38,7 +38,7 @@ PARAMETERS = (
         Kind.INTEGER, 8, 2, 2048, Scale.LOG, latex=r"\lambda", quantities=("rdp",),
     ),
     Parameter(
-        "lam_max", "λ_max", "largest order searched",
+        "lam_max", "λₘₐₓ", "largest order searched",
         "The conversion to ε takes the best order from 2 to here. Any choice is sound; a small "
         "one can be loose.",
         Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}", quantities=("eps",),

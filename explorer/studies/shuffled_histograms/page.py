@@ -26,7 +26,7 @@ PAGE = Page(
     ),
     assumptions=(
         "Neighbouring data sets differ by replacing one user's value; n is public.",
-        "All users who are counted on (n_h) add their noise and keep it to themselves.",
+        "All users who are counted on (nₕ) add their noise and keep it to themselves.",
         "The shuffler hides who sent what and how many messages a user sends.",
         "The list of bins is public and chosen without looking at the data.",
         "For the largest error of all bins (not for privacy): at most h different values occur "
@@ -88,7 +88,7 @@ PAGE = Page(
         "does so itself in footnote 5); one takes the binomial's own tails.",
         "The paper prints the ranges ε, δ in [0, 1] and p in (½, 1); ε and δ must not be 0, and "
         "p = ½ is allowed; we use these.",
-        "Claim 3.4's proof prints δ > (1/200h)^(1/25), which must be δ <, as in the claim; and "
+        "Claim 3.4's proof prints δ > (1/(200h))^(1/25), which must be δ <, as in the claim; and "
         "h log h is 0 for h = 1; we use h·max(1, ln h) where only the order is known.",
         "Everything is for replaced users with public n. If users may leave, the paper's noise "
         "still gives a tiny δ, but the exact minimum does not (1.4e-3 instead of 1e-6); the "

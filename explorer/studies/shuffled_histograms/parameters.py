@@ -53,7 +53,7 @@ PARAMETERS = (
         quantities=("query", "rmse"),
     ),
     Parameter(
-        "trusted", "n_h/n", "users trusted to add noise",
+        "trusted", "nₕ/n", "users trusted to add noise",
         "The noise is calibrated as if only this share of the users added theirs. Smaller is "
         "safer, and noisier.",
         Kind.REAL, 1.0, 0.05, 1.0, Scale.LINEAR, more_private="low", latex=r"n_h/n",
@@ -120,7 +120,7 @@ QUANTITIES = (
         unit="frequency", scale=Scale.LOG, latex=r"\alpha",
     ),
     Quantity(
-        "rmse", "rmse", "error of a bin with s users", ("s", "n", "eps", "delta"),
+        "rmse", "RMSE", "error of a bin with s users", ("s", "n", "eps", "delta"),
         unit="frequency", scale=Scale.LOG,
     ),
     Quantity(
@@ -132,7 +132,7 @@ QUANTITIES = (
         unit="users", scale=Scale.LOG, latex=r"n",
     ),
     Quantity(
-        "messages", "messages", "sent by a user", ("d", "n", "eps", "delta"),
+        "messages", "", "messages sent by a user", ("d", "n", "eps", "delta"),
         unit="messages", scale=Scale.LOG,
     ),
     Quantity(

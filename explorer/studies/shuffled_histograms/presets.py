@@ -83,7 +83,7 @@ PRESETS = (
         (("eps", 1.0), ("delta", 1e-6), ("n", 1_000_000)),
         "messages",
         Sweep("d", 2, 1e6, 100, Scale.LOG),
-        "O(d) messages for P_hist, O(ln(1/εδ)/ε²) for [13] (Table 1).",
+        "O(d) messages for P_hist, O(ln(1/(εδ))/ε²) for [13] (Table 1).",
         "1 + dp: all but a few of the d noise messages are really sent by everyone.",
     ),
 )

@@ -103,7 +103,7 @@ ABOUT = {
         "small counts are cut to 0: near s = n(1−p) the bias dominates; drawn while it is above a "
         "thousandth of the rms error"
     ),
-    "loss": "m users add noise where the calibration counted on n_h",
+    "loss": "m users add noise where the calibration counted on nₕ",
 }
 ORDER_ONLY = "an order of growth with its constant set to 1: compare slopes, not heights"
 
@@ -178,14 +178,14 @@ def conditions(
         Condition(
             "Enough users for ε and δ: some p ≥ ½ has an exact δ that is small enough",
             feasible,
-            f"n_h = {held:,.0f}; "
+            f"nₕ = {held:,.0f}; "
             + (f"1−p = {q:.3g} of at most 0.5" if feasible else "more users or a larger ε or δ"),
         ),
         Condition(
             "Only for the curves with the paper's constants, not for the guarantee: "
-            f"ε ≤ {limit:g} and n_h ≥ 2·noise",
+            f"ε ≤ {limit:g} and nₕ ≥ 2·noise",
             eps <= limit and held >= 2 * needed,
-            f"ε = {eps:.4g}, noise {needed:,.0f}, n_h = {held:,.0f}",
+            f"ε = {eps:.4g}, noise {needed:,.0f}, nₕ = {held:,.0f}",
         ),
     ]
     if beta is not None:
