@@ -293,13 +293,16 @@ def test_why_the_schedules_differ_is_what_the_bars_show(values, levels):
     )
     result = walking.answers(STUDY, request)[-1]
     bars, why = curves(result), result.guarantee.differences[0]
-    for level in levels:
-        theorem, experiments = (bars[key].y[level] for key in ("theory", "experiments"))
-        assert (
-            f"level {level} has ε {theorem:.4g} in the theorem, {experiments:.4g} in the "
-            "experiments"
-        ) in why
-    assert why.count("has ε") == len(levels)
+    theorem, experiments = (bars[key].y[list(levels)] for key in ("theory", "experiments"))
+    assert (
+        f"level q = {levels[0]} has ε {theorem[0]:.4g} in the theorem, {experiments[0]:.4g} in the "
+        "experiments"
+    ) in why
+    if len(levels) == 2:
+        finest = f"the finest, {levels[1]}, has {theorem[1]:.4g} and {experiments[1]:.4g}."
+        assert why.endswith(finest)
+    else:
+        assert "finest" not in why
     assert ask("error", "n", **values).guarantee.differences[0] == why
     # Of dense aggregation there is no bar.
     assert not any("ense" in text for text in result.guarantee.differences)
@@ -342,3 +345,8 @@ def test_missing_noise_fails_the_condition():
     assert promised(0.1).holds is False
     assert "0.1 of nₘᵢₙ add none" in promised(0.1).margin
     assert promised(0.0).holds is None
+    # What is drawn is why a spread user loses more, not how many shares there are.
+    (why,) = ask("missing", "B", 1, 64, 3).guarantee.differences
+    assert "spread over many cells" in why
+    (why,) = ask("bits", "B", 1, 64, 3).guarantee.differences
+    assert "printed number of shares" in why

@@ -134,13 +134,16 @@ def schedules_differ(theory: Schedule, experiments: Schedule) -> str:
         "the ε of its neighbour nearer to q; the experiments measure none above q and give every "
         "level 1/√2 of the one before. "
     )
-    levels = (q, deepest) if deepest > q else (q,)
-    both = ", ".join(
-        f"level {i} has ε {theory.epsilon[i]:.4g} in the theorem, {experiments.epsilon[i]:.4g} in "
-        "the experiments" + (" (q)" if i == q else " (the finest)")
-        for i in levels
+    said += (
+        f"Here level q = {q} has ε {theory.epsilon[q]:.4g} in the theorem, "
+        f"{experiments.epsilon[q]:.4g} in the experiments"
     )
-    return f"{said}Here {both}."
+    if deepest > q:
+        said += (
+            f"; the finest, {deepest}, has {theory.epsilon[deepest]:.4g} and "
+            f"{experiments.epsilon[deepest]:.4g}"
+        )
+    return f"{said}."
 
 
 def dense_differs(epsilon: float, level: int) -> str:
@@ -200,6 +203,17 @@ def metric_guarantee() -> Guarantee:
     )
 
 
+SHARES_DIFFER = (
+    "The printed number of shares is an average-case count: exact enumeration of the shuffled "
+    "shares exceeds it ninefold at n = 2000, r = 3. The corrected one holds for every user."
+)
+SPREAD_DIFFERS = (
+    "With all noise every user has the same ε. With less of it the noise is 0 more often than it "
+    "should be, so that even a small change of a count is noticed: a user spread over many cells "
+    "makes many of them, one in a single place makes one a level."
+)
+
+
 def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Guarantee:
     """Return what the shuffle protocol promises, with or without all of the noise."""
     double = at_most(2 * epsilon)
@@ -232,9 +246,5 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
         ),
         sentence=sentence,
         references=(SHUFFLED,),
-        differences=(
-            "The printed number of shares is an average-case count: exact enumeration of the "
-            "shuffled shares exceeds it ninefold at n = 2000, r = 3. The corrected one holds for "
-            "every user.",
-        ),
+        differences=(SPREAD_DIFFERS if changed else SHARES_DIFFER,),
     )  # fmt: skip
