@@ -85,8 +85,13 @@ def runs(there: BoolArray) -> list[slice]:
 
 
 def whole_axis(series: Sequence[Series]) -> bool:
-    """Return whether x counts things: there are bars, and they stand at whole numbers only."""
-    xs = [s.x[np.isfinite(s.x)] for s in series if s.mark is Mark.BARS]
+    """Return whether x counts things: bars, or nothing but dots, stand at whole numbers only.
+
+    Dots beside a line mark places on an axis of any numbers.
+    """
+    bars = [s for s in series if s.mark is Mark.BARS]
+    dots = list(series) if all(s.mark is Mark.DOTS for s in series) else []
+    xs = [s.x[np.isfinite(s.x)] for s in bars or dots]
     return any(x.size for x in xs) and all(np.array_equal(x, np.rint(x)) for x in xs)
 
 

@@ -47,7 +47,8 @@ class Series:
     low, high : ndarray of float or None
         Band of an estimate.
     why_absent : str
-        Why y is NaN where it is; required where any is.
+        Why y is NaN where it is; required where any is. Begins with ``infinite`` where the
+        statement holds and its number is infinite.
     note : str
         What else a reader must know (order at the search edge, truncated, variant).
     mark : Mark
@@ -76,6 +77,11 @@ class Series:
     def unpinned_key(self) -> str:
         """The key that it has, or had before it was pinned."""
         return self.key.removeprefix(f"pin{self.pin}:")
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the number is infinite, and not unknown, where the curve is absent."""
+        return self.why_absent.startswith("infinite")
 
     @property
     def present(self) -> BoolArray:

@@ -86,6 +86,11 @@ def test_bars_over_whole_numbers_have_whole_ticks():
     assert whole_axis([bars])
     assert not whole_axis([series("b", Role.EXACT, [3], [0.5], mark=Mark.BARS)])
     assert not whole_axis([series("l", Role.EXACT, [3, 4])])
+    dots = series("d", Role.EXACT, [3, 4], mark=Mark.DOTS)
+    assert whole_axis([dots, dots])
+    assert not whole_axis([dots, series("l", Role.EXACT, [3, 4])])
+    assert not whole_axis([series("d", Role.EXACT, [3], [0.5], mark=Mark.DOTS)])
+    assert not whole_axis([])
     root = ElementTree.fromstring(picture(only(bars, low=0, high=2)))
     labels = [
         "".join(next(g.iter(f"{SVG}text")).itertext())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.figures.marks import whole_axis
 from explorer.privacy import coordinates as co
 from explorer.privacy.bounds import Role
 from explorer.studies.coordinate_learnt import CoordinateLearnt
@@ -240,6 +241,14 @@ def test_example_2_opens_with_a_level_that_grows():
     shown = curves(walking.preset(STUDY, "example2"))
     np.testing.assert_allclose(shown["bcdp"].y[:2], [LOG(3), LOG(5)], rtol=1e-12)
     assert np.all(np.diff(shown["bcdp"].y) > 0)
+    # There is nothing between one report and two, and what is infinite is known to be.
+    for series in shown.values():
+        assert series.mark is Mark.DOTS
+        assert series.infinite is not series.present.all()
+    assert whole_axis(list(shown.values()))
+    first = curves(ask("levels", "copies", 4, mechanism="example2", coordinate="1"))["bcdp"]
+    assert first.infinite
+    np.testing.assert_array_equal(first.present, [True, False, False, False])
 
 
 def test_levels_come_coarse_first_and_stop_when_told():

@@ -18,6 +18,7 @@ from explorer.studies.coordinate_learnt.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.model import (
     Context,
     Fidelity,
+    Mark,
     Parameter,
     Quantity,
     Readout,
@@ -84,8 +85,11 @@ class CoordinateLearnt:
             swept = {points.sweep.key: float(points[points.sweep.key][j])}
             found.append(levels_of(domain_of(values | swept)))
         bounds = level_bounds(found, place)
+        # Between one report and two there is nothing.
+        mark = Mark.DOTS if points.sweep.key == "copies" else Mark.LINE
         return tuple(
-            curve_of(key, said.LEVELS[key][0], points, bound) for key, bound in bounds.items()
+            curve_of(key, said.LEVELS[key][0], points, bound, mark=mark)
+            for key, bound in bounds.items()
         )
 
     def _result(

@@ -22,7 +22,7 @@ from explorer.studies.model import Mark, Result, Series
 from explorer.ui.views.crosshair import Crosshair
 from explorer.ui.views.curves import Curve
 from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
-from explorer.ui.views.reading import reading, reading_table, value_at, wrapped
+from explorer.ui.views.reading import ABSENT, reading, reading_table, value_at, wrapped
 from explorer.ui.views.tag import Tag
 from explorer.ui.views.value_axis import ValueAxis, nice_range
 from explorer.ui.widgets.numbers import pretty_number
@@ -312,10 +312,11 @@ class BoundsPlot(pg.GraphicsView):
     def _reading(self, x: float, y: float) -> str:
         """Return what every visible curve says under the pointer as a small table."""
         symbol, pixel = self._x_symbol(), self.view.viewPixelSize()
-        rows = [
-            (s, self._styles[s.key].colour, reading(self._curves[s.key], x, y, pixel, symbol))
-            for s in self._visible()
-        ]
+        rows = []
+        for s in self._visible():
+            absent = "infinite" if s.infinite else ABSENT
+            said = reading(self._curves[s.key], x, y, pixel, symbol, absent)
+            rows.append((s, self._styles[s.key].colour, said))
         head = f"{symbol} = {pretty_number(self._data_x(x))}"
         return reading_table(head, rows, self.invalid.reason_at(x))
 

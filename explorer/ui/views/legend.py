@@ -145,8 +145,12 @@ class _Row:
             near = f"{NEARLY} {pretty_number(value)}"
             words = near if between else pretty_number(safe_to_show(value, series.role))
         else:  # what is no function of x has nothing to say of most x
-            asked = here and (series.mark in FUNCTIONS or not series.present.any())
-            words = "not valid" if asked else ""
+            asked = here and (
+                series.mark in FUNCTIONS
+                or not series.present.any()
+                or (series.infinite and not between)
+            )
+            words = ("infinite" if series.infinite else "not valid") if asked else ""
         self.value.setText(words)
         self.value.setEnabled(value is not None)
         said = (series.label, series.role, series.note, series.why_absent, series.present.all())

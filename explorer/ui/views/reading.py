@@ -48,7 +48,14 @@ def at_slider(result: Result) -> set[str]:
     return {s.key for s in result.series if (abs(s.x - value) <= 1e-12 * abs(value)).any()}
 
 
-def reading(curve: Curve, x: float, y: float, pixel: tuple[float, float], symbol: str) -> str:
+def reading(
+    curve: Curve,
+    x: float,
+    y: float,
+    pixel: tuple[float, float],
+    symbol: str,
+    absent: str = ABSENT,
+) -> str:
     """Return what a curve says under the pointer.
 
     Parameters
@@ -60,22 +67,24 @@ def reading(curve: Curve, x: float, y: float, pixel: tuple[float, float], symbol
         Width and height of a pixel in view coordinates.
     symbol : str
         Of the x axis.
+    absent : str
+        What is said where the curve is not.
     """
     if curve.mark is Mark.PATH:
         away = np.hypot((curve.x - x) / (pixel[0] or 1.0), (curve.y - y) / (pixel[1] or 1.0))
         if not np.isfinite(away).any():
-            return ABSENT
+            return absent
         near = int(np.nanargmin(away))
         return f"({_text(curve.x[near], curve.x_log)}, {_text(curve.y[near], curve.y_log)})"
     if curve.mark in (Mark.DOTS, Mark.BARS):
         near = _nearest(curve, x)
         if near is None:
-            return ABSENT
+            return absent
         at = f" at {symbol} = {_text(curve.x[near], curve.x_log)}"
         return _text(curve.y[near], curve.y_log) + _spread(curve, near) + at
     value = value_at(curve, x)
     if value is None:
-        return ABSENT
+        return absent if curve.x[0] <= x <= curve.x[-1] else ABSENT
     nearly = "" if (abs(curve.x - x) <= 1e-12 * abs(x)).any() else f"{NEARLY} "
     if curve.low is None:
         return nearly + pretty_number(value)
