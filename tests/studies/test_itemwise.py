@@ -202,9 +202,30 @@ def test_the_first_answer_is_an_estimate_and_says_so():
     assert "exact sum follows" in curves(first)["exact"].note
     assert "exact hops" not in first.guarantee.replace_one
     assert curves(last)["exact"].role is Role.LOWER
-    np.testing.assert_allclose(curves(first)["exact"].y, curves(last)["exact"].y, rtol=1e-3)
+    same = np.isin(curves(last)["exact"].x, curves(first)["exact"].x)
+    np.testing.assert_allclose(curves(first)["exact"].y, curves(last)["exact"].y[same], rtol=1e-3)
+    for key in ("exact", "tight", "printed"):
+        at = curves(last)[key].x == 25.0
+        assert curves(last)[key].y[at] == last.readout(key).value
     only = list(STUDY.answer(replace(request, fidelity=Fidelity.COARSE), Context()))
     assert [r.complete for r in only] == [True]
+
+
+@pytest.mark.parametrize(
+    ("randomiser", "space", "words"),
+    [
+        ("planar", "square-l2", "before any clipping"),
+        ("gkrr", "clustered", "same for every item"),
+        ("exponential", "clustered", "items drawn evenly, answered at the rate α₀/2"),
+    ],
+)
+def test_what_a_mean_distance_is_taken_over_is_said_where_it_is_shown(randomiser, space, words):
+    result = ask("noise", randomiser=randomiser, space=space, **SMALL)
+    for curve in result.series:
+        assert words in curve.note
+    assert words in result.readout("length").note
+    assert result.readout("exact").unit == "diameters"
+    assert next(q for q in STUDY.quantities if q.key == "noise").unit == "diameters"
 
 
 def test_dragging_what_a_curve_does_not_depend_on_computes_nothing_anew():

@@ -12,6 +12,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Scale, Sweep, default_request
 from explorer.studies.unbounded import Unbounded
+from explorer.studies.wording import at_least
 from tests.studies import walking
 
 STUDY = Unbounded()
@@ -131,7 +132,7 @@ def test_few_draws_need_no_concentration():
     # r^s > δ: the threshold is the diameter, α = ε, and δ is not doubled.
     result = ask(s=5, r=0.01, delta=1e-12)
     assert result.conditions[0].holds is False
-    assert result.readout("needed").value == pytest.approx(0.2)
+    assert result.readout("allowed").value == pytest.approx(0.2)
     assert result.readout("delta_total").value == 1e-12
     assert "(0.2, 1e-12, 0.01)-discrete" in result.guarantee.replace_one
     assert result.conditions[1].holds is False
@@ -142,13 +143,33 @@ def test_few_draws_need_no_concentration():
 
 def test_what_is_left_at_a_distance_is_said():
     near = ask(d=0.04).guarantee.sentence
-    assert "after 5 hops, it is (1, 1.6e-11)" in near
+    assert "in 5 hops, ε is 1 and δ is 1.6e-11." in near
+    within = ask(d=0.004, r=0.008)
+    assert "The distance looked at, 49.8 mi, is not more: the same holds" in (
+        within.guarantee.sentence
+    )
+    assert "hop" not in within.guarantee.sentence
+    assert "d = 0.004 is within r, δ" in within.conditions[3].margin
+    assert "in 2 hops" in ask(d=0.009, r=0.008).conditions[3].margin
     assert "55 times in 100" in near
     far = ask(d=1.0, eps=2.0)
     assert "nothing is promised any more" in far.guarantee.sentence
     assert far.conditions[3].holds is False
     assert far.readout("far_delta").value == 1.0
     assert "empty" in far.conditions[4].text
+
+
+def test_alpha_is_the_largest_allowed_wherever_it_is_named():
+    # “α needed ≥ 12.92” beside “α ≤ 12.92” could be read as the least that will do.
+    result = ask()
+    allowed = result.readout("allowed")
+    assert allowed.role is Role.LOWER
+    assert "allowed" in allowed.label
+    assert f"α ≤ {at_least(allowed.value)}" in result.guarantee.replace_one
+    assert next(q for q in STUDY.quantities if q.key == "alpha").name.startswith("largest allowed")
+    words = " ".join((*(p.ours for p in STUDY.presets), *(f.caption for f in STUDY.page.formulas)))
+    assert "needs α" not in words
+    assert "must satisfy" not in words
 
 
 def test_exact_multiples_are_not_a_hop_more():

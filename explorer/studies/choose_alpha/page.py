@@ -17,7 +17,7 @@ PAGE = Page(
         "ε = α·q·τ at most. To choose α, say which changes must be protected and how well; α is "
         "the largest number that meets all of them.",
         "The plane shows all changes at once: distance to the right, share of the data upwards, "
-        "both logarithmic. A line joins the changes with one ε; your requirements are the dots. "
+        "both logarithmic. A line joins the changes with one ε; your requirements are the marks "
         "The one on its own line binds: only there could more accuracy be bought. Below, the "
         "table says what every requirement gets. Any metric space can be used, your own too.",
     ),

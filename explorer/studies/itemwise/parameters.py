@@ -69,7 +69,8 @@ PARAMETERS = (
     Parameter(
         "randomiser", "", "randomiser of an item",
         "How an item is randomised. Guarantees are the same for all that are α₀·d-private; how "
-        "far an answer lies from the item is not.",
+        "far an answer lies from the item is not. The exponential mechanism answers at the rate "
+        "α₀/2, and its mean is over items drawn evenly.",
         Kind.CHOICE, PLANAR,
         choices=((PLANAR, "planar Laplace (squares)"),
                  (GKRR, "GKRR (clusters, 0/1)"),
@@ -104,6 +105,7 @@ QUANTITIES = (
     ),
     Quantity(
         "noise", "d̄", "mean distance of an answer",
-        ("alpha", "m", "n", "delta"), scale=Scale.LOG, latex=r"\overline{d}",
+        ("alpha", "m", "n", "delta"), scale=Scale.LOG, unit="diameters",
+        latex=r"\overline{d}",
     ),
 )  # fmt: skip

@@ -88,8 +88,11 @@ def _answered(
     what = request.quantity
     solved = "alpha0" if what == "noise" else what
     shared = {"alpha0": curves.closed_alpha0, "alpha": curves.closed_alpha}
+    # Numbers beside the plot lie on its curves.
+    swept = swept.with_sliders() if full else swept
     closed = shared.get(solved, curves.closed_delta)(curves.points_of(swept, request))
     fewer = swept.thinned(_points_of(request, solved, full) // len(curves.exact_keys(space)))
+    fewer = fewer.with_sliders() if full else fewer
     exact = _exact(request, curves.points_of(fewer, request), solved, space, context, full)
     context.check()
     bounds = {**{key: (fewer, b) for key, b in exact.items()},
@@ -106,7 +109,7 @@ def _answered(
         request,
         fidelity,
         series=tuple(
-            _curve(key, points, b, _estimated(key, full, solved))
+            _curve(key, points, b, _estimated(key, full, solved), request)
             for key, (points, b) in drawn.items()
         ),
         tables=(example_table(context),) if full else (),
@@ -168,10 +171,13 @@ def _displaced(alpha0: Bound, request: Request, space: ChosenSpace, key: str) ->
     return Bound(value, role, said.NOISE, known, reason, alpha0.truncated)
 
 
-def _curve(key: str, points: SweptPoints, bound: Bound, estimated: bool) -> Series:
-    label = said.LABELS[key]
-    note = said.PRINTED_NOTE if key == "printed" else ""
-    return curve_of(key, label, points, bound, note=said.COMING if estimated else note)
+def _curve(
+    key: str, points: SweptPoints, bound: Bound, estimated: bool, request: Request
+) -> Series:
+    notes = [said.COMING if estimated else said.PRINTED_NOTE if key == "printed" else ""]
+    if request.quantity == "noise":
+        notes.append(said.HOW_FAR[request["randomiser"]])
+    return curve_of(key, said.LABELS[key], points, bound, note="; ".join(n for n in notes if n))
 
 
 def _readouts(
@@ -184,13 +190,15 @@ def _readouts(
     found = []
     for key, (_, bound) in drawn.items():
         note = said.COMING if bound.role is Role.ESTIMATE else ""
-        found.append(readout_of(key, said.LABELS[key], bound, note=note))
+        unit = "diameters" if request.quantity == "noise" else ""
+        found.append(readout_of(key, said.LABELS[key], bound, unit=unit, note=note))
     if request.quantity == "noise":
         mean = drawn["exact"][1].value[-1]
         if np.isfinite(mean) and space.metric is not None:
             role = Role.EXACT if full else Role.ESTIMATE
             length = float(mean) * space.diameter
-            found.append(Readout("length", "mean distance", length, role, space.unit))
+            how = said.HOW_FAR[request["randomiser"]]
+            found.append(Readout("length", "mean distance", length, role, space.unit, note=how))
         found.append(readout_of("alpha0", "α₀ by exact hops", here["exact"]))
     return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.privacy.bounds import Reference
+from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
 from explorer.studies.model import Condition, Guarantee
 from explorer.studies.wording import at_least, at_most, guesses, signed
 
@@ -26,7 +27,8 @@ PRINTED = Reference(
     "never to calibrate with: errata A3–A6, F1",
 )  # fmt: skip
 NOISE = Reference(
-    "Andrés et al. 2013 (planar Laplace); Imola et al. 2024, Section 6.2 (GKRR)",
+    "Andrés et al. 2013 (planar Laplace); Imola et al. 2024, Section 6.2 (GKRR); McSherry & Talwar "
+    "2007 (exponential mechanism)",
     "mean distance of an answer from its item",
 )
 
@@ -40,6 +42,12 @@ LABELS = {
     "proof": "Theorem 4.3, the δ of its proof",
     "claimed": "Theorem 4.4, the δ it claims",
 }
+HOW_FAR = {
+    PLANAR: "before any clipping to the square",
+    GKRR: "the same for every item",
+    EXPONENTIAL: "mean over items drawn evenly, answered at the rate α₀/2, which always suffices",
+}
+"""What the mean distance of each randomiser is taken over."""
 COMING = "normal approximation; the exact sum follows"
 PRINTED_FAILS = (
     "the condition of the theorem behind the equation fails there, or α is not below m: the paper "

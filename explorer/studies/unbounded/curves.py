@@ -48,7 +48,7 @@ def reductions(p: Points) -> Reductions:
 
 
 def alpha_curves(p: Points, found: Reductions) -> dict[str, Bound]:
-    """Return the α that suffices for (ε, ·, r), what would be needed at least, and baselines."""
+    """Return the largest α that each bound allows for (ε, ·, r), what none can, and baselines."""
     exact = np.asarray(um.binomial_threshold(p.delta, p.r, p.s))
     premise = p.r >= -2 * np.log(p.delta) / p.s
     # Where even one draw in s rarely moves, no α is too large for this argument.

@@ -30,7 +30,7 @@ PAGE = Page(
     ),
     formulas=(
         Formula(
-            "Theorem 5.3: what the mechanism on s draws must satisfy",
+            "Theorem 5.3: the largest α that the mechanism on s draws may have",
             r"\alpha=\frac{\varepsilon}{(1+\sqrt{2})\,r+\frac{3}{s}\ln\frac{1}{\delta}}",
         ),
         Formula(
@@ -95,7 +95,7 @@ PRESETS = (
             "the bounded algorithm needs roughly α = ε/r."
         ),
         ours=(
-            "At s = 10,000: ε/r = 25, Theorem 5.3 needs α = 7.25 and the KL form 12.9. At "
+            "At s = 10,000: ε/r = 25, Theorem 5.3 allows α = 7.25 and the KL form 12.9. At "
             "s = ln(1/δ)/r = 3454 Theorem 5.3 loses a factor of 5.4."
         ),
     ),

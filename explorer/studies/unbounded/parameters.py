@@ -41,7 +41,7 @@ PARAMETERS = (
 
 QUANTITIES = (
     Quantity(
-        "alpha", "α", "asked of the bounded mechanism", ("s", "r", "eps", "delta"),
+        "alpha", "α", "largest allowed on the draws", ("s", "r", "eps", "delta"),
         scale=Scale.LOG, unit="1/diameter", latex=r"\alpha",
     ),
     Quantity(

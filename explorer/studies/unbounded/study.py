@@ -122,7 +122,9 @@ def _readouts(
     found = [readout_of(key, said.LABELS[key], b) for key, b in bounds.items()]
     best = alpha["chernoff"]
     found += [
-        Readout("needed", "α needed", float(best.alpha[-1]), Role.LOWER, "1/diameter"),
+        Readout(
+            "allowed", "α allowed on the draws", float(best.alpha[-1]), Role.LOWER, "1/diameter"
+        ),
         Readout("delta_total", "δ of the guarantee", float(best.delta_total[-1]), Role.UPPER),
         Readout("hops", "hops to the distance looked at", hops),
         Readout("far_delta", "δ there", min(last, 1.0), Role.UPPER),

@@ -74,13 +74,18 @@ def conditions(
         Condition(
             "The distance looked at is still protected: δ after all hops is below 1",
             last < 1,
-            f"d = {d:.4g} in {hops:,.0f} hops, δ = {small(min(last, 1.0))}",
+            f"d = {d:.4g} {reached(hops)}, δ = {small(min(last, 1.0))}",
         ),
         Condition("No user's data set is empty: there is something to draw from", None),
         Condition(
             "The mechanism on the draws is (α, δ)-bounded d_EM-DP (see “Item-wise release”)", None
         ),
     )
+
+
+def reached(hops: float) -> str:
+    """Write how a distance is reached: ``in 5 hops``; one hop is what r protects itself."""
+    return f"in {hops:,.0f} hops" if hops > 1 else "is within r"
 
 
 def length(share: float, space: ChosenSpace) -> str:
@@ -111,12 +116,15 @@ def guarantee(
         f"{length(r, space)} apart on average,",
         "after seeing the release",
     )  # fmt: skip
-    far = (
-        f" At {length(d, space)}, after {hops:,.0f} hops, it is ({at_most(epsilon)}, "
-        f"{at_most(far_delta, 2)})."
-        if far_delta < 1
-        else f" At {length(d, space)} nothing is promised any more: δ has grown to 1."
-    )
+    if far_delta >= 1:
+        far = f" At {length(d, space)} nothing is promised any more: δ has grown to 1."
+    elif d <= r:
+        far = f" The distance looked at, {length(d, space)}, is not more: the same holds there."
+    else:
+        far = (
+            f" At {length(d, space)}, {reached(hops)}, ε is {at_most(epsilon)} and δ is "
+            f"{at_most(far_delta, 2)}."
+        )
     return Guarantee(
         unit="one user's whole data set, of any size",
         replace_one=(
