@@ -94,8 +94,13 @@ def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Seri
 def _x_values(
     series: list[Series], edges: Mapping[str, tuple[FloatArray, FloatArray]], x_log: bool
 ) -> list[FloatArray]:
-    """Return all x that must have room: of points, and of the sides of bars."""
-    sides = [side for s in series for side in edges.get(s.key, ())]
+    """Return all x that must have room: of points, and of bars with a little space beside them."""
+    sides = []
+    for s in series:
+        if s.key in edges:
+            left, right = edges[s.key]
+            space = 0.25 * (right - left)
+            sides += [left - space, right + space]
     return [s.x for s in series] + [10.0**side if x_log else side for side in sides]
 
 

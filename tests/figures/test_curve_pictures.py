@@ -12,6 +12,7 @@ from explorer.figures.export import (
     figure_bytes,
 )
 from explorer.privacy.bounds import Role
+from explorer.studies.model import Mark
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
 from tests.figures.samples import RECIPE, curves, series
 
@@ -33,6 +34,22 @@ def test_a_reader_of_the_plot_gets_the_numbers_back(theme):
     assert read_x[0] == pytest.approx(0, abs=1e-4)
     assert read_x[-1] == pytest.approx(10, abs=1e-4)
     np.testing.assert_allclose(read_y, read_x**2 - 3 * read_x, atol=0.02)
+
+
+def test_the_first_and_the_last_bar_stand_clear_of_the_frame():
+    x = np.arange(4.0)
+    bars = [series(k, Role.EXACT, x + 1, x, mark=Mark.BARS) for k in ("a", "b", "c")]
+    result = curves(*bars, log=False)
+    shown = view_of(result, y_log=False, hidden=("paper", "exact", "lower", "simulated"))
+    root = ElementTree.fromstring(figure_bytes(result, shown, RECIPE, "svg"))
+    sides = {
+        key: numbers(" ".join(p.get("d") for p in group(root, f"series-{key}").iter(f"{SVG}path")))
+        for key in ("a", "c")
+    }
+    frame = numbers(next(group(root, "patch_2").iter(f"{SVG}path")).get("d"))[:, 0]
+    width = np.ptp(sides["a"][:, 0]) / (3 + 0.8 / 3)
+    assert sides["a"][:, 0].min() - frame.min() > 0.04 * width
+    assert frame.max() - sides["c"][:, 0].max() > 0.04 * width
 
 
 def test_gaps_stay_gaps_and_are_marked():
