@@ -94,6 +94,18 @@ def test_lower_bounds_stay_below_upper_ones(study, key):
 def test_figure_5_as_presets(study):
     final = {p.key: p for p in presets_of(study)}
     b = preset_answer(study, final["figure-5b-epsilon"])
+    for answer, preset, numbers in (
+        (b, "b", {"theorem": "5.7946", "numerical": "0.9192", "clones": "8.159"}),
+        (
+            preset_answer(study, final["figure-5a-epsilon"]), "a",
+            {"theorem": "3.086", "numerical": "0.5558"},
+        ),
+    ):  # fmt: skip
+        for name, written in numbers.items():
+            # Rounded up, as beside the plot.
+            digits = len(written.lstrip("0.").replace(".", ""))
+            assert at_most(answer.readout(name).value, digits) == written
+            assert written in final[f"figure-5{preset}-epsilon"].ours
     assert b.readout("theorem").value == pytest.approx(5.7946, abs=5e-5)
     assert b.readout("rounds").value == 6000
     assert b.readout("numerical").value == pytest.approx(0.919, abs=1e-3)
@@ -133,6 +145,54 @@ def test_risk_bounds_are_in_order(study):
         found = {key: s.y for key, s in curves(final).items()}
         assert np.all(found["silent"] <= found["exact"] * (1 + 1e-12))
         assert np.all(found["exact"] <= found["remark"] * (1 + 1e-12))
+
+
+def told(result):
+    return " ".join(result.guarantee.differences)
+
+
+def test_why_curves_differ_is_about_the_curves_that_are_drawn(study, quick):
+    eps = last(study, None, "eps")
+    assert "the first is 7.41 times the second here" in told(eps)
+    risk = last(study, None, "risk")
+    assert "Clones" not in told(risk)
+    assert "is 3.23 times the one by the exact error here" in told(risk)
+    assert "1.76 times that one here" in told(risk)
+    assert "more rounds, more clients" in told(risk)
+    one = last(study, None, "risk", randomiser="r_inf")
+    assert one.readout("exact").value == pytest.approx(one.readout("remark").value)
+    assert "give one curve" in told(one)
+    enough = last(study, None, "risk", epochs=200, k=10)
+    assert enough.readout("trivial").value > enough.readout("exact").value
+    assert "Lipschitz" not in told(enough)
+    short = last(study, None, "risk", epochs=1)
+    assert short.readout("trivial").value < short.readout("silent").value
+    assert "more rounds are needed, without privacy too" in told(short)
+    for key in ("epochs", "spent"):
+        sweep = EPOCHS if key == "epochs" else replace(default_sweep(study, key), points=9)
+        accuracy = last(study, Context(), "accuracy", sweep, **SMALL)
+        assert "SGD without privacy sees the same pictures" in told(accuracy)
+        assert ("one and the same training" in told(accuracy)) is (key == "spent")
+    counted = at_most(accuracy.readout("eps_theorem").value)
+    assert f"{counted} by “Theorem 1 (upper bound)”" in told(accuracy)
+
+
+@pytest.mark.parametrize("what", ["eps", "risk"])
+@pytest.mark.parametrize(("epochs", "k", "sent"), [(20, 500, "20"), (1, 10_000, "1")])
+def test_the_shuffler_sees_all_reports_of_a_client(study, what, epochs, k, sent):
+    guarantee = last(study, None, what, epochs=epochs, k=k).guarantee
+    assert f"a client sends γT = {sent} of them on average" in guarantee.trust
+    assert ("after 1 round when" in guarantee.replace_one) is (k == 10_000)
+
+
+@pytest.mark.parametrize("what", ["eps", "risk", "accuracy"])
+def test_conditions_of_single_curves_say_so(study, what, quick):
+    values = {"lam_max": 2, "epochs": 1, "clip": 0.01} | (SMALL if what == "accuracy" else {})
+    sweep = EPOCHS if what == "accuracy" else None
+    final = last(study, Context(), what, sweep, **values)
+    failing = [c.text for c in final.conditions if c.holds is False]
+    assert failing
+    assert all(text.startswith("Only ") for text in failing if "picture" not in text)
 
 
 @pytest.mark.parametrize("what", ["eps", "risk", "accuracy"])

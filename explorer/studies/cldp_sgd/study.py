@@ -154,6 +154,8 @@ class CldpSgd:
             "guarantee": said.guarantee(
                 upper=upper, delta=request["delta"], rounds=rounds,
                 local=request["eps0"], order=order, numerical=numerical,
+                messages=rounds * sampled / clients,
+                differing=said.epsilon_differences(upper, numerical),
             ),
         }  # fmt: skip
 
@@ -161,9 +163,9 @@ class CldpSgd:
         self, request: Request, points: SweptPoints, context: Context, full: bool
     ) -> dict[str, Any]:
         found = risk_bounds(request, points, context, full=full)
+        here = {key: float(bound.value[-1]) for key, (_, bound) in found.items()}
         conditions: tuple[Condition, ...] = (said.sampling(request["k"], request["n"]),)
         if request["k"] <= request["n"]:
-            here = {key: float(bound.value[-1]) for key, (_, bound) in found.items()}
             best = min(here["remark"], here.get("exact", np.inf))
             conditions += said.risk_conditions(norm_of(request), best, here["trivial"])
         named = [(key, label, bound) for key, (label, bound) in found.items()]
@@ -182,12 +184,15 @@ class CldpSgd:
         bounds, orders = quick_bounds(spending)
         if full:
             bounds |= slow_bounds(spending)
+        rounds = float(spending.rounds[0])
         return answer | {
             "guarantee": said.guarantee(
                 upper={key: float(bounds[key].value[0]) for key in _PROVED if key in bounds},
-                delta=request["delta"], rounds=float(spending.rounds[0]), local=request["eps0"],
+                delta=request["delta"], rounds=rounds, local=request["eps0"],
                 order=float(orders[0]),
                 numerical=float(bounds["numerical"].value[0]) if full else np.nan,
+                messages=rounds * request["k"] / request["n"],
+                differing=said.risk_differences(here, norm_of(request)),
             )
         }  # fmt: skip
 
@@ -239,6 +244,12 @@ class CldpSgd:
             report_bits = math.ceil(math.log2(size)) + 1 if _sparse(request) else 64 * size
         order = ledger.at_epochs(ledger.order, asked.epochs)
         edge = bool(ledger.at_epochs(ledger.theorem.truncated, asked.epochs))
+        rounds = ledger.at_epochs(ledger.spending.rounds, asked.epochs)
+        counted = {
+            "theorem": ledger.at(ledger.theorem, asked.epochs),
+            "numerical": ledger.at(ledger.numerical, asked.epochs),
+            "clones": ledger.at(ledger.clones, asked.epochs),
+        }
         return replace(
             result,
             tables=(table(asked, ledger, known),),
@@ -255,14 +266,12 @@ class CldpSgd:
                 ),
             ),
             guarantee=said.guarantee(
-                upper={
-                    "theorem": ledger.at(ledger.theorem, asked.epochs),
-                    "clones": ledger.at(ledger.clones, asked.epochs),
-                },
-                delta=request["delta"],
-                rounds=ledger.at_epochs(ledger.spending.rounds, asked.epochs),
-                local=request["eps0"], order=order,
-                numerical=ledger.at(ledger.numerical, asked.epochs),
+                upper={key: counted[key] for key in ("theorem", "clones")},
+                delta=request["delta"], rounds=rounds, local=request["eps0"], order=order,
+                numerical=counted["numerical"], messages=rounds * request["k"] / request["n"],
+                differing=said.accuracy_differences(
+                    counted, asked.epochs, points.sweep.key == "spent"
+                ),
             ),
             notes=(said.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
         )  # fmt: skip

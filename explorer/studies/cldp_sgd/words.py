@@ -7,7 +7,7 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.privacy.learning import guarantees
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, odds
+from explorer.studies.wording import at_most, guesses, odds, small, times
 
 _PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = guarantees.PRIVACY
@@ -79,12 +79,88 @@ def not_longer(epochs: int) -> str:
     return f"trained for E = {epochs} epochs: raise E, or narrow the axis, to train longer"
 
 
-DIFFERENCES = (
-    "“Theorem 1” adds Rényi bounds that hold for every k; the “numerical upper bound” composes the "
-    "privacy loss itself. Both bound the same training: the gap is the price of the formula.",
-    "“Clones + KOV” amplifies every round, then composes the rounds knowing only their (ε, δ): "
-    "what a round loses on average is forgotten.",
-)
+def epsilon_differences(upper: dict[str, float], numerical: float) -> tuple[str, ...]:
+    """Return why the accountants differ; arguments as for `guarantee`."""
+    gap = "the gap is the price of the formula"
+    if numerical > 0:
+        gap += f"; the first is {_as_large(upper['theorem'] / numerical)} the second here"
+    told = "what a round loses on average is forgotten"
+    if upper.get("clones", math.nan) > 0 and upper["theorem"] > 0:
+        told += f". It is {_as_large(upper['clones'] / upper['theorem'])} Theorem 1 here"
+    return (
+        "“Theorem 1” adds Rényi bounds that hold for every k; the “numerical upper bound” composes "
+        f"the privacy loss itself. Both bound the same training: {gap}.",
+        "“Clones + KOV” amplifies every round, then composes the rounds knowing only their (ε, δ): "
+        f"{told}.",
+    )
+
+
+def risk_differences(here: dict[str, float], p: float) -> tuple[str, ...]:
+    """Return why the bounds on the risk differ, by their values at the sliders."""
+    out = []
+    if "exact" in here:
+        ratio = here["remark"] / here["exact"]
+        if p == math.inf:
+            out.append(
+                "Remark 1 and the exact error give one curve: Remark 1's constant for R∞ is its "
+                "squared error itself."
+            )
+        else:
+            out.append(
+                "Remark 1 bounds the squared error of R₂ by 14·dC²((e^ε₀+1)/(e^ε₀−1))², whatever "
+                "its cap; the other curve takes the error of the chosen cap itself. The bound by "
+                f"Remark 1 is {_as_large(ratio)} the one by the exact error here."
+            )
+        out.append(
+            "Without privacy G² has only the clipped gradients in it; with the noise of the "
+            "randomised ones, averaged over k reports, the bound is "
+            f"{_as_large(here['exact'] / here['silent'])} that one here."
+        )
+    if here["trivial"] < min(here["remark"], here.get("exact", math.inf)):
+        needed = "more rounds, more clients in each or a larger ε₀ are needed"
+        if here["trivial"] < here["silent"]:
+            needed = "more rounds are needed, without privacy too,"
+        out.append(
+            "Lipschitz continuity alone bounds the risk of any model in the set, trained or not; "
+            f"here it is less than what convergence gives: {needed} before the bound says anything."
+        )
+    return tuple(out)
+
+
+def accuracy_differences(counted: dict[str, float], epochs: int, spent: bool) -> tuple[str, ...]:
+    """Return why the curves of accuracy differ.
+
+    Parameters
+    ----------
+    counted : dict
+        ε after `epochs` by curve; NaN where not known.
+    spent : bool
+        Whether accuracy is drawn against ε.
+    """
+    out = []
+    known = [
+        f"{at_most(value)} by “{LABELS[key]}”"
+        for key, value in counted.items()
+        if math.isfinite(value)
+    ]
+    if spent and len(known) > 1:
+        out.append(
+            "The curves of CLDP-SGD are one and the same training, drawn at the ε that each "
+            f"accountant counts for it: after E = {epochs} " + ", ".join(known) + "."
+        )
+    out.append(
+        "SGD without privacy sees the same pictures as often, but neither shortens nor randomises "
+        "its gradients, keeps its parameters in no set and has a step of its own (η = 0.5): the "
+        "gap is the price of all these together."
+    )
+    return tuple(out)
+
+
+def _as_large(ratio: float) -> str:
+    return "as large as" if abs(ratio - 1) < 0.005 else times(ratio)
+
+
+_RISK_ONLY = "Only for Theorem 3's bound on the risk, not for the guarantee"
 
 
 def conditions(
@@ -94,7 +170,8 @@ def conditions(
     return (
         sampling(sampled, clients),
         Condition(
-            "The best order lies inside the search (a larger λₘₐₓ might give a smaller ε)",
+            f"Only how sharp “{LABELS['theorem']}” is, which holds either way: the best order lies "
+            "inside the search (a larger λₘₐₓ might give a smaller ε)",
             not at_edge,
             f"λ* = {order:.0f}, λₘₐₓ = {lam_max:.0f}",
         ),
@@ -122,14 +199,14 @@ def training_conditions(
 ) -> tuple[Condition, ...]:
     """Return what Theorem 3's convergence needs of this training, and who holds what."""
     found = [
-        Condition("The loss is convex, as Theorem 3's convergence needs", convex),
-        Condition("The learning rate is Theorem 3's", rates),
+        Condition(f"{_RISK_ONLY}: the loss is convex", convex),
+        Condition(f"{_RISK_ONLY}: the learning rate is D/(G√t)", rates),
     ]
     if convex and math.isfinite(lipschitz):
         found.append(
             Condition(
-                "Clipping leaves gradients alone, C ≥ L: else the bound on the risk is about a "
-                "clipped descent that it doesn't cover",
+                f"{_RISK_ONLY}: clipping leaves gradients alone, C ≥ L (else it is about a clipped "
+                "descent that it doesn't cover)",
                 clip >= lipschitz,
                 f"C = {clip:.4g}, L = {lipschitz:.4g} on these pictures",
             )
@@ -156,12 +233,15 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
     norm = "∞" if p == math.inf else "2"
     return (
         Condition(
-            "The bound says more than that F is Lipschitz",
+            "Only how sharp the bound on the risk is: it says more than that F is Lipschitz",
             bound < trivial,
             f"bound {bound:.4g}, trivially {trivial:.4g}",
         ),
-        Condition(f"The loss is convex with ‖∇f‖_{norm} ≤ L = C", None),
-        Condition("The learning rate is D/(G√t), parameters are projected onto the set", None),
+        Condition(f"{_RISK_ONLY}: the loss is convex with ‖∇f‖_{norm} ≤ L = C", None),
+        Condition(
+            f"{_RISK_ONLY}: the learning rate is D/(G√t), parameters are projected onto the set",
+            None,
+        ),
     )
 
 
@@ -173,6 +253,8 @@ def guarantee(
     local: float,
     order: float,
     numerical: float,
+    messages: float,
+    differing: tuple[str, ...],
 ) -> Guarantee:
     """Return the guarantee at the sliders' values, by the smallest upper bound that is proved.
 
@@ -182,6 +264,8 @@ def guarantee(
         ε of ``theorem`` and, where known, ``clones`` and ``unamplified``.
     numerical : float
         ε of the numerical upper bound; NaN where not known.
+    messages : float
+        How many reports a client sends on average, γT.
     """
     source = min((key for key in upper if math.isfinite(upper[key])), key=lambda key: upper[key])
     epsilon = upper[source]
@@ -193,7 +277,9 @@ def guarantee(
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after {rounds:,.0f} rounds when one "
+            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after "
+            + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
+            + " when one "
             f"record is replaced by any other ({named}{sharper})"
         ),
         add_remove=(
@@ -204,12 +290,14 @@ def guarantee(
             "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
             "The server, and everyone it gives a model to, sees the shuffled reports of every "
             "round. Against the shuffler itself each report has only its own "
-            f"ε₀ = {at_most(local)}."
+            f"ε₀ = {at_most(local)}; over all rounds a client sends γT = "
+            + (f"{messages:,.0f}" if messages >= 10 else small(messages))
+            + " of them on average."
         ),
         sentence=guesses(
             epsilon, delta, "which of two records a client holds",
             "after seeing all shuffled reports and every model",
         ),
         references=(PRIVACY, ALGORITHM),
-        differences=DIFFERENCES,
+        differences=differing,
     )  # fmt: skip
