@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 
 from explorer.figures.style import HATCHES, MARKERS, series_styles
-from explorer.studies.model import Mark
+from explorer.studies.model import Mark, Sweep
 from explorer.ui.views.curves import SYMBOLS
 from explorer.ui.views.filled import PATTERNS
 from explorer.ui.views.value_axis import linear_ticks
@@ -58,8 +59,9 @@ def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     np.testing.assert_allclose(ours[:, 2], 0)
     np.testing.assert_allclose(ours[:, 3], 0.7 ** np.arange(7))
     (x0, x1), (_, y1) = plot.data_ranges()
-    assert x0 <= -0.4
-    assert x1 >= 6.4
+    # Clear of the axis, and of both ends of the plot.
+    assert -0.6 < x0 < -0.42
+    assert 6.42 < x1 < 6.6
     assert y1 >= 1
     labels = plot.bottom.tickValues(x0, x1, 600)[0][1]
     assert labels == [float(i) for i in range(7)]
@@ -68,6 +70,15 @@ def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     assert "0.49 at i = 2" in plot.crosshair.table.text()
     assert "theirs stops at level 4" in plot.lanes.reason_at(6.0, 3)
     assert plot.lanes.reason_at(3.0, 3) == ""
+
+
+def test_bars_alone_leave_no_part_of_the_axis_empty(showing, plot) -> None:
+    showing("budget")
+    before = plot.data_ranges()[0]
+    asked = replace(plot.result.request, sweep=Sweep("level", 0.0, 20.0, 21))
+    plot.result = replace(plot.result, request=asked)
+    plot.fit()
+    assert plot.data_ranges()[0] == before
 
 
 def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -> None:  # noqa: F811
@@ -212,8 +223,7 @@ def test_more_curves_than_colours_have_dashes_of_their_own(showing, plot) -> Non
     result = showing("many")
     styles = series_styles(result.series, "light")
     pens = {
-        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern()))
-        for c in plot._curves.values()
+        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern())) for c in plot._curves.values()
     }
     assert len(pens) == len(styles) == 12
 

@@ -261,14 +261,18 @@ class BoundsPlot(pg.GraphicsView):
         self.view_changed.emit()
 
     def fit(self) -> None:
-        """Show the whole sweep, and all of every visible curve that is not a function of x."""
+        """Show the whole sweep, and all of every visible curve that is not a function of x.
+
+        Bars alone need no more room than they take: a map of 8 levels has none up to the 11th.
+        """
         if self.result is None:
             return
         extents = [(s.mark, self._curves[s.key].extent) for s in self._visible()]
         extents = [(mark, ends) for mark, ends in extents if math.isfinite(ends[0])]
         sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
         sweep = self.result.request.sweep
-        if sweep is not None:
+        bars_alone = bool(extents) and all(mark is Mark.BARS for mark, _ in extents)
+        if sweep is not None and not bars_alone:
             ends = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
             if np.isfinite(ends).all():
                 sides.append((float(ends[0]), float(ends[1])))

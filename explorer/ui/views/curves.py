@@ -219,7 +219,9 @@ class Curve:
         if self.low is not None and self.mark is not Mark.BARS:
             ys += [axis_coordinates(e[there], self.y_log) for e in (self.low, self.high)]
         if self.mark is Mark.BARS and edges is not None:
-            xs += [e[places] for e in edges]
+            left, right = (e[places] for e in edges)
+            space = 0.25 * (right - left)  # between the first bar and the axis
+            xs += [left - space, right + space]
             if not self.y_log:
                 ys.append(np.zeros(1))
             else:  # the lowest bar is to be seen, too
