@@ -13,6 +13,10 @@ from explorer.studies.wording import at_most, guesses, small, times
 PAPER = "Balcer & Cheu 2020"
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
 THEOREM_32 = Reference(PAPER, "Theorem 3.2", "run at (ε/2, δ/2) for (ε, δ); errata A1, B6")
+PROOF_31 = Reference(PAPER, "Theorem 3.1(ii), proof", "with √p; errata B2, B3")
+PROOF_32 = Reference(
+    PAPER, "Theorem 3.2, proof", "with √p, β/h for β/n, at (ε/2, δ/2); errata A1, B2, B6"
+)
 PRINTED_31 = Reference(PAPER, "Theorem 3.1(ii)", "as printed; errata B2")
 PRINTED_32 = Reference(PAPER, "Theorem 3.2(iii)", "as printed, at (ε/2, δ/2); errata A1, B2, B6")
 PRINTED_ONE = Reference(PAPER, "Theorem 3.2(ii)", "as printed, at (ε/2, δ/2); errata A1, B2")
@@ -29,7 +33,7 @@ WARNER = Reference("Warner 1965", "randomised response", "Hoeffding")
 CURVES = {
     "calibrated": ("P_hist, calibrated exactly", Role.UPPER, EXACT),
     "tails": ("P_hist, calibrated exactly, exact tails", Role.UPPER, TAILS),
-    "paper": ("P_hist, the paper's constants", Role.UPPER, THEOREM_32),
+    "paper": ("P_hist, the paper's constants", Role.UPPER, PROOF_32),
     "printed": ("P_hist, α of Theorem 3.2(iii) as printed", Role.UPPER, PRINTED_32),
     "printed_one": ("P_hist, α of Theorem 3.2(ii) as printed", Role.UPPER, PRINTED_ONE),
     "local": ("local: unary encoding", Role.UPPER, UNARY),
@@ -67,7 +71,7 @@ CURVES = {
 COUNT_CURVES = {
     "calibrated": ("P_zsum, calibrated exactly", Role.UPPER, EXACT),
     "tails": ("P_zsum, calibrated exactly, exact tails", Role.UPPER, TAILS),
-    "paper": ("P_zsum, the paper's constants", Role.UPPER, THEOREM_31),
+    "paper": ("P_zsum, the paper's constants", Role.UPPER, PROOF_31),
     "printed": ("P_zsum, α of Theorem 3.1(ii) as printed", Role.UPPER, PRINTED_31),
     "printed_one": ("P_zsum, α of Theorem 3.1(ii) as printed", Role.UPPER, PRINTED_31),
     "paper_noise": ("the paper's constants", Role.UPPER, THEOREM_31),
