@@ -20,6 +20,7 @@ from explorer.studies.model import (
     Surface,
     Value,
     relevant,
+    with_unit,
 )
 from explorer.studies.wording import safe_to_show, with_role
 
@@ -85,7 +86,7 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
         if parameter is None:
             parts.append(f"{key} = {value}")
         elif relevant(parameter, values, request.quantity):
-            parts.append(parameter_text(parameter, value))
+            parts.append(parameter_text(with_unit(parameter, values), value))
     return " · ".join(parts)
 
 
@@ -116,6 +117,7 @@ def axis_labels(result: Result) -> tuple[str, str]:
     x = request.sweep.key if request.sweep else ""
     for p in study.parameters if study else ():
         if p.key == x:
+            p = with_unit(p, dict(request.values))
             x = axis_label(p.name, p.symbol, p.latex, p.unit)
             break
     y = request.quantity

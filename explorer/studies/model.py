@@ -23,6 +23,7 @@ from explorer.studies.parameters import (
     Sweep,
     Value,
     relevant,
+    with_unit,
 )
 from explorer.studies.requests import Request, Selection
 from explorer.studies.results import (
@@ -65,6 +66,7 @@ __all__ = [
     "parameter",
     "quantity",
     "relevant",
+    "with_unit",
 ]
 
 

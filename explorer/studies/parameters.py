@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
 import numpy as np
@@ -82,6 +82,9 @@ class Parameter:
     group : str
         Heading under which a panel puts it: ``"space"`` (the metric space), ``"mechanism"``,
         ``"simulation"``, ``"data"``; empty for the study's main parameters, which come first.
+    unit_from : str
+        Key of the choice parameter whose value is the unit (``km``; ``none`` for no unit); `unit`
+        is empty then. See `with_unit`.
     suffixes : tuple of str
         For `Kind.FILE`: what a file's name may end with; empty means a folder is asked for.
     """
@@ -105,6 +108,7 @@ class Parameter:
     replaces: tuple[str, ...] = ()
     group: str = ""
     suffixes: tuple[str, ...] = ()
+    unit_from: str = ""
 
     @property
     def numeric(self) -> bool:
@@ -174,6 +178,14 @@ class Parameter:
             xs = np.linspace(low, high, points)
         xs[0], xs[-1] = low, high
         return np.unique(np.rint(xs)) if self.kind is Kind.INTEGER else xs
+
+
+def with_unit(parameter: Parameter, values: Mapping[str, Value]) -> Parameter:
+    """Return a parameter with the unit that another one chooses for it."""
+    if not parameter.unit_from:
+        return parameter
+    unit = str(values.get(parameter.unit_from, ""))
+    return replace(parameter, unit="" if unit == "none" else unit)
 
 
 def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -> bool:

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.figures.words import axis_labels, settings_line
 from explorer.privacy.bounds import Role
 from explorer.studies.choose_alpha import ChooseAlpha
 from explorer.studies.choose_alpha.words import change_sentence, factor, rounded_up
-from explorer.studies.metric_space import chosen_space
+from explorer.studies.metric_space import chosen_space, half_circumference
 from explorer.studies.model import Mark, Scale, Sweep, default_request
 from tests.studies import walking
 from tests.studies.context import Context
@@ -194,3 +195,31 @@ def test_the_sentence_of_the_issue():
         "Moving 1/30 of your data by 100 km changes any outcome's odds by at most e^0.2 "
     )
     assert "55:45" in result.guarantee.sentence
+
+
+@pytest.mark.parametrize(
+    ("unit", "shown"), [("mi", " mi"), ("km", " km"), ("m", " m"), ("none", "")]
+)
+def test_distances_have_the_unit_of_the_space_wherever_they_are_written(unit, shown):
+    result = ask("alpha", "distance1", 10.0, 1000.0, 5, space_unit=unit)
+    line = settings_line(result)
+    assert f"d₂ = 100{shown} ·" in line
+    x, _ = axis_labels(result)
+    assert (f"[{unit}]" in x) == bool(shown)
+    plane = ask("fraction", "moved", 10.0, 1000.0, 5, space_unit=unit)
+    assert (f"[{unit}]" in axis_labels(plane)[0]) == bool(shown)
+    assert "unit" not in axis_labels(plane)[0]
+    side = ask(space="line", space_unit=unit)
+    assert f"L = 20{shown}" in settings_line(side)
+
+
+def test_in_metres_the_whole_earth_can_be_asked_about():
+    p = {p.key: p for p in STUDY.parameters}["distance1"]
+    half = half_circumference("paper", "m")
+    assert p.high > half
+    result = ask("alpha", "distance1", 1e6, 2.5e7, 5, space_unit="m", distance1=2e7, tau1=1.0)
+    assert "20,000,000 m" in result.tables[0].rows[0][2]
+
+
+def test_the_page_calls_marks_what_is_no_dot():
+    assert not any("are the dots" in paragraph for paragraph in STUDY.page.what)

@@ -272,3 +272,16 @@ def test_two_drags_are_two_steps(qtbot, tiny_study) -> None:
     assert session.request()["eps"] == 1.0
     assert not session.undo_text
     panel.close_panel()
+
+
+def test_the_end_of_a_slider_has_the_unit_that_another_parameter_chooses(qtbot) -> None:
+    session = Session(SessionState("choose-alpha"))
+    panel = ParametersPanel(session)
+    qtbot.addWidget(panel)
+    row = panel._page(get_study("choose-alpha")).rows["distance1"]
+    assert row.high_end.text().endswith(" mi")
+    session.set_value("space_unit", "km")
+    assert row.high_end.text().endswith(" km")
+    assert " km;" in row.toolTip()
+    session.set_value("space_unit", "none")
+    assert not row.high_end.text().endswith("km")

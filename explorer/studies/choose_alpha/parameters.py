@@ -7,7 +7,8 @@ from explorer.studies.model import Kind, Parameter, Quantity, Scale
 
 MOST = 4
 """Most requirements."""
-FARTHEST = 25_000.0
+FARTHEST = 2.5e7
+"""Half the Earth's circumference is 2.004e7 metres."""
 _SUBSCRIPTS = "₁₂₃₄"
 _DEFAULTS = ((0.2, 1000.0, 0.08, 1 / 30), (0.2, 100.0, 0.008, 1.0), (1.0, 500.0, 0.04, 0.5),
              (0.1, 5.0, 0.001, 1.0))  # fmt: skip
@@ -33,7 +34,7 @@ def _requirement(i: int) -> tuple[Parameter, ...]:
             "How far the items moved go on average, in the unit of the space. Asking it of a "
             "longer way is more private.",
             Kind.REAL, distance, 1e-3, FARTHEST, Scale.LOG, more_private="high",
-            latex=f"d_{i}", relevant_when=(used, ("space", WITH_UNIT)),
+            latex=f"d_{i}", relevant_when=(used, ("space", WITH_UNIT)), unit_from="space_unit",
         ),
         Parameter(
             f"q{i}", f"q{mark}", f"{name} change: distance",
@@ -61,11 +62,12 @@ PARAMETERS = (
     ),
     *(p for i in range(1, MOST + 1) for p in _requirement(i)),
     Parameter(
-        "moved", "d", "change looked at: distance, in the unit of the space",
+        "moved", "d", "change looked at: distance",
         "Another change of a user's data, to see what α makes of it: how far its items go on "
         "average, in the unit of the space.",
         Kind.REAL, 100.0, 1e-3, FARTHEST, Scale.LOG,
         quantities=("eps", "fraction"), relevant_when=(("space", WITH_UNIT),),
+        unit_from="space_unit",
     ),
     Parameter(
         "moved_q", "q", "change looked at: distance",

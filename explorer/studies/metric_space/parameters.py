@@ -107,6 +107,7 @@ _OTHERS = (
         Scale.LOG,
         group="space",
         relevant_when=(("space", (LINE, SQUARE_L1, SQUARE_L2, GRID)),),
+        unit_from="space_unit",
     ),
     Parameter(
         "space_cells",

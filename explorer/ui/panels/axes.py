@@ -19,6 +19,7 @@ from explorer.studies.model import (
     default_sweep,
     parameter,
     quantity,
+    with_unit,
 )
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
@@ -137,8 +138,10 @@ class XAxisBar(QWidget):
     def show_request(self, study: Study, request: Request) -> None:
         """Show what a request has on its x axis."""
         self._study = study
-        sweep = request.sweep
-        shown = (study.id, request.quantity, sweep)
+        sweep, values = request.sweep, dict(request.values)
+        keys = quantity(study, request.quantity).sweeps if sweep is not None else ()
+        swept = [with_unit(parameter(study, key), values) for key in keys]
+        shown = (study.id, request.quantity, sweep, tuple(p.unit for p in swept))
         if shown == self._shown:
             return
         self._shown = shown
@@ -146,7 +149,6 @@ class XAxisBar(QWidget):
         if sweep is None:
             return
         self._left[study.id, sweep.key] = sweep
-        swept = [parameter(study, key) for key in quantity(study, request.quantity).sweeps]
         items = [(p.key, axis_words(p.symbol, p.name, p.unit)) for p in swept]
         self.parameter.offer(items, sweep.key)
         p = parameter(study, sweep.key)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Parameter, Result, Study, Value, relevant
+from explorer.studies.model import Parameter, Result, Study, Value, relevant, with_unit
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.errors import explain
@@ -71,6 +71,9 @@ class _Page(QWidget):
             value, before = values[key], self._values.get(key)
             if before is None or value != before or type(value) is not type(before):
                 row.show_value(value)
+            source = row.parameter.unit_from
+            if source and self._values.get(source) != values[source]:
+                row.show_unit(with_unit(row.parameter, values).unit)
         self._values = values
 
     def show_rows(self, shown: list[str]) -> None:

@@ -13,7 +13,7 @@ from explorer.engine.host import Host
 from explorer.engine.looks import Look, Pin, pins_from_list, pins_to_list
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity
+from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity, with_unit
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.pinning import Pinning
 from explorer.ui.controllers.solving import Solving
@@ -309,7 +309,7 @@ class BoundsWorkspace(QWidget):
         sweep = result.request.sweep
         x_words, x_log = "", False
         if sweep is not None:
-            p = parameter(study, sweep.key)
+            p = with_unit(parameter(study, sweep.key), dict(result.request.values))
             x_words, x_log = axis_words(p.symbol, p.name, p.unit), sweep.scale is Scale.LOG
         before = self.current_result
         if before is None or _subject(before.request) != _subject(result.request):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -50,6 +51,9 @@ class ParameterRow(QWidget):
     def mark_swept(self, swept: bool) -> None:
         """Tell the user that this parameter runs along the x axis."""
 
+    def show_unit(self, unit: str) -> None:
+        """Show the unit that another parameter chooses for this one."""
+
 
 class NumberRow(ParameterRow):
     """A label, a typed value and a slider with named ends."""
@@ -78,13 +82,9 @@ class NumberRow(ParameterRow):
         ends = QHBoxLayout()
         ends.setContentsMargins(2, 0, 2, 0)
         for side, number in (("low", p.low), ("high", p.high)):
-            words = pretty_number(number)
-            if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
-                words += f" {p.unit}"
-            if p.more_private == side:
-                words = f"{words} · more private" if side == "low" else f"more private · {words}"
-            end = QLabel(words, objectName="faint")
+            end = QLabel(_end(p, side, number), objectName="faint")
             ends.addWidget(end)
+            self.high_end = end
             if side == "low":
                 ends.addStretch(1)
                 ends.addWidget(self.swept)
@@ -125,6 +125,13 @@ class NumberRow(ParameterRow):
         """Tell the user that this parameter runs along the x axis."""
         self.swept.setVisible(swept)
 
+    def show_unit(self, unit: str) -> None:
+        """Show the unit that another parameter chooses for this one."""
+        p = replace(self.parameter, unit=unit)
+        self.high_end.setText(_end(p, "high", p.high))
+        self.setToolTip(_tooltip(p))
+        self.field.set_help(_tooltip(p))
+
 
 class ChoiceRow(ParameterRow):
     """A label and a list of choices."""
@@ -164,6 +171,16 @@ class FlagRow(ParameterRow):
     def show_value(self, value: Value) -> None:
         """Show a value without emitting anything."""
         self.box.setChecked(bool(value))
+
+
+def _end(p: Parameter, side: str, number: float) -> str:
+    """Return what stands at an end of the slider."""
+    words = pretty_number(number)
+    if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
+        words += f" {p.unit}"
+    if p.more_private == side:
+        words = f"{words} · more private" if side == "low" else f"more private · {words}"
+    return words
 
 
 def _long(unit: str) -> bool:
