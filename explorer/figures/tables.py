@@ -24,8 +24,8 @@ TABLE_FORMATS = ("csv", "json")
 SCHEMA = "privacy-explorer-result/1"
 RECIPE_PREFIX = "# recipe: "
 ABSENT_IN_JSON = (
-    "null in y: the statement does not hold at that x, see why_absent; every series has its own x, "
-    "and at any other it was not computed"
+    "null in y: the statement does not hold at that x or its number is infinite, see why_absent; "
+    "every series has its own x, and at any other it was not computed"
 )
 
 
@@ -143,10 +143,9 @@ def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> 
     if result.request.sweep:
         x, y = result.request.sweep.key, result.request.quantity
         lines.append(f"x is {x}; the other columns are {y}{_empty_cells(visible)}")
-    rows = _shared_x(visible).size
     for series in visible:
         lines.append(f"{series.key}: {words.legend_label(series)}; {series.reference}")
-        lines += [f"{series.key}: {text}" for text in empty_texts(series, rows)]
+        lines += [f"{series.key}: {text}" for text in empty_texts(series, visible)]
         lines += [series.note] if series.note else []
     for surface in shown:
         only = " (curator only)" if surface.curator_only else ""
@@ -180,40 +179,38 @@ def _empty_cells(series: Sequence[Series]) -> str:
     """Return what the head of a table has to say of empty cells."""
     rows = _shared_x(series).size
     if all(_is_function(s) and s.x.size == rows for s in series):
-        return "; empty where a statement does not hold"
+        infinite = " or is infinite" * any(s.infinite for s in series)
+        return f"; empty where a statement does not hold{infinite}"
     return (
         "; a cell is empty where the statement does not hold at that x or was not computed there: "
         "the lines of its column say which"
     )
 
 
-def empty_texts(series: Series, rows: int) -> list[str]:
-    """Return what empty cells in a curve's column mean: not computed, or why it does not hold.
+def empty_texts(series: Series, table: Sequence[Series]) -> list[str]:
+    """Return what empty cells in a curve's column of `wide_table` mean.
 
-    Parameters
-    ----------
-    series : Series
-    rows : int
-        How many x the functions of x in the table have together.
+    That it was not computed at the x of others, where it does not hold or is infinite, and why.
     """
     texts = []
-    points = len(series.x)
+    points, rows = len(series.x), _shared_x(table).size
     if not _is_function(series):
         texts.append(f"in {points} rows of its own at the end; not computed at the x of the others")
     elif points < rows:
         texts.append(f"computed at {points} of {rows} x; empty at the others: not computed there")
     why = series.why_absent or "not defined"
+    fails = "✗" if series.infinite else "✗ does not hold"
     ranges = words.absent_ranges(list(series.x), series.present)
     if not series.present.any() and points:
-        texts.append(f"✗ does not hold at any x: {why}")
+        texts.append(f"{fails} at any x: {why}")
     elif ranges and series.mark is Mark.PATH:
-        texts.append(f"✗ does not hold in parts of the path: {why}")
+        texts.append(f"{fails} in parts of the path: {why}")
     elif ranges:
         where = ", ".join(
             plain_number(a) if a == b else f"{plain_number(a)} … {plain_number(b)}"
             for a, b in ranges
         )
-        texts.append(f"✗ does not hold at x = {where}: {why}")
+        texts.append(f"{fails} at x = {where}: {why}")
     return texts
 
 

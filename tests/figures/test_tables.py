@@ -76,6 +76,15 @@ def test_what_does_not_hold_and_what_was_not_computed_are_told_apart():
     assert document["series"][1]["y"] == [None, 7, None]
 
 
+def test_what_is_infinite_is_not_said_to_fail():
+    y = [1.0, np.nan, np.nan]
+    result = curves(series("odd", Role.EXACT, y, [1, 2, 3], why_absent="infinite: no noise"))
+    view = ViewState.for_result(result, hidden=("paper", "exact", "lower", "simulated"))
+    comments, _ = read(table_text(result, view, RECIPE))
+    assert "# odd: ✗ at x = 2 … 3: infinite: no noise" in comments
+    assert any(line.endswith("does not hold or is infinite") for line in comments)
+
+
 def test_curves_over_the_same_points_are_empty_only_where_they_do_not_hold():
     result = curves()
     comments, _ = read(table_text(result, ViewState.for_result(result), RECIPE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +44,13 @@ def test_all_numbers_stand_in_a_table_that_follows_the_slider(window, below, set
         shown[[x in exact.x for x in (r[0] for r in model.rows)]], exact.y
     )
     assert model.index(model.rowCount() - 1, 1).data() == "–"
+    # A dash is either: which, the column's tip says.
+    tips = dict(zip(columns, model.tips, strict=True))
+    assert re.search(
+        r"\n✗ does not hold at x = .*: it holds for small ε only", tips["≤ upper bound"]
+    )
+    few = next(s for s in result.series if s.key == "dots").x.size
+    assert f"\ncomputed at {few} of {model.rowCount()} x" in tips["≈ simulation"]
     window.session.set_quantity("many")
     settled(window)
     assert model.columnCount() == 13

@@ -7,7 +7,7 @@ import math
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
 
-from explorer.figures.tables import wide_table
+from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Result, Table
 from explorer.ui.widgets.number_table import NumberTable
@@ -174,7 +174,8 @@ class BelowPlot(QTabWidget):
             series = known.get(key) or known[key.rpartition(":")[0]]
             ending = "" if key in known else f", {key.rpartition(':')[2]}"
             names.append(f"{series.role.glyph} {series.label}{ending}")
-            tips.append(f"{series.label}{ending} ({series.role.value}); {series.reference}")
+            tip = f"{series.label}{ending} ({series.role.value}); {series.reference}"
+            tips.append("\n".join([tip, *empty_texts(series, result.series)]))
             roles.append(series.role)
         rows = [[None if math.isnan(v) else v for v in row] for row in numbers.tolist()]
         self.numbers.title = ""
