@@ -14,7 +14,13 @@ import pytest
 from explorer.privacy import coordinates as co
 from explorer.privacy.bounds import Role
 from explorer.studies.coordinate_mean import CoordinateMean
-from explorer.studies.coordinate_mean.plans import Demand, convex_plan, mse, searched_plans
+from explorer.studies.coordinate_mean.plans import (
+    Demand,
+    convex_plan,
+    mse,
+    proposition6_plan,
+    searched_plans,
+)
 from explorer.studies.model import (
     Cancelled,
     Fidelity,
@@ -100,13 +106,77 @@ def test_what_the_presets_say_of_our_numbers():
     bars = curves(walking.preset(STUDY, "budgets"))
     assert bars["paper"].y[0] == pytest.approx(0.09, abs=5e-4)
     assert bars["exact"].y[0] == pytest.approx(0.153, abs=5e-4)
+    np.testing.assert_allclose(bars["baseline"].y, 0.2)
+    assert bars["baseline"].role is Role.BASELINE
+    own = bars["proposition6"].y[[0, -1]]
+    np.testing.assert_allclose(own, [0.062, 0.093], atol=5e-4)
     corollary = walking.preset(STUDY, "corollary1")
     shown = curves(corollary)
-    np.testing.assert_allclose(shown["paper"].y / shown["theorem2"].y, 6.0, rtol=0.03)
+    ratio = shown["paper"].y / shown["theorem2"].y
+    np.testing.assert_allclose(ratio[shown["paper"].present], 6.0, rtol=0.03)
     assert any("0.0165" in condition.margin for condition in corollary.conditions)
     worst = curves(ask(low=0.999, high=1.0, points=2, projected=True, x2=1.0)[-1])
     assert worst["paper_projected"].y[0] == pytest.approx(2.94, abs=0.01)
     assert worst["baseline_projected"].y[0] == pytest.approx(1.476, abs=1e-3)
+
+
+def test_the_papers_curve_breaks_where_it_jumps():
+    shown = curves(ask(points=101, projected=True)[-1])
+    for key in ("paper", "theorem2", "paper_projected"):
+        curve = shown[key]
+        gap = np.flatnonzero(~curve.present)
+        assert gap.tolist() == [curve.x.size - 2], key
+        assert 0.99 < curve.x[gap[0]] < 1.0
+        assert "jumps" in curve.why_absent
+    # The error grows without bound before q = 1, where it is that of min δ-LDP.
+    paper = shown["paper"]
+    assert paper.y[-1] == pytest.approx(shown["baseline"].y[-1], rel=1e-12)
+    assert paper.y[-3] > 1e4
+    near = ask(low=0.999, high=0.9999, points=2)[-1]
+    assert curves(near)["paper"].y[0] == pytest.approx(1_195_449.6, rel=1e-6)
+    assert curves(near)["paper"].present.all()
+    # What is computed at the slider is told there, too.
+    assert ask(points=101, q=0.995)[-1].readout("paper").value > 1e4
+    for key in ("baseline", "exact", "hybrid", "best_zeta", "corollary1"):
+        assert shown[key].present.all()
+
+
+def test_with_a_fixed_zeta_it_jumps_where_all_budgets_become_one():
+    values = {"zeta_rule": "fixed", "zeta": 0.5}
+    jump = math.expm1(0.1) / math.expm1(0.2)
+    shown = curves(ask(points=101, **values)[-1])
+    (gap,) = np.flatnonzero(~shown["paper"].present)
+    around = shown["paper"].x[[gap - 1, gap + 1]]
+    assert around[0] < jump < around[1]
+    levels = curves(ask("level", "q", points=101, **values)[-1])
+    assert not levels["paper"].present[gap]
+    assert levels["exact"].present.all()
+
+
+@pytest.mark.parametrize(
+    ("key", "low", "high", "values"),
+    [("n", 1, 1e6, {}), ("eps", 0.3, 5.0, {}), ("level", 0.01, 1.9, {}), ("q", 0.0, 0.9, {}),
+     ("share", 0.0, 1.0, {}), ("d", 2, 30, {}), ("level", 0.5, 5.0, {"q": 0.0})],
+)  # fmt: skip
+def test_curves_without_a_jump_are_whole(key, low, high, values):
+    assert curves(ask("mse", key, low, high, 20, **values)[-1])["paper"].present.all()
+
+
+@pytest.mark.parametrize("profile", ["two", "linear", "geometric"])
+@pytest.mark.parametrize("q", [0.0, 0.1, 1.0])
+def test_channels_by_proposition_6_keep_the_levels(profile, q):
+    demand = Demand(profile, 7, 2 if profile == "two" else 1, 0.3, 2.0, q, 0.5 * (1 + q))
+    plan = proposition6_plan(demand)
+    slack = 1 + 1e-12
+    assert plan.total <= 2.0 * slack
+    assert np.all(co.linear_budget_matrix(demand.levels, q) @ plan.c <= slack)
+    assert np.all(co.bcdp_from_cdp(plan.c, q) <= demand.levels * slack)
+    assert np.all(co.best_certificate(plan.c, q, plan.total) <= demand.levels * slack)
+    subsets = [(i,) for i in range(7)]
+    assert plan.worst == pytest.approx(float(co.design_mse(7, subsets, plan.c)))
+    # No worse than in proportion to the demanded levels.
+    share = min(co.linear_budget_scale(demand.levels, q, demand.levels), 2.0 / demand.levels.sum())
+    assert plan.worst <= float(co.design_mse(7, subsets, share * demand.levels)) * slack
 
 
 def test_better_designs_are_never_worse():
@@ -114,7 +184,9 @@ def test_better_designs_are_never_worse():
         shown = curves(ask(points=12, **values)[-1])
         for better, worse in itertools.pairwise(("hybrid", "exact", "best_zeta", "baseline")):
             assert walking.ordered(shown[better], shown[worse]), (better, worse, values)
-        assert walking.ordered(shown["best_zeta"], shown["paper"])
+        paper = shown["paper"]
+        computed = np.isin(paper.x, shown["best_zeta"].x)
+        assert np.all(shown["best_zeta"].y <= paper.y[computed] * (1 + 1e-9))
 
 
 def test_errors_are_those_of_the_mathematics():
@@ -206,12 +278,12 @@ def test_designs_for_any_levels(q):
         )
 
 
-def test_cvxpy_is_asked_in_the_worker_and_agrees():
+def test_the_convex_design_is_asked_in_the_worker_and_agrees():
     context = Context()
     result = ask("budget", "i", 1, 10, 10, context, q=0.1)[-1]
     assert context.heavy_calls == ["convex_plan"]
     rows = {row[0]: row for row in result.tables[0].rows}
-    convex = rows["one channel a level, globally best (cvxpy)"]
+    convex = rows["one channel a level, globally best"]
     assert convex[-1] == pytest.approx(mse(convex_plan(_demand(0.1)), 0.0, 1e4))
     assert rows["hybrid channels, exact constraint"][-1] <= convex[-1] * (1 + 1e-6)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -68,6 +69,36 @@ def order_bounds(
     return found
 
 
+def jumps(demands: Sequence[Demand], paper: Sequence[Plan], points: SweptPoints) -> list[int]:
+    """Return the places before which Theorem 2's budgets jump.
+
+    There (16) changes between one budget for all coordinates and less for the sensitive ones,
+    which with any coupling is less by log(1 + q(e^δ − 1)) at least (errata B2). Over d and the
+    share of sensitive coordinates every step is a jump, and none is told.
+    """
+    if points.sweep.key in ("d", "share"):
+        return []
+    even = np.array([plan.c[0] == plan.c[-1] for plan in paper[:-1]])
+    coupled = np.array([demand.q > 0.0 for demand in demands[:-1]])
+    changed = (even[1:] != even[:-1]) & coupled[1:] & coupled[:-1]
+    return (np.flatnonzero(changed) + 1).tolist()
+
+
+def broken(series: Series, before: Sequence[int]) -> Series:
+    """Return a curve with a gap before each of these places, where it jumps."""
+    if not before:
+        return series
+    places = list(before)
+    middle = 0.5 * (series.x[[i - 1 for i in places]] + series.x[places])
+    reasons = [series.why_absent, said.JUMPS]
+    return replace(
+        series,
+        x=np.insert(series.x, places, middle),
+        y=np.insert(series.y, places, np.nan),
+        why_absent="; ".join(reason for reason in reasons if reason),
+    )
+
+
 def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> tuple[Series, ...]:
     """Return the demanded levels and every mechanism's budgets as bars over the coordinates."""
     x = points.x
@@ -83,8 +114,8 @@ def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> 
 
     series = [bars("demanded", "min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)]
     for key, plan in plans.items():
-        label, _, source = said.NAMES[key]
-        series.append(bars(key, f"c: {label}", Role.EXACT, plan.c, source, f"L = {plan.total:.4g}"))
+        label, role, source = said.NAMES[key]
+        series.append(bars(key, f"c: {label}", role, plan.c, source, f"L = {plan.total:.4g}"))
     return tuple(series)
 
 

@@ -17,6 +17,7 @@ from explorer.studies.coordinate_mean.parameters import LINEAR, TWO
 Subsets = tuple[tuple[int, ...], ...]
 NESTED = ("baseline", "paper", "best_zeta", "exact")
 PLANS = (*NESTED, "hybrid")
+_POWERS = np.linspace(0.0, 1.0, 41)
 
 
 @dataclass(frozen=True)
@@ -285,8 +286,24 @@ def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
     return found
 
 
+def proposition6_plan(demand: Demand) -> Plan:
+    """Return one channel a coordinate, with budgets that Proposition 6 and ε allow.
+
+    A_δ·c ≤ 1 and Σc ≤ ε; c is the multiple of a power (0 to 1) of the demanded levels with the
+    least error in the worst case.
+    """
+    levels = demand.levels
+    ratios = (levels[:, None] / levels[0]) ** _POWERS
+    used = (co.linear_budget_matrix(levels, demand.q) @ ratios).max(axis=0)
+    c = ratios * np.minimum(1.0 / used, demand.eps / ratios.sum(axis=0))
+    c = c[:, np.argmin((1.0 / np.tanh(0.5 * c) ** 2).sum(axis=0))]
+    subsets = tuple((i,) for i in range(demand.d))
+    second = co.m_ldp_second_moment(np.ones(demand.d, int), c)
+    return Plan(c, float(c.sum()), second, np.ones(demand.d), subsets, tuple(c.tolist()))
+
+
 def convex_plan(demand: Demand) -> Plan:
-    """Return one channel a group of equal levels, its levels globally best, by cvxpy."""
+    """Return one channel a group of equal levels, with the globally best levels (convex)."""
     groups: dict[float, list[int]] = defaultdict(list)
     for i, level in enumerate(demand.levels):
         groups[float(level)].append(i)

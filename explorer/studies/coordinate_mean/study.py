@@ -13,10 +13,12 @@ from explorer.privacy.bounds import Bound, Reference, Role
 from explorer.studies.coordinate_mean import words as said
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
+    broken,
     brute_force,
     budget_bars,
     chosen,
     error_bound,
+    jumps,
     level_bounds,
     order_bounds,
     projected_bound,
@@ -32,10 +34,11 @@ from explorer.studies.coordinate_mean.plans import (
     convex_plan,
     mse,
     paper_plans,
+    proposition6_plan,
     searched_plans,
-    sensitive,
     two_level_plans,
 )
+from explorer.studies.coordinate_mean.points import coordinates, demands_of, spread, with_coupling
 from explorer.studies.coordinate_mean.public_file import CAVEATS, PublicCoupling, public_coupling
 from explorer.studies.model import (
     Context,
@@ -88,9 +91,9 @@ class CoordinateMean:
         public = None
         if request["q_from"] == FILE and request["public"]:
             public = public_coupling(request["public"], request["bins"], context)
-        points = _with_coupling(swept_points(self, request), public)
+        points = with_coupling(swept_points(self, request), public)
         if request.quantity == "budget":
-            points = _coordinates(points, request["d"])
+            points = coordinates(points, request["d"])
         elif points.sweep.key in ("d", "share"):
             points = points.thinned(_SIZES)
         work = _Work(request, context, points, public)
@@ -132,12 +135,15 @@ class _Work:
             key: (points, list(plans)) for key, plans in self.closed.items()
         }
         """Mechanisms by the points at which they are known."""
+        self.jumps = jumps(self.demands, self.closed["paper"], points)
 
     def answer(self, fidelity: Fidelity) -> Result:
         """Return the answer, coarse (few searched points, not the best ζ) or full."""
         self._search(fidelity)
         here = {key: plans[-1] for key, (_, plans) in self.known.items()}
         demand = self.demands[-1]
+        if fidelity is Fidelity.FULL:
+            here["proposition6"] = self.proposition6 = proposition6_plan(demand)
         series, readouts = {
             "mse": self._errors,
             "budget": self._budgets,
@@ -186,7 +192,7 @@ class _Work:
                 self._add(self.points, [size], full)
             return
         if full or (two and self.points.sweep.key not in ("d", "share")):
-            kept = _spread(size, (size if two else _SEARCHED) if full else _COARSE)
+            kept = spread(size, (size if two else _SEARCHED) if full else _COARSE)
             self._add(chosen(self.points, kept), [*kept, size], full)
 
     def _add(self, points: SweptPoints, places: list[int], full: bool) -> None:
@@ -199,7 +205,7 @@ class _Work:
             return
         # Over q the best ζ is found for all points together, else for one after the other.
         size = 0 if self.request.quantity == "budget" else self.points.x.size
-        kept = _spread(size, size if self.points.sweep.key == "q" else _ZETAS)
+        kept = spread(size, size if self.points.sweep.key == "q" else _ZETAS)
         wanted = [self.demands[place] for place in (*kept, -1)]
         distinct = list({x.apart_from_zeta: x for x in wanted}.values())
         token = tuple(x.apart_from_zeta for x in distinct)
@@ -257,7 +263,8 @@ class _Work:
                 note = "" if key in self.closed else said.FOUND
             else:
                 continue
-            series.append(curve_of(key, label, points, bound, note=note, mark=self._mark(key)))
+            curve = curve_of(key, label, points, bound, note=note, mark=self._mark(key))
+            series.append(broken(curve, self.jumps) if key in ("paper", "theorem2") else curve)
             readouts.append(readout_of(key, label, bound, note=note))
         full = fidelity is Fidelity.FULL
         if full and self.public is not None and self.points.sweep.key == "q":
@@ -268,9 +275,8 @@ class _Work:
                 self.context.check()
                 label = f"{said.NAMES[key][0]}, projected"
                 bound = projected_bound(plans, points)
-                series.append(
-                    curve_of(f"{key}_projected", label, points, bound, mark=self._mark(key))
-                )
+                curve = curve_of(f"{key}_projected", label, points, bound, mark=self._mark(key))
+                series.append(broken(curve, self.jumps) if key == "paper" else curve)
                 readouts.append(readout_of(f"{key}_projected", label, bound))
         return tuple(series), tuple(readouts)
 
@@ -286,8 +292,10 @@ class _Work:
         )  # fmt: skip
 
     def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
-        order = ("paper", "exact", "hybrid", "best_zeta")
+        order = ("paper", "baseline", "exact", "hybrid", "best_zeta")
         plans = {key: self.known[key][1][-1] for key in order if key in self.known}
+        if fidelity is Fidelity.FULL:
+            plans["proposition6"] = self.proposition6
         readouts = tuple(
             Readout(
                 f"total_{key}", f"L of {said.BUDGETS[key]}", plan.total, Role.EXACT, "nats",
@@ -311,7 +319,9 @@ class _Work:
                 some = demands_of(self.request, points)
                 shown.append((key, points, level_bounds(some, {key: plans}, points, whose)[key]))
         for key, points, bound in shown:
-            series.append(curve_of(key, LEVEL_NAMES[key], points, bound, mark=self._mark(key)))
+            curve = curve_of(key, LEVEL_NAMES[key], points, bound, mark=self._mark(key))
+            of_the_paper = key in ("paper", "proposition4", "total")
+            series.append(broken(curve, self.jumps) if of_the_paper else curve)
             readouts.append(readout_of(key, LEVEL_NAMES[key], bound, unit="nats"))
         if fidelity is Fidelity.FULL:
             found = brute_force(
@@ -341,7 +351,7 @@ class _Work:
                 ("coordinate-mean", "convex", demand.apart_from_zeta),
                 lambda: self.context.heavy(convex_plan, demand),
             )
-            rows.append(("one channel a level, globally best (cvxpy)", convex))
+            rows.append(("one channel a level, globally best", convex))
         return Table(
             "designs",
             "Mechanisms at the sliders' values",
@@ -358,54 +368,3 @@ class _Work:
         """Return what all of them promise."""
         demand = self.demands[-1]
         return f"All promise {said.demand_sentence(demand)} at q ≤ {demand.q:.3g}."
-
-
-def _spread(size: int, most: int) -> list[int]:
-    """Return at most so many of the indices, both ends among them."""
-    found: list[int] = np.unique(
-        np.rint(np.linspace(0, size - 1, min(size, most))).astype(int)
-    ).tolist()
-    return found
-
-
-def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
-    """Return what is demanded at every point."""
-    profile, fixed = request["profile"], request["zeta_rule"] != HEURISTIC
-    return [
-        Demand(
-            profile,
-            int(d),
-            sensitive(d, share) if profile == TWO else 1,
-            float(level),
-            float(eps),
-            float(q),
-            float(zeta) if fixed else 0.5 * (1.0 + float(q)),
-        )
-        for d, share, level, eps, q, zeta in zip(
-            *(points[key] for key in ("d", "share", "level", "eps", "q", "zeta")), strict=True
-        )
-    ]
-
-
-def _with_coupling(points: SweptPoints, public: PublicCoupling | None) -> SweptPoints:
-    """Return the points with the public file's coupling for the slider's.
-
-    With q on the x axis the slider is a line there and stays what counts.
-    """
-    if public is None or points.sweep.key == "q":
-        return points
-    q = np.full(points.x.size + 1, public.q)
-    return replace(points, columns=points.columns | {"q": q})
-
-
-def _coordinates(points: SweptPoints, d: int) -> SweptPoints:
-    """Return every coordinate between the ends of the sweep that there is, or else its start."""
-    key = points.sweep.key
-    unit = 1.0 if key == "i" else 1.0 / d
-    every = np.arange(1, d + 1) * unit
-    slack = 1e-9 * unit
-    x = every[(every >= points.x[0] - slack) & (every <= points.x[-1] + slack)]
-    x = x if x.size else points.x[:1]
-    columns = {k: np.full(x.size + 1, column[-1]) for k, column in points.columns.items()}
-    number = np.append(x / unit, points["i"][-1])
-    return SweptPoints(points.sweep, x, columns | {key: np.append(x, 1.0), "i": number})

@@ -40,10 +40,24 @@ PROPOSITION_4 = Reference(PAPER, "Proposition 4, part 2")
 CERTIFICATE = Reference(
     PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L); c and L add over releases"
 )
+PROPOSITION_6 = Reference(
+    PAPER, "Proposition 6, equation (53)",
+    "one channel a coordinate with A_δ·c ≤ 1 and Σc ≤ ε, c in proportion to a power of min(δᵢ, ε)",
+)  # fmt: skip
 BRUTE_FORCE = Reference(
     PAPER, "Definition 4 on the corners {−1, 1}^d", "exact for the prior (60) of Figure 3"
 )
-REFERENCES = (MECHANISM, BASELINE, BEST_ZETA, EXACT, HYBRID, THEOREM_2, COROLLARY_1, CERTIFICATE)
+REFERENCES = (
+    MECHANISM,
+    BASELINE,
+    BEST_ZETA,
+    EXACT,
+    HYBRID,
+    THEOREM_2,
+    COROLLARY_1,
+    CERTIFICATE,
+    PROPOSITION_6,
+)
 
 NAMES: dict[str, tuple[str, Role, Reference]] = {
     "paper": ("M_mean, Theorem 2 with the paper's ζ", Role.EXACT, MECHANISM),
@@ -51,6 +65,7 @@ NAMES: dict[str, tuple[str, Role, Reference]] = {
     "best_zeta": ("M_mean, Theorem 2 with the best ζ", Role.EXACT, BEST_ZETA),
     "exact": ("M_mean, exact constraint", Role.EXACT, EXACT),
     "hybrid": ("hybrid channels, exact constraint", Role.EXACT, HYBRID),
+    "proposition6": ("one channel a coordinate, Proposition 6", Role.EXACT, PROPOSITION_6),
     "theorem2": ("Theorem 2 (17), without its O(1)", Role.ESTIMATE, THEOREM_2),
     "corollary1": ("Corollary 1, without its O(1)", Role.ESTIMATE, COROLLARY_1),
 }
@@ -59,7 +74,13 @@ BUDGETS = {
     "best_zeta": "c, best ζ",
     "exact": "c, exact",
     "hybrid": "c, hybrid",
+    "baseline": "c, min δ-LDP",
+    "proposition6": "c, Proposition 6",
 }
+JUMPS = (
+    "it jumps here: on one side (16) gives all coordinates one budget, on the other the sensitive "
+    "ones less"
+)
 NO_REPORT = "a coordinate with budget 0 has no report: its error is infinite"
 ORDER_ONLY = "an order of magnitude: the constant is unknown"
 FOUND = "found by search: no better one is certified not to exist"
