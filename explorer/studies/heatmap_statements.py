@@ -213,6 +213,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
             "sensitivity 1",
         )
     )
+    failing = mechanism in GAUSSIAN
     why_n0 = "; n₀ taken from the data's own count gives no privacy at all"
     return (
         weighs,
@@ -229,7 +230,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
         Condition(
             "Nothing else is released from the same check-ins",
             None,
-            "every new ε is a new release, and their ε add up",
+            "every new ε is a new release, and their ε add up" + ", as their δ do" * failing,
         ),
         Condition(
             "The noise is secret, random and exact",

@@ -428,7 +428,9 @@ def test_replacing_one_has_one_level_in_guarantee_condition_and_note(mechanism: 
     assert condition.margin.endswith("at (1.455, 1e-6)")
     (note,) = (note for note in result.notes if "sampled" in note)
     assert note.endswith("replace-one, at (1.455, 1e-6).")
+    assert any(c.margin.endswith("their ε add up, as their δ do") for c in result.conditions)
     pure = answers(request_for(users=50))[-1]
+    assert any(c.margin.endswith("their ε add up") for c in pure.conditions)
     assert any(c.margin.endswith("replace-one is meaningful, at 2ε") for c in pure.conditions)
 
 
