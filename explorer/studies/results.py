@@ -169,11 +169,14 @@ class Condition:
     """Something that must hold for a statement, whether it does, and by how much.
 
     `holds` is None where it can't be known from the parameters (it is then an assumption).
+    `of_guarantee` is False for what only a single curve needs, or how sharp it is: the text says
+    so too, and where it fails nothing that is promised does.
     """
 
     text: str
     holds: bool | None
     margin: str = ""
+    of_guarantee: bool = True
 
 
 @dataclass(frozen=True, slots=True)

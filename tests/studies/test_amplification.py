@@ -199,6 +199,7 @@ def test_conditions_of_single_curves_say_so(study):
     for curve in ("clones 2021, closed form", "clones 2023, evaluated exactly"):
         (own,) = [c for c in final.conditions if f"“{curve}”" in c.text]
         assert "not for the guarantee" in own.text
+        assert not own.of_guarantee
     assert all("guarantee" in c.text for c in final.conditions if c.holds is False)
 
 

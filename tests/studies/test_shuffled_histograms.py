@@ -278,6 +278,7 @@ def test_conditions_of_single_curves_say_so(study, host):
     failing = [c for c in final.conditions if c.holds is False]
     assert failing
     assert all("not for the guarantee" in c.text for c in failing)
+    assert not any(c.of_guarantee for c in failing)
     assert final.guarantee is not None
 
 

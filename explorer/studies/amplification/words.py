@@ -80,6 +80,7 @@ def conditions(
             eps0 <= limit and asked < 1,
             f"ε₀ = {eps0:.4g}, limit {limit:.4g} at n = {n:,.0f}, δ = {small(asked)}"
             + ("" if asked < 1 else ", which says nothing"),
+            of_guarantee=False,
         ),
         *_amplifies(eps0, delta, epsilon, closed is not None),
         Condition("Every client sends exactly one message of an ε₀-LDP randomiser", None),
@@ -87,6 +88,7 @@ def conditions(
             f"Only for the curve “{CURVES['exact_2023'][0]}”, not for the guarantee: all clients "
             "use one common randomiser, fixed beforehand",
             None,
+            of_guarantee=False,
         ),
     )
 
@@ -114,7 +116,7 @@ def _amplifies(
         alone = alone_at(eps0, delta=delta)
         what, margin = "less ε at this δ", f"ε = {at_most(epsilon)}, alone {alone:.4g}"
         less = epsilon < alone * (1 - 1e-6)
-    return (Condition(text.format(what), less, margin),) if alone > 0 else ()
+    return (Condition(text.format(what), less, margin, of_guarantee=False),) if alone > 0 else ()
 
 
 def guarantee(

@@ -174,6 +174,7 @@ def conditions(
             "inside the search (a larger λₘₐₓ might give a smaller ε)",
             not at_edge,
             f"λ* = {order:.0f}, λₘₐₓ = {lam_max:.0f}",
+            of_guarantee=False,
         ),
         Condition(
             "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only",
@@ -199,8 +200,8 @@ def training_conditions(
 ) -> tuple[Condition, ...]:
     """Return what Theorem 3's convergence needs of this training, and who holds what."""
     found = [
-        Condition(f"{_RISK_ONLY}: the loss is convex", convex),
-        Condition(f"{_RISK_ONLY}: the learning rate is D/(G√t)", rates),
+        Condition(f"{_RISK_ONLY}: the loss is convex", convex, of_guarantee=False),
+        Condition(f"{_RISK_ONLY}: the learning rate is D/(G√t)", rates, of_guarantee=False),
     ]
     if convex and math.isfinite(lipschitz):
         found.append(
@@ -209,6 +210,7 @@ def training_conditions(
                 "descent that it doesn't cover)",
                 clip >= lipschitz,
                 f"C = {clip:.4g}, L = {lipschitz:.4g} on these pictures",
+                of_guarantee=False,
             )
         )
     if pictures:
@@ -236,11 +238,15 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
             "Only how sharp the bound on the risk is: it says more than that F is Lipschitz",
             bound < trivial,
             f"bound {bound:.4g}, trivially {trivial:.4g}",
+            of_guarantee=False,
         ),
-        Condition(f"{_RISK_ONLY}: the loss is convex with ‖∇f‖_{norm} ≤ L = C", None),
+        Condition(
+            f"{_RISK_ONLY}: the loss is convex with ‖∇f‖_{norm} ≤ L = C", None, of_guarantee=False
+        ),
         Condition(
             f"{_RISK_ONLY}: the learning rate is D/(G√t), parameters are projected onto the set",
             None,
+            of_guarantee=False,
         ),
     )
 

@@ -307,12 +307,14 @@ def conditions(
             f"{closed}: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
             local <= limit,
             f"ε₀ = {local:.4g}, limit {limit:.4g} at k = {sampled:,.0f}, δ₀ = {small(per_round)}",
+            of_guarantee=best == "clones_closed",
         ),
         Condition(
             f"{_SHARP}: the best order lies inside the search (a larger λₘₐₓ might give a smaller "
             "ε)",
             not at_edge,
             f"λ* = {order}, λₘₐₓ = {lam_max}",
+            of_guarantee=False,
         ),
         not_vacuous(alone, cap, "ε ≤ T·εₛ"),
         *ASSUMED,
@@ -328,6 +330,7 @@ def not_vacuous(alone: float, cap: float, what: str = "the Rényi cap") -> Condi
         f"{_SHARP}: alone it says more than what holds in any case, {what}",
         alone < cap,
         f"without caps {alone:.4g}, cap {cap:.4g}",
+        of_guarantee=False,
     )
 
 

@@ -190,6 +190,7 @@ def conditions(
             f"ε ≤ {limit:g} and nₕ ≥ 2·noise",
             eps <= limit and held >= 2 * needed,
             f"ε = {eps:.4g}, noise {needed:,.0f}, nₕ = {held:,.0f}",
+            of_guarantee=False,
         ),
     ]
     if beta is not None:
@@ -200,6 +201,7 @@ def conditions(
                 f"not too small, ln({_odds_of_failure(values is not None)}) ≤ (9/4)np(1−p)",
                 feasible and asked <= room,
                 f"{asked:.3g} of at most {room:.3g}",
+                of_guarantee=False,
             )
         )
     if values is not None:
@@ -218,9 +220,13 @@ def _occurring(values: float, most: float) -> Condition:
         "stability-based curator, not for the guarantee: at most "
         f"h = {values:,.0f} different values occur"
     )
-    if values >= most:
-        return Condition(text, True, f"no more can: the smaller of n and d is {most:,.0f}")
-    return Condition(text, None, f"if nothing is known, h = {most:,.0f}, the smaller of n and d")
+    all_may = values >= most
+    margin = (
+        f"no more can: the smaller of n and d is {most:,.0f}"
+        if all_may
+        else f"if nothing is known, h = {most:,.0f}, the smaller of n and d"
+    )
+    return Condition(text, True if all_may else None, margin, of_guarantee=False)
 
 
 def _noisy_users(
