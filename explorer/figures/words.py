@@ -58,7 +58,8 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
     if parameter.kind is Kind.FILE:
         name, _, digest = str(value).rpartition("#")
         return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
-    number = format_number(float(value))
+    # As many digits as its field shows: four would make 1.2345-DP out of ε = 1.234.
+    number = format_number(float(value), 6)
     unit = parameter.unit
     if parameter.kind is Kind.INTEGER and value == 1:
         unit = unit.removesuffix("s")
@@ -242,6 +243,8 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
         elif r.low is not None and r.high is not None:
             low, high = safe_to_show(r.low, Role.LOWER), safe_to_show(r.high, Role.UPPER)
             parts.append(f"{r.label} in [{format_number(low)}, {format_number(high)}]{unit}")
+        elif r.value is None and r.note.startswith("infinite"):
+            parts.append(f"{r.label} {sign} ∞")
     at = _swept_value(result).strip()
     return (f"{at[0].upper()}{at[1:]}: " if at and parts else "") + " · ".join(parts)
 

@@ -184,6 +184,7 @@ def test_parameters_are_written_with_symbol_and_unit():
     choice = Parameter("m", "M", "mechanism", "", Kind.CHOICE, "p", choices=(("p", "Pyramid"),))
     flag = Parameter("f", "", "trim", "", Kind.FLAG, True)
     assert words.parameter_text(real, 0.5) == "ε = 0.5 nats"
+    assert words.parameter_text(real, 1.2345) == "ε = 1.2345 nats"
     assert words.parameter_text(choice, "p") == "mechanism: Pyramid"
     assert words.parameter_text(flag, False) == "trim: no"
 
@@ -224,6 +225,16 @@ def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
     )
     line = words.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
     assert line.endswith("upper ≤ 1.138 · lower ≥ 3.848 · between in [0.1234, 0.6544]")
+
+
+def test_infinite_numbers_beside_a_picture_are_told():
+    readouts = (
+        Readout("a", "level", None, Role.EXACT, "nats", note="infinite: a value is excluded"),
+        Readout("b", "bound", None, Role.UPPER, note="infinite: a value is excluded"),
+        Readout("c", "unknown", None, Role.UPPER, note="beyond its condition"),
+    )
+    line = words.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
+    assert line.endswith("level = ∞ · bound ≤ ∞")
 
 
 def test_legends_name_the_role_once():
