@@ -103,6 +103,23 @@ def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa:
     assert f"at ε = {series.x[2]:.4g}" in text
 
 
+def test_dots_at_the_ends_of_an_axis_are_seen_whole(plot, window) -> None:  # noqa: F811
+    sweep = window.session.request("marks").sweep
+    series = window.current_result.series[3]
+    for low, high in ((series.x[0], sweep.high), (sweep.low, series.x[-1])):
+        dots = replace(series, key="ends", x=np.array([low, high]), y=np.array([0.1, 10.0]),
+                       low=None, high=None)  # fmt: skip
+        request = replace(window.current_result.request, sweep=replace(sweep, low=low, high=high))
+        plot.show_result(replace(window.current_result, request=request, series=(dots,)))
+        plot.fit()
+        (left, right), (bottom, top) = plot.view.viewRange()
+        per_x, per_y = plot.view.viewPixelSize()
+        for at in np.log10(dots.x):
+            assert left + 4.5 * per_x < at < right - 4.5 * per_x
+        for at in np.log10(dots.y):
+            assert bottom + 4.5 * per_y < at < top - 4.5 * per_y
+
+
 def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
     result = showing("tradeoff")
     area = result.series[1]

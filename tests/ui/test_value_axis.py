@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.ui.views.value_axis import linear_ticks, log_ticks, nice_range
+from explorer.ui.views.value_axis import linear_ticks, log_ticks, nice_range, with_room
 
 ROOM = st.floats(2, 30)
 
@@ -57,3 +57,11 @@ def test_a_little_more_data_leaves_the_axis_alone() -> None:
     assert nice_range(0.1, 7.3, log=False) == nice_range(0.1, 7.4, log=False) == (0.0, 7.5)
     assert nice_range(-7.3, 2.1, log=True) == nice_range(-7.2, 2.4, log=True) == (-8, 3)
     assert math.isclose(nice_range(0.0, 0.29, log=True)[1], math.log10(2))
+
+
+def test_marks_at_the_ends_get_room_and_others_leave_the_axis_alone() -> None:
+    assert with_room(0.0, 10.0, 0.0, 10.0, 0.01) == (-0.1, 10.1)
+    assert with_room(0.0, 10.0, 0.05, 9.0, 0.01) == (0.05 - 0.1, 10.0)
+    assert with_room(0.0, 10.0, 1.0, 9.0, 0.01) == (0.0, 10.0)
+    # What lies beyond is not meant to be seen.
+    assert with_room(0.0, 10.0, -5.0, 20.0, 0.01) == (0.0, 10.0)

@@ -154,4 +154,5 @@ def _area(
     return Series(
         f"{key}_wins", said.REGION_LABELS[key], role, x, y, reference, low=low, high=high,
         why_absent="" if there.all() else why, mark=Mark.AREA,
+        formula=True,
     )  # fmt: skip

@@ -20,15 +20,17 @@ from explorer.figures.marks import (
 )
 from explorer.studies.model import Mark, Result, Series
 from explorer.ui.views.crosshair import Crosshair
-from explorer.ui.views.curves import Curve
+from explorer.ui.views.curves import DOT_SIZE, Curve
 from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.views.reading import ABSENT, reading, reading_table, value_at, wrapped
 from explorer.ui.views.tag import Tag
-from explorer.ui.views.value_axis import ValueAxis, nice_range
+from explorer.ui.views.value_axis import ValueAxis, nice_range, with_room
 from explorer.ui.widgets.numbers import pretty_number
 
 DEEPEST_DECADES = 15
 """A logarithmic y axis starts at most so far below its top."""
+_HALF_A_DOT = DOT_SIZE / 2 + 2
+"""Pixels between a dot's middle and the frame that shows it whole."""
 
 
 class BoundsPlot(pg.GraphicsView):
@@ -278,13 +280,21 @@ class BoundsPlot(pg.GraphicsView):
                 sides.append((float(ends[0]), float(ends[1])))
         x0, x1 = _hull(sides or [e[:2] for _, e in extents])
         before = self.view.viewRange()
-        wanted = [[x0, x1 if x1 > x0 else x0 + 1.0], before[1]]
+        dots = [ends for mark, ends in extents if mark is Mark.DOTS]
+        x1 = x1 if x1 > x0 else x0 + 1.0
+        if dots:
+            left, right = _hull([e[:2] for e in dots])
+            x0, x1 = with_room(x0, x1, left, right, _HALF_A_DOT / max(self.view.width(), 100.0))
+        wanted = [[x0, x1], before[1]]
         if extents:
             low, high = _hull([e[2:] for _, e in extents])
             if self.y_log:
                 low = max(low, high - DEEPEST_DECADES)
             low, high = nice_range(low, high, self.y_log)
             room = max(self.view.height() - self.lanes.pixels, 1.0)
+            if dots:
+                down, up = _hull([e[2:] for e in dots])
+                low, high = with_room(low, high, down, up, _HALF_A_DOT / max(room, 100.0))
             # The lanes stand below the curves, not on them.
             wanted[1] = [low - (high - low) * self.lanes.pixels / room, high]
         if wanted != before:

@@ -94,6 +94,26 @@ def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
+def with_room(
+    low: float, high: float, first: float, last: float, share: float
+) -> tuple[float, float]:
+    """Return the ends of an axis, moved out where marks at `first` or `last` would be cut.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    first, last : float
+        Where the outermost marks are; those beyond the ends stay there.
+    share : float
+        Share of the axis that half a mark needs.
+    """
+    room = (high - low) * share
+    below = first - room if low <= first < low + room else low
+    above = last + room if high - room < last <= high else high
+    return below, above
+
+
 def _power_label(exponent: float) -> str:
     """Return a tick's label on a logarithmic axis: ``0.01``, ``1,000``, ``10⁵``, ``2×10⁵``."""
     if -3 <= exponent < 4:
