@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
 from explorer.studies.heatmap_theory import HeatmapTheory
 from explorer.studies.heatmap_theory.simulation import Experiment, errors
 from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.studies.wording import at_most
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -335,6 +337,19 @@ def test_the_printed_order_is_called_unproved_and_holds_below_the_worked_out_bou
     assert (shown["order"].y <= shown["lower"].y).all()
     assert shown["order"].role is Role.ESTIMATE
     assert "not proved by the printed packing" in shown["order"].note
+
+
+def test_numbers_in_conditions_are_rounded_to_their_safe_side():
+    margins = " ".join(
+        c.margin for c in ask("error", k=1000, epsilon=0.01, resolution=1024).conditions
+    )
+    assert "(k − 1)/ε = 99,900" in margins
+    assert not re.search(r"e[+-]0", margins)
+    bounded = ask("error", k=20)
+    best = min(r.value for r in bounded.readouts if r.role is Role.UPPER)
+    (margin,) = (c.margin for c in bounded.conditions if "best upper bound" in c.text)
+    assert margin == f"it is {at_most(best)}"
+    assert float(margin.split()[-1]) >= best
 
 
 def test_missing_noise_fails_the_condition():

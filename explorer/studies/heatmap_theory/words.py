@@ -71,17 +71,20 @@ def error_conditions(
 ) -> tuple[Condition, ...]:
     """Return what the error bounds need, and whether they say anything."""
     least = min(uppers.values(), default=2.0)
+    full = (k - 1) / epsilon
+    enough = f"{math.ceil(full):,}" if full >= 1000 else at_most(full)
     return (
         Condition(
             "The map has room for k cells: k ≤ Δ²", k <= cells, f"k = {k:,.0f}, Δ² = {cells:,.0f}"
         ),
         Condition(
-            "The best upper bound says more than the diameter 2", least < 2, f"it is {least:.3g}"
+            "The best upper bound says more than the diameter 2", least < 2,
+            f"it is {at_most(least)}",
         ),
         Condition(
             "There are users enough for the lower bound to be of full size: n ≥ (k − 1)/ε",
             n * epsilon >= k - 1,
-            f"n = {n:,.0f}, (k − 1)/ε = {(k - 1) / epsilon:,.4g}",
+            f"n = {n:,.0f}, (k − 1)/ε = {enough}",
         ),
         Condition(
             "All users together are in at most k cells", None,
