@@ -74,7 +74,9 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     axes.set_axisbelow(True)
     # Limits first: matplotlib's own search for them would look at values beyond what it can draw.
     edges = bar_edges(result.series, x_log)
-    axes.set_xlim(*_range(view.x_range, _x_values(series, edges, x_log), x_log, 0.0))
+    # Dots at the ends would be cut by the frame; lines are not.
+    aside = 0.015 if any(s.mark is Mark.DOTS for s in series) else 0.0
+    axes.set_xlim(*_range(view.x_range, _x_values(series, edges, x_log), x_log, aside))
     axes.set_ylim(*_range(view.y_range, _y_values(series, y_log), y_log, 0.05))
     axes.autoscale(False)
     if whole_axis(result.series) and not x_log:

@@ -52,6 +52,21 @@ def test_the_first_and_the_last_bar_stand_clear_of_the_frame():
     assert frame.max() - sides["c"][:, 0].max() > 0.04 * width
 
 
+@pytest.mark.parametrize("mark", [Mark.DOTS, Mark.LINE])
+def test_dots_at_the_ends_stand_clear_of_the_frame_and_lines_go_to_it(mark):
+    x = np.linspace(1, 9, 5)
+    result = curves(series("ends", Role.ESTIMATE, x + 1, x, mark=mark), log=False)
+    shown = view_of(result, hidden=("paper", "exact", "lower", "simulated"))
+    root = ElementTree.fromstring(figure_bytes(result, shown, RECIPE, "svg"))
+    frame = numbers(next(group(root, "patch_2").iter(f"{SVG}path")).get("d"))[:, 0]
+    ends = to_data(root, "x", np.array([frame.min(), frame.max()]))
+    if mark is Mark.DOTS:
+        assert ends[0] < 1 - 0.1
+        assert ends[1] > 9 + 0.1
+    else:
+        np.testing.assert_allclose(ends, [1, 9], atol=1e-3)
+
+
 def test_gaps_stay_gaps_and_are_marked():
     x = np.linspace(0, 9, 10)
     y = np.array([1, 2, np.nan, np.nan, 5, np.nan, 7, 8, 9, np.nan])
