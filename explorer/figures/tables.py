@@ -114,7 +114,13 @@ def result_document(
             _readout_document(r) for r in result.readouts if curator or not r.curator_only
         ],
         "conditions": [
-            {"text": c.text, "holds": c.holds, "margin": c.margin} for c in result.conditions
+            {
+                "text": c.text,
+                "holds": c.holds,
+                "margin": c.margin,
+                "of_guarantee": c.of_guarantee,
+            }
+            for c in result.conditions
         ],
         "notes": list(result.notes),
     }

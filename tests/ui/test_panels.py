@@ -41,3 +41,26 @@ def test_an_answer_without_a_promise_says_so(open_window, settled, qtbot, tmp_pa
     # What the last answer missed is no longer what is missing.
     assert bounds.stale.isVisible()
     assert not bounds.notes.isVisible()
+
+
+def test_what_only_a_curve_needs_fails_without_alarm(open_window, settled) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    window.session.set_value("T", 1)
+    settled(window)
+    panel = window.guarantee
+    texts = panel.condition_texts()
+    mine = ["Only " in text for text in texts]
+    # What the promise rests on comes first.
+    assert mine == sorted(mine)
+    assert sum(mine) == 3
+    for (glyph, _, _), single in zip(panel._rows, mine, strict=False):
+        if single:
+            assert "✗" in glyph.text()
+            assert panel._theme.chrome.muted in glyph.text()
+            assert "does not rest on it" in glyph.toolTip()
+        else:
+            assert panel._theme.chrome.bad not in glyph.text()
+    window.session.set_value("k", 10**8)
+    settled(window)
+    assert panel.sentence.text() == "Nothing is claimed here: see the conditions."

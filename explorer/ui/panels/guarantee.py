@@ -118,7 +118,7 @@ class GuaranteePanel(QScrollArea):
     def _write(self, result: Result) -> None:
         promise = result.guarantee
         if promise is None:
-            failing = any(c.holds is False for c in result.conditions)
+            failing = any(c.holds is False and c.of_guarantee for c in result.conditions)
             self._show_nothing(_NOTHING[:-1] + ": see the conditions." if failing else _NOTHING)
         else:
             self.sentence.setText(promise.sentence)
@@ -177,6 +177,8 @@ class GuaranteePanel(QScrollArea):
         self._show_conditions(())
 
     def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:
+        # First what the promise rests on, then what only single curves need.
+        conditions = tuple(sorted(conditions, key=lambda c: not c.of_guarantee))
         _show(self._conditions_title, bool(conditions))
         while len(self._rows) < len(conditions):
             self._add_row()
@@ -205,6 +207,8 @@ class GuaranteePanel(QScrollArea):
             False: ("✗", colours.bad, "does not hold"),
             None: ("○", colours.muted, "an assumption: it can't be checked here"),
         }[item.holds]
+        if item.holds is False and not item.of_guarantee:
+            colour, words = colours.muted, "does not hold; the guarantee does not rest on it"
         shown = f"<span style='color:{colour};font-weight:700'>{sign}</span>"
         if glyph.text() != shown:
             glyph.setText(shown)
