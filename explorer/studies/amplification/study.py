@@ -29,8 +29,9 @@ from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE_POINTS = 12
-_EXACT_POINTS = 50
-"""Where every point has a crowd of its own, a few milliseconds each."""
+_EXACT_POINTS, _FEW_POINTS = 100, 50
+"""Where every point has a crowd of its own, a few milliseconds each; few where it is huge."""
+_HUGE_CROWD = 1e8
 _LOWER_POINTS = 9
 _LOWER_COUNTS = 3e6
 """Counts listed for the lower bound before its points are thinned, and to how few at most."""
@@ -86,7 +87,8 @@ class AmplificationStudy:
         started = time.perf_counter()
         what = request.quantity
         alike = points.sweep.key in ("delta", "eps")
-        some = points if alike else points.thinned(_EXACT_POINTS)
+        huge = float(points["n"].max()) > _HUGE_CROWD
+        some = points if alike else points.thinned(_FEW_POINTS if huge else _EXACT_POINTS)
         bounds = {"closed": curves.closed(points, what)}
         series = [_curve("closed", points, bounds["closed"])]
         for variant, bound in curves.exact(some, what, tuple(Clones), context).items():

@@ -59,7 +59,8 @@ _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _EASY_ORDER = 1024
 _PROVED = ("theorem", "clones", "unamplified")
-_COMPOSED_POINTS = 32
+_COMPOSED_POINTS = 64
+"""Where every point has a round of its own."""
 _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps over which all points share one round."""
 
@@ -125,7 +126,8 @@ class CldpSgd:
         theorem, numerical = bounds["theorem"], np.nan
         upper = {key: float(bounds[key].value[-1]) for key in _PROVED if key in bounds}
         if full:
-            few = points.thinned(_COMPOSED_POINTS)
+            alike = points.sweep.key in _ONE_ROUND and request["k"] > 1
+            few = points if alike else points.thinned(_COMPOSED_POINTS)
             slow = slow_bounds(Spending(few.columns, lam_max, context))
             more_series, more_numbers = spending_series(slow, few)
             series, numbers = series + more_series, numbers + more_numbers

@@ -43,7 +43,7 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_EXACT_POINTS, _FEW_POINTS = 28, 9
+_EXACT_POINTS, _FEW_POINTS = 100, 25
 _LONG = 30_000
 _QUICK_POINTS = 16
 """Points of a curve whose quick estimate is itself a search."""

@@ -34,9 +34,9 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_EXACT_POINTS = 32
+_EXACT_POINTS = 64
 """Points of all exact curves together."""
-_FEW_POINTS = 12
+_FEW_POINTS = 32
 _LONG = 30_000
 _COARSE_POINTS = 30
 _FIRST_POINTS = 4

@@ -42,8 +42,8 @@ from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_p
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
-_COMPOSED_POINTS = 32
-_LOSSES = 80_000
+_COMPOSED_POINTS = 64
+_LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""
 _EPSILON_KEYS = (
     "theorem1", "lower_rdp", "clones_closed", "unamplified", "cap", "clones_numerical",

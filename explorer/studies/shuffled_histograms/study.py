@@ -35,9 +35,9 @@ from explorer.studies.sweeping import SweptPoints, readout_of, swept_points
 _NOISY = ("n", "eps", "delta", "trusted")
 """Sweeps along which every point has a noise of its own to calibrate."""
 _COARSE_POINTS = 12
-_POINTS = 33
-_SLOW_POINTS = 17
-_USERS_POINTS = 17
+_POINTS = 100
+_SLOW_POINTS = 50
+_USERS_POINTS = 33
 _SLOW_USERS_POINTS = 7
 _SLOW_EPS = 0.3
 """Below it a calibration takes up to a tenth of a second: fewer points then."""
