@@ -97,6 +97,8 @@ def test_example_2(copies, expected):
     result = ask(mechanism="example2", copies=2)
     adding = next(c for c in result.conditions if "add over releases" in c.text)
     assert adding.holds is False
+    failing = [c for c in result.conditions if c.holds is False]
+    assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
 
 
 def test_two_reports_of_example_2():

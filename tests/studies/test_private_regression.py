@@ -153,6 +153,12 @@ def test_dots_are_medians_unless_asked():
     assert "need not exist" not in curves(median)["unprojected"].note
 
 
+def test_what_only_the_error_needs_does_not_alarm():
+    failing = [c for c in ask(eps=0.1, level=0.1)[-1].conditions if c.holds is False]
+    assert len(failing) >= 2
+    assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
+
+
 def test_theorem_3_is_the_mathematics():
     result = ask(budget="paper")[-1]
     levels = np.repeat([1.0, 4.0], [1, 3])
@@ -320,7 +326,7 @@ def test_bounds_that_do_not_fit_are_told(tmp_path, beyond, margin):
     result = ask(n=200, low=100, high=200, context=context, source="file", file=value)[-1]
     public, fits = (
         next(c for c in result.conditions if c.text.startswith(start))
-        for start in ("The bounds are public", "The bounds fit")
+        for start in ("The bounds are public", "Only the error: the bounds fit")
     )
     assert public.holds is None
     assert margin in public.margin

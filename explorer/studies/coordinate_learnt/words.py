@@ -104,9 +104,10 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
     slack = 1e-9
     said = [
         Condition(
-            "The mechanism is LDP: no report excludes a record",
+            "Only LDP: no report excludes a record",
             bool(np.isfinite(found.ldp)),
             f"level {plain(found.ldp)}",
+            of_guarantee=False,
         ),
         Condition(
             "What is said of this coordinate is at most what is said of the whole record",
@@ -115,20 +116,23 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
             f"LDP {plain(found.ldp)} (Proposition 3)",
         ),
         Condition(
-            "Protecting the coordinate alone would protect it: δᵢ ≤ cᵢ",
+            "Only to compare: protecting the coordinate alone would protect it, δᵢ ≤ cᵢ",
             bool(found.bcdp[place] <= found.cdp[place] + slack),
             f"δ = {plain(float(found.bcdp[place]))}, c = {plain(float(found.cdp[place]))}, "
             f"coupling {float(found.coupling[place]):.4g}",
+            of_guarantee=False,
         ),
     ]
     if domain.copies > 1:
         sum_of_levels = domain.copies * float(once.bcdp[place])
         said.append(
             Condition(
-                "Levels of coordinates add over releases (they need not: only c and L do)",
+                "Only to compare: levels of coordinates add over releases (they need not: only c "
+                "and L do)",
                 bool(found.bcdp[place] <= sum_of_levels + slack),
                 f"δ of {domain.copies} reports {plain(float(found.bcdp[place]))}, "
                 f"{domain.copies} times one {plain(sum_of_levels)}",
+                of_guarantee=False,
             )
         )
     said.append(

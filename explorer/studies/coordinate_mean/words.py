@@ -188,19 +188,22 @@ def conditions(
             f"q = {demand.q:.4g}; every coordinate whose level is below L needs it",
         ),
         Condition(
-            "The paper's budgets beat min δ-LDP (averages not projected)",
+            "Only the error: the paper's budgets beat min δ-LDP (averages not projected)",
             ours < theirs,
             f"error {ours:.4g} against {theirs:.4g}; {_about_zeta(demand)}",
+            of_guarantee=False,
         ),
         Condition(
-            "Every coordinate is reported, c > 0",
+            "Only the error: every coordinate is reported, c > 0",
             bool((paper.c > 0.0).all()),
             f"least budget {float(paper.c.min()):.4g}",
+            of_guarantee=False,
         ),
         Condition(
-            "Theorem 2 (17) means something: increments of order 1 at most",
+            "Only (17), to mean something: increments are of order 1 at most",
             bool(steps <= 1.0),
             f"largest increment of the paper's budgets {steps:.3g}",
+            of_guarantee=False,
         ),
         Condition(
             "The data lie in [−1, 1]: scaled by public bounds, values beyond them clipped", None
@@ -211,10 +214,11 @@ def conditions(
         threshold = float(corollary1_threshold(low, demand.eps))
         said.append(
             Condition(
-                "Corollary 1 applies: ε > 2δ",
+                "Only Corollary 1: ε > 2δ",
                 demand.eps > 2.0 * low,
                 f"ε = {demand.eps:.4g}, 2δ = {2.0 * low:.4g}; (18) for q ≤ {threshold:.3g}, "
                 "else (19)",
+                of_guarantee=False,
             )
         )
     if wants_file and file_q is None:

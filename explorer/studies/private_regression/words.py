@@ -111,22 +111,25 @@ def conditions(
             "each has half the budget; halving the levels δᵢ would not do",
         ),
         Condition(
-            "Every coordinate is reported, c > 0",
+            "Only the error: every coordinate is reported, c > 0",
             bool((plan.c > 0.0).all()),
             f"least budget {float(plan.c.min()):.4g}",
+            of_guarantee=False,
         ),
         Condition(
-            "Theorem 3 says more than its cap (R² + R)·d",
+            "Only Theorem 3: it says more than its cap (R² + R)·d",
             not capped,
             "more users, or larger levels, are needed" if capped else "",
+            of_guarantee=False,
         ),
     ]
     if here is not None:
         said.append(
             Condition(
-                "The estimated objective f̂ is convex",
+                "Only the error: the estimated objective f̂ is convex",
                 here.indefinite == 0,
                 f"not in {here.indefinite} of {trials} trials",
+                of_guarantee=False,
             )
         )
     if columns is not None:
@@ -146,9 +149,10 @@ def conditions(
         lost = lost_columns(columns, demand.d - 1)
         said.append(
             Condition(
-                "The bounds fit: of no column used is more than half beyond them",
+                "Only the error: the bounds fit, of no column used is more than half beyond them",
                 not lost,
                 "; ".join(lost),
+                of_guarantee=False,
             )
         )
         if columns.moved:
