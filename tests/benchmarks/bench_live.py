@@ -224,8 +224,11 @@ def drag(rest, slider, end: float, watching, value, clock: Clock) -> tuple[list[
     timer.stop()
     watch.remove()
     press(slider, QEvent.Type.MouseButtonRelease, places[-1])
-    latencies, place = [], 0
+    latencies, place, before = [], 0, None
     for moment, value in sent:
+        if value == before:  # of a whole number: a move within it asks nothing and draws nothing
+            continue
+        before = value
         # Values grow, so the first repaint late enough with at least this value is the one.
         while watch.ends[place][0] < moment or watch.ends[place][1] < value:
             place += 1

@@ -34,7 +34,7 @@ from explorer.studies.model import (
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
-_EXACT_POINTS = 64
+_EXACT_POINTS = 48
 """Points of all exact curves together."""
 _FEW_POINTS = 32
 _LONG = 30_000

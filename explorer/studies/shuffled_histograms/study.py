@@ -37,7 +37,7 @@ _NOISY = ("n", "eps", "delta", "trusted")
 _COARSE_POINTS = 12
 _POINTS = 100
 _SLOW_POINTS = 50
-_USERS_POINTS = 33
+_USERS_POINTS = 25
 _SLOW_USERS_POINTS = 7
 _SLOW_EPS = 0.3
 """Below it a calibration takes up to a tenth of a second: fewer points then."""

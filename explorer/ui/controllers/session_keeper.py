@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Selection
+from explorer.ui.controllers.latest_job import LatestJob
 from explorer.ui.saved_state import StateFile
 
 log = logging.getLogger("explorer")
@@ -55,7 +56,10 @@ class SessionKeeper(QObject):
         self.selection: Selection | None = None
         """The part of the data chosen last time, until those data are open again."""
         self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._later.timeout.connect(self.save)
+        self._later.timeout.connect(self._save_beside)
+        # Encoding and the disk take 7 to 24 ms: too long for a slider that is being dragged.
+        self._writing = LatestJob("saving the session", self)
+        self._writing.failed.connect(lambda _, error: self._not_saved(error))
 
     def load(self) -> SessionState | None:
         """Read what was remembered and return the session's state, still without data.
@@ -140,6 +144,7 @@ class SessionKeeper(QObject):
     def close(self) -> None:
         """Save a last time and stop."""
         self._later.stop()
+        self._writing.close()
         if self._window is not None:
             self.save()
             self._session.changed.disconnect(self._changed)
@@ -149,27 +154,37 @@ class SessionKeeper(QObject):
         """Write everything now; if that fails, `save_failed` says so once."""
         if self._file is None or self._window is None:
             return
-        window, state = self._window, self._session.state
         try:
-            self._file.save(
-                {
-                    "session": state_to_dict(state),
-                    "data_path": self.data_path,
-                    "files": self._files_of(state),
-                    "recent": self.recent,
-                    "theme": window.theme.choice,
-                    "geometry": _text(window.saveGeometry().data()),
-                    "layout": _text(window.saved_layout()),
-                    "folded": sorted(window.parameters.folded),
-                    "views": self._views
-                    | {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
-                }
-            )
+            self._file.save(self._everything())
         except OSError as error:
-            log.warning("session not saved: %s", error)
-            if not self._told:
-                self._told = True
-                self.save_failed.emit(error)
+            self._not_saved(error)
+
+    def _save_beside(self) -> None:
+        """Write everything as it is now, in a thread."""
+        if self._file is not None and self._window is not None:
+            file, values = self._file, self._everything()
+            self._writing.submit(None, lambda: file.save(values))
+
+    def _everything(self) -> dict[str, Any]:
+        window, state = self._window, self._session.state
+        return {
+            "session": state_to_dict(state),
+            "data_path": self.data_path,
+            "files": self._files_of(state),
+            "recent": list(self.recent),
+            "theme": window.theme.choice,
+            "geometry": _text(window.saveGeometry().data()),
+            "layout": _text(window.saved_layout()),
+            "folded": sorted(window.parameters.folded),
+            "views": self._views
+            | {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
+        }
+
+    def _not_saved(self, error: Exception) -> None:
+        log.warning("session not saved: %s", error)
+        if not self._told:
+            self._told = True
+            self.save_failed.emit(error)
 
     def _files_of(self, state: SessionState) -> dict[str, str]:
         """Return where the files are, or were last time, that a state's parameters name."""
