@@ -67,7 +67,7 @@ class LatePages(Mapping[str, QWidget]):
         self.made: Callable[[str], None] = lambda _key: None
         self._stand_ins: dict[str, QWidget] = {}
         for key, making in makings.items():
-            self._stand_ins[key] = QWidget(focusPolicy=Qt.FocusPolicy.TabFocus)
+            self._stand_ins[key] = QWidget()
             tabs.addTab(self._stand_ins[key], making.title)
 
     def __getitem__(self, key: str) -> QWidget:
@@ -124,7 +124,6 @@ class LatePages(Mapping[str, QWidget]):
         in_front = tabs.currentIndex() == at
         with QSignalBlocker(tabs):
             tabs.insertTab(at, page, self._makings[key].title)
-            follow_in_focus(stand_in, page)
             tabs.removeTab(at + 1)
             if in_front:
                 tabs.setCurrentIndex(at)
@@ -168,14 +167,3 @@ class AtIdle(QObject):
 def importing(*names: str) -> tuple[Callable[[], object], ...]:
     """Return pieces of work that import a module each."""
     return tuple(partial(import_module, name) for name in names)
-
-
-def follow_in_focus(before: QWidget, page: QWidget) -> None:
-    """Let the Tab key come to all of a page after another widget, wherever it came before."""
-    # Not by nextInFocusChain: for PySide, whatever that returns belongs to the widget it was asked
-    # of, and is gone with it.
-    within = [child for child in page.findChildren(QWidget) if page.isAncestorOf(child)]
-    for widget in (page, *within):  # not what is a window of its own: menus, lists of choices
-        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
-            QWidget.setTabOrder(before, widget)
-            before = widget

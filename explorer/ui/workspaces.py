@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from explorer.ui.errors import explain
-from explorer.ui.late_pages import LatePages, Making, follow_in_focus, importing
+from explorer.ui.late_pages import LatePages, Making, importing
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTabWidget
@@ -74,5 +74,4 @@ def introduce(window: MainWindow, key: str) -> None:
 
         window.data_panel = DataPanel(window.session, window.data, page)
         window.data_page.setWidget(window.data_panel)
-        follow_in_focus(window.data_page, window.data_panel)
     window.keeper.page_made(key)

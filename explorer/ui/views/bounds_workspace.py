@@ -115,7 +115,7 @@ class BoundsWorkspace(QWidget):
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        self.preset_note = PresetNote(self._session)
+        self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(self.preset_note)
         column.addWidget(self.y_bar)
         column.addWidget(self.stale)
