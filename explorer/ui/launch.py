@@ -7,15 +7,17 @@ import logging
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.apart import AnswersApart
 from explorer.engine.folders import state_folder
-from explorer.engine.host import Host, typed_value
+from explorer.engine.host import FileNotOpenError, Host, typed_value
+from explorer.engine.recipe import Recipe, recipe_from_dict
 from explorer.engine.session import Session
-from explorer.studies.model import parameter
+from explorer.studies.model import Value, parameter
 from explorer.studies.pages import preset, preset_request
 from explorer.studies.registry import card, get_study
 from explorer.ui import theme as themes
@@ -58,6 +60,7 @@ class Launch(QObject):
         themes.prepare(self.app)
         self.exit_code = 0
         self._first_data = True
+        self._settings: dict[str, Value] = {}
         alone = options.screenshot is not None
         self.keeper = SessionKeeper(None if alone else StateFile(state_folder()))
         self.host = Host()
@@ -107,8 +110,9 @@ class Launch(QObject):
     def _first_session(self) -> Session:
         """Return what was remembered with what the options say on top; nothing to undo yet."""
         session = Session(self.keeper.load())
-        if self.options.study is not None:
-            session.set_study(self.options.study)
+        of_recipe = _study_of(self.options.recipe)
+        if self.options.study is not None or of_recipe is not None:
+            session.set_study(self.options.study or of_recipe)
         if self.options.preset is not None:
             study = get_study(session.state.study)
             session.follow(preset_request(study, preset(study, self.options.preset)))
@@ -116,12 +120,11 @@ class Launch(QObject):
             session.set_quantity(self.options.quantity)
         if self.options.values:
             study = get_study(session.state.study)
-            session.set_values(
-                {
-                    key: typed_value(self.host, parameter(study, key), raw)
-                    for key, raw in self.options.values
-                }
-            )
+            self._settings = {
+                key: typed_value(self.host, parameter(study, key), raw)
+                for key, raw in self.options.values
+            }
+            session.set_values(self._settings)
         if self.options.seed is not None:
             session.set_seed(self.options.seed)
         return Session(session.state)
@@ -136,6 +139,7 @@ class Launch(QObject):
         if not self.keeper.files:
             self._refresh()
         if self.options.recipe is not None:
+            self.window.files.followed.connect(self._set_again)
             self.window.files.open_recipe(self.options.recipe)
         if self.options.data is not None:
             self.window.files.open_data(self.options.data)
@@ -145,6 +149,12 @@ class Launch(QObject):
             self.window.files.open_data(self.keeper.data_path)
         else:
             self.window.files.open_sample()
+
+    def _set_again(self, recipe: Recipe) -> None:
+        """Put what the options set on top of the recipe they name, once it is followed."""
+        self.window.files.followed.disconnect(self._set_again)
+        if self._settings and recipe.request.study == self.session.state.study:
+            self.session.set_values(self._settings)
 
     def _refresh(self) -> None:
         for controller in self.window.answers.values():
@@ -191,7 +201,7 @@ class Launch(QObject):
         self._quiet = 0
         self.window.files.problem.connect(lambda problem: self._fail(problem.sentence))
         for controller in self.window.answers.values():
-            controller.failed.connect(lambda error: self._fail(explain(error, "answer").sentence))
+            controller.failed.connect(lambda error: self._fail(self._answer_failed(error)))
         self.window.data.failed.connect(lambda error: self._fail(explain(error, "data").sentence))
         self.window.data.mapping_needed.connect(
             lambda request: self._fail(f"{request.path.name}: {request.reason}")
@@ -199,6 +209,14 @@ class Launch(QObject):
         self._poll = QTimer(self, interval=_POLL_MS)
         self._poll.timeout.connect(self._look)
         self._poll.start()
+
+    def _answer_failed(self, error: Exception) -> str:
+        sentence = explain(error, "answer").sentence
+        if isinstance(error, FileNotOpenError):
+            asked = self.session.request().values
+            key = next((key for key, value in asked if value == error.value), "KEY")
+            return f"{sentence} Name it with --set {key}=FILE"
+        return sentence
 
     def _look(self) -> None:
         result = self.window.current_result
@@ -229,6 +247,18 @@ class Launch(QObject):
         self.exit_code = 1
         self._poll.stop()
         self.app.quit()
+
+
+def _study_of(path: Path | None) -> str | None:
+    """Return the study that an exported file shows; None where that can't be read."""
+    if path is None:
+        return None
+    from explorer.figures.read_recipe import recipe_of
+
+    try:
+        return recipe_from_dict(recipe_of(path)).request.study
+    except (ValueError, OSError):
+        return None  # said when it is opened
 
 
 def spare_the_collector() -> None:

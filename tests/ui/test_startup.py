@@ -106,6 +106,26 @@ def test_what_cannot_be_shown_ends_with_a_sentence(tmp_path, arguments, why) -> 
     assert not picture.exists()
 
 
+def test_a_recipe_with_a_file_is_shown_when_the_file_is_named(tmp_path) -> None:
+    matrix = tmp_path / "distances.csv"
+    matrix.write_text(",a,b,c\na,0,1,2\nb,1,0,1\nc,2,1,0\n")
+    table = tmp_path / "queries.csv"
+    given = ("--set", "space=matrix", "--set", f"space_matrix={matrix}")
+    done = run("-m", "explorer", "bounds", "linear-queries", *given, "--output", str(table),
+               home=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    picture = tmp_path / "shot.png"
+    shown = ("-m", "explorer", "window", "--recipe", str(table), "--screenshot", str(picture))
+    done = run(*shown, home=tmp_path)
+    assert done.returncode == 1
+    assert "distances.csv is not open" in done.stderr
+    assert "--set space_matrix=FILE" in done.stderr
+    assert not picture.exists()
+    done = run(*shown, "--set", f"space_matrix={matrix}", home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert picture.exists()
+
+
 def test_the_program_ends_in_silence(tmp_path) -> None:
     """What is kept from the garbage collector while the program runs is not said to leak."""
     picture = tmp_path / "window.png"
