@@ -62,11 +62,18 @@ def settle(shown) -> None:
     pause(0.3)
 
 
+STILL_MS = 40
+"""A plot that is not painted so long after an answer looks as it did: nothing is drawn anew."""
+
+
 class Repaints:
-    """Times at which an UpdateRequest ended that had painted the plot, and from which value."""
+    """Times at which an UpdateRequest ended that had painted the plot, and from which value.
+
+    An answer that leaves every curve where it is paints nothing: its end is its arrival.
+    """
 
     def __init__(self, shown, key: str) -> None:
-        from PySide6.QtCore import QEvent, QObject
+        from PySide6.QtCore import QEvent, QObject, QTimer
 
         self.ends: list[tuple[float, float]] = []
         plot = shown.workspaces["bounds"].plot
@@ -90,11 +97,23 @@ class Repaints:
                     self.painted = float(plot.result.request[key])
                 return False
 
+        def answered(result, _elapsed) -> None:
+            moment, value = time.perf_counter(), float(result.request[key])
+
+            def look() -> None:
+                if not outer.ends or outer.ends[-1][1] < value:
+                    outer.ends.append((moment, value))
+
+            QTimer.singleShot(STILL_MS, look)
+
+        self._answered = shown.answers["bounds"].result_ready.connect(answered)
+        self._answers = shown.answers["bounds"]
         self._watch = Watch()
         for item in self._watched:
             item.installEventFilter(self._watch)
 
     def remove(self) -> None:
+        self._answers.result_ready.disconnect(self._answered)
         for item in self._watched:
             item.removeEventFilter(self._watch)
 
