@@ -69,7 +69,18 @@ LIGHT = Theme(
     map_label="#1c2733",
     map_halo="#ffffff",
     map_region="#1f4e8c",
-    curves=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+    curves=(
+        "#0072b2",
+        "#d55e00",
+        "#009e73",
+        "#cc79a7",
+        "#e69f00",
+        "#56b4e9",
+        "#000000",
+        "#882255",
+        "#8a8a1f",
+        "#6a51c8",
+    ),
 )
 DARK = Theme(
     name="dark",
@@ -86,7 +97,18 @@ DARK = Theme(
     map_label="#eef2f6",
     map_halo="#080b0f",
     map_region="#9cc7ff",
-    curves=("#56b4e9", "#ff8a4c", "#2fc79b", "#e39bc4", "#f0a030", "#f0e442", "#ffffff"),
+    curves=(
+        "#56b4e9",
+        "#ff8a4c",
+        "#2fc79b",
+        "#e39bc4",
+        "#f0a030",
+        "#f0e442",
+        "#ffffff",
+        "#f0708c",
+        "#b5bd4c",
+        "#b3a1ff",
+    ),
 )
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.formulas import formula_pictures
 from explorer.figures.read_recipe import recipe_of
-from explorer.studies.model import Kind, default_request, parameter, relevant
+from explorer.studies.model import Kind, default_request, parameter, relevant, with_unit
 from explorer.studies.pages import page_of, preset_request, presets_of
 from explorer.studies.registry import cards, get_study
 from explorer.ui.dialogs.export import FORMATS
@@ -70,7 +70,7 @@ def test_every_quantity_over_every_axis_is_drawn(walker, study_id) -> None:
             where = f"{what.key} over {key}"
             if walk.look(where) is None:
                 continue
-            over = parameter(study, key)
+            over = with_unit(parameter(study, key), dict(walk.window.session.request().values))
             labels = (bounds.plot.bottom.labelText, bounds.plot.left.labelText)
             wanted = (
                 axis_words(over.symbol, over.name, over.unit),

@@ -119,7 +119,7 @@ class BoundsPlot(pg.GraphicsView):
         self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
         self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
         ground = QColor(theme.axes)
-        ground.setAlpha(225)
+        ground.setAlpha(150)
         self.line_label.set_look(theme.text, ground)
         self.crosshair.set_colour(theme.muted)
         self.invalid.set_colour(theme.muted)
