@@ -384,4 +384,6 @@ def _inverted(
         done |= high[active] - low[active] <= 1e-13 * high[active]
         active = active[~done]
     raised = np.where(many, _RAISED[1], np.where(some, _RAISED[0], 0.0))
-    return np.asarray(np.minimum(eps * (1 + raised), eps0))
+    # The double below the true ε is no upper bound; near ε₀, δ tells the two apart.
+    up = np.where(eps > 0, np.nextafter(eps * (1 + raised), np.inf), 0.0)
+    return np.asarray(np.minimum(up, eps0))

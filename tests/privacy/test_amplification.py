@@ -255,3 +255,19 @@ def test_runs_of_fair_coins_as_each_alone():
         n, low = N[0, i], np.arange(b[0, i] + 1)
         alone = math.fsum(np.exp(log_half_pmf(low, np.full(low.shape, n))))
         assert F[0, i] == pytest.approx(alone, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("eps0", "k", "delta", "variant"),
+    [
+        (2.9909203198582426, 5, 1.8462159013278606e-09, "2021"),
+        (0.1029732268712866, 6, 4.3306447848696797e-14, "2021"),
+        (5.392974481113492, 58, 2.4745319981384124e-11, "2023"),
+        (1.6292472738716213, 6, 2.0874149620319713e-10, "2023"),
+    ],
+)
+def test_the_last_digit_of_epsilon_is_on_the_safe_side(eps0, k, delta, variant):
+    """Near ε₀, δ at the double just below the true ε is larger by up to 1e-5 of itself."""
+    epsilon = shuffled_epsilon(eps0, k, delta, variant)
+    found = published_delta(epsilon, eps0, k, clone_probability(eps0, Clones(variant)))
+    assert found <= delta * (1 + 1e-11)
