@@ -160,7 +160,7 @@ def _exponent(x: FloatArray, N: FloatArray, q: FloatArray) -> FloatArray:
     x = np.maximum(x, 0.25)
     left = np.maximum(rest + mean - x, 0.25)
     # Past 1e10 the rounding errors are as large as a hundredth; this only finds the window.
-    return np.asarray(-x * np.log(x / mean) - left * np.log1p((left - rest) / rest))
+    return np.asarray(-x * (np.log(x) - np.log(mean)) - left * np.log1p((left - rest) / rest))
 
 
 def _threshold(b: FloatArray, eps: Any, N: Any) -> tuple[FloatArray, FloatArray]:
