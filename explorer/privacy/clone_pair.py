@@ -383,6 +383,9 @@ def _inverted(
         eps[active] = new
         done |= high[active] - low[active] <= 1e-13 * high[active]
         active = active[~done]
+    tiny = np.flatnonzero((eps > 0) & (eps < 1e-9 * eps0))
+    if tiny.size:  # on the way to a δ(0) that was not asked for
+        eps[tiny] *= evaluate(tiny, np.zeros(tiny.size))[0] > delta[tiny]
     raised = np.where(many, _RAISED[1], np.where(some, _RAISED[0], 0.0))
     # The double below the true ε is no upper bound; near ε₀, δ tells the two apart.
     up = np.where(eps > 0, np.nextafter(eps * (1 + raised), np.inf), 0.0)

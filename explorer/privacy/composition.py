@@ -116,9 +116,8 @@ def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike)
     eps_g = domain.reals("eps_g", epsilon_global, 0.0, np.inf)
     eps = domain.reals("eps", epsilon, 0.0, domain.EPSILON_MAX)
     rounds = domain.rounds(T)
-    return domain.simple(
-        _over_unique(lambda g, e, t: _RandomisedResponses(e, t).delta(g), eps_g, eps, rounds)
-    )
+    found = _over_unique(lambda g, e, t: _RandomisedResponses(e, t).delta(g), eps_g, eps, rounds)
+    return domain.simple(np.minimum(found, 1.0))
 
 
 def kov_exact_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any:

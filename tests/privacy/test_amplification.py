@@ -271,3 +271,8 @@ def test_the_last_digit_of_epsilon_is_on_the_safe_side(eps0, k, delta, variant):
     epsilon = shuffled_epsilon(eps0, k, delta, variant)
     found = published_delta(epsilon, eps0, k, clone_probability(eps0, Clones(variant)))
     assert found <= delta * (1 + 1e-11)
+
+
+def test_no_epsilon_is_left_where_delta_of_nothing_is_small_enough():
+    assert shuffled_delta(0.0, 1.21875, 6, "2021") < 10**-0.5
+    assert shuffled_epsilon(1.21875, 6, 10**-0.5, "2021") == 0.0

@@ -69,3 +69,7 @@ def test_arrays_broadcast():
 def test_errors_name_the_parameter(arguments, named):
     with pytest.raises(ValueError, match=f"^{named}: "):
         kov_epsilon(*arguments)
+
+
+def test_a_probability_is_never_more_than_one():
+    assert kov_exact_delta(0.4, 0.4, 557274) <= 1.0
