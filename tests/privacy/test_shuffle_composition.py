@@ -186,8 +186,6 @@ def test_the_lattice_is_strong_composition_at_any_delta(eps, T, log_delta):
     # Two losses, ±ε: never smooth, so never the integral where T is moderate.
     delta = 10.0**log_delta
     found = rdp.Composition(response(eps)).found(delta, T)
-    if T > 200_000 and math.isnan(found.epsilon):
-        return  # so many rounds may outgrow the lattice: nothing is claimed then
     exact = kov_exact_epsilon(eps, T, delta)
     assert found.epsilon == pytest.approx(exact, rel=5e-4, abs=1e-9)
 

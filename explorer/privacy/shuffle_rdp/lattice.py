@@ -156,15 +156,26 @@ class _Law:
         return _NOISE * terms / (1 + self.c) * math.exp(min(lift, 700.0))
 
     def epsilon(self, log_delta: float, centre: float) -> float:
-        """Return the smallest ε ≥ 0 with δ(ε) at most e^log_delta, NaN if it is not here."""
-        loss, delta, below = self._curve(log_delta, centre)
-        if loss.size < 2:
-            return math.nan
-        above = np.flatnonzero(delta > 1)
-        if not above.size:
-            return 0.0 if loss.size and loss[0] <= 0 else math.nan
-        i = int(above[-1])
-        if i == loss.size - 1 or not 0 < below[i] < math.inf or not delta[i] < math.inf:
+        """Return the smallest ε ≥ 0 with δ(ε) at most e^log_delta, NaN if it is not here.
+
+        Looks around `centre` first, then where δ leads: losses of many rounds spread far.
+        """
+        low, high = self.low, self.high
+        while True:
+            loss, delta, below = self._curve(log_delta, centre)
+            if loss.size < 2:
+                return math.nan
+            above = np.flatnonzero(delta > 1)
+            if not above.size and loss[0] <= 0:
+                return 0.0
+            i = int(above[-1]) if above.size else -1
+            if 0 <= i < loss.size - 1:
+                break
+            low, high = (low, float(loss[0])) if i < 0 else (float(loss[-1]), high)
+            if not high - low > self._step:
+                return math.nan
+            centre = 0.5 * (low + high)
+        if not 0 < below[i] < math.inf or not delta[i] < math.inf:
             return math.nan
         return max(0.0, float(loss[i]) + math.log1p(float((delta[i] - 1) / below[i])))
 
@@ -198,6 +209,8 @@ def lattice_epsilon(
                 break
             epsilon = law.epsilon(goal, min(max(centre, law.low), law.high))
             if math.isnan(epsilon) or law.noise(goal, epsilon) > 1e-6:
+                if law.excess > _FINE * abs(centre):
+                    continue  # so coarse a lattice leads far astray
                 break
             if law.excess <= _FINE * epsilon or size == _LARGEST:
                 return Found(epsilon, law.excess)
