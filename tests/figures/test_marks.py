@@ -23,7 +23,7 @@ from explorer.figures.marks import (
     runs,
     whole_axis,
 )
-from explorer.figures.style import DASHES, dashes, series_styles
+from explorer.figures.style import DASHES, dashes, series_styles, theme
 from explorer.figures.tables import table_bytes
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Mark, Scale, Sweep
@@ -245,10 +245,11 @@ def test_legends_show_the_mark():
 
 @pytest.mark.parametrize("role", list(Role))
 def test_more_curves_than_colours_are_told_apart_by_dashes(role):
-    many = [series(f"s{i}", role, [1, 2]) for i in range(35)]
+    colours = len(theme("light").curves)
+    many = [series(f"s{i}", role, [1, 2]) for i in range(5 * colours)]
     styles = list(series_styles(many, "light").values())
-    assert len({(s.colour, s.dash) for s in styles}) == 35
-    assert [s.dash for s in styles[:7]] == [DASHES[role]] * 7
+    assert len({(s.colour, s.dash) for s in styles}) == 5 * colours
+    assert [s.dash for s in styles[:colours]] == [DASHES[role]] * colours
     assert all(len(dashes(role, cycle)) % 2 == 0 for cycle in range(5))
     # A second curve of a colour is never taken for a first one of another role.
-    assert not {s.dash for s in styles[7:]} & set(DASHES.values())
+    assert not {s.dash for s in styles[colours:]} & set(DASHES.values())
