@@ -271,7 +271,8 @@ class AnswersApart:
                         self._receive(came)
                     else:
                         self._take(*came)
-            except (EOFError, OSError, pickle.UnpicklingError):
+            except Exception:  # it ended, or says what can't be understood: no use either way
+                process.kill()
                 self._ended(process)
 
     def _receive(self, delivery: Delivery) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -29,7 +30,10 @@ def serve() -> None:
             server.carry_out(name, values)
     except (EOFError, OSError):
         server.host.worker.close()
-        os._exit(0)  # what still runs is wanted by nobody
+        # What still runs is wanted by nobody, so no thread is waited for; but the worker's
+        # semaphores are given back as at any end, else they are said to leak.
+        atexit._run_exitfuncs()
+        os._exit(0)
 
 
 class _Server:

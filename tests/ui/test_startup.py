@@ -126,8 +126,9 @@ def test_a_recipe_with_a_file_is_shown_when_the_file_is_named(tmp_path) -> None:
     assert picture.exists()
 
 
-def test_the_program_ends_in_silence(tmp_path) -> None:
-    """What is kept from the garbage collector while the program runs is not said to leak."""
+@pytest.mark.parametrize("study", ["heatmap", "histograms"])
+def test_the_program_ends_in_silence(tmp_path, study) -> None:
+    """What is kept from the garbage collector, or held by a worker process, is not said to leak."""
     picture = tmp_path / "window.png"
     done = subprocess.run(
         [
@@ -136,7 +137,7 @@ def test_the_program_ends_in_silence(tmp_path) -> None:
             "explorer",
             "window",
             "--study",
-            "heatmap",
+            study,
             "--screenshot",
             str(picture),
         ],
