@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from tests.qt_robot import WaitingBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -18,6 +26,14 @@ settings.register_profile(
     "thorough", max_examples=2000, deadline=None, suppress_health_check=_QUIET
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> WaitingBot:
+    """pytest-qt's robot with waits that scale with the machine."""
+    from tests.qt_robot import WaitingBot
+
+    return WaitingBot(request)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,6 +48,18 @@ def _user_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
     }.items():
         (base / folder).mkdir(exist_ok=True)
         os.environ[name] = str(base / folder)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built once."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=Path(__file__).resolve().parents[1], check=True, capture_output=True,
+    )  # fmt: skip
+    (built,) = folder.glob("*.whl")
+    return built
 
 
 @pytest.fixture(scope="session")

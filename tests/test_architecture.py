@@ -28,7 +28,7 @@ def _modules_without_qt() -> list[str]:
 def test_everything_but_the_window_imports_with_qt_blocked() -> None:
     names = _modules_without_qt()
     assert len(names) > 10
-    blocked = ("PySide6", "pyqtgraph", "superqt")
+    blocked = ("PySide6", "pyqtgraph")
     code = (
         "import sys, importlib\n"
         f"for name in {blocked!r}: sys.modules[name] = None\n"

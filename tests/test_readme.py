@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
+import pytest
+from PIL import Image
+
+from explorer.cli import run
 from explorer.ui.preflight import BASE, X11
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,13 +25,17 @@ def _commands() -> list[str]:
 
 
 def test_the_first_screen_is_a_picture_and_two_commands() -> None:
-    run, test = _commands()[:2]
-    assert run.endswith("&& .venv/bin/privacy-explorer")
+    first, test = _commands()[:2]
+    assert first.endswith("&& .venv/bin/privacy-explorer")
     assert test.endswith("QT_QPA_PLATFORM=offscreen .venv/bin/python -m pytest")
-    picture = re.search(r"!\[.+\]\((.+)\)", README)
-    assert picture is not None
-    assert README.index(picture[0]) < README.index(run)
-    assert (ROOT / picture[1]).stat().st_size > 10_000
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert pictures == ["resources/window.png", "resources/bounds.png"]
+    for name in pictures:
+        assert README.index(name) < README.index(first)
+        with Image.open(ROOT / name) as picture:
+            assert picture.width >= 1280
+            assert picture.width / picture.height == pytest.approx(1.6, abs=0.01)
+        assert 10_000 < (ROOT / name).stat().st_size < 300_000
 
 
 def test_both_commands_install_every_package_that_the_preflight_may_name() -> None:
@@ -36,3 +49,65 @@ def test_the_table_of_questions_is_the_list_of_studies() -> None:
 
     for card in cards():
         assert f"| {card.name} | {card.question}" in README
+
+
+PROGRAM = [c for c in _commands() if c.startswith("privacy-explorer ")]
+OTHERS = [c for c in _commands()[2:] if c not in PROGRAM]
+
+
+def test_paragraphs_are_short() -> None:
+    prose = [p for p in README.split("\n\n") if not p.startswith(("    ", "|", "- "))]
+    longest = max(prose, key=len)
+    assert len(longest) < 800, longest
+
+
+@pytest.mark.parametrize("command", [c for c in PROGRAM if " fetch " not in c])
+def test_the_programs_commands_work_as_printed(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command, comments=True)[1:]
+    if words[0] == "window":  # it wants an application of its own
+        done = subprocess.run([sys.executable, "-m", "explorer", *words])
+        assert done.returncode == 0
+    else:
+        assert run(words) == 0
+    said = capfd.readouterr()
+    named = [w for option, w in pairwise(words) if option in WRITES]
+    assert all(Path(name).stat().st_size > 1000 for name in named)
+    assert all(f"written: {name}" in said.err for name in named)
+    assert named or len(said.out.strip()) > 0
+
+
+WRITES = ("--output", "--screenshot")
+
+
+def test_the_one_that_needs_a_network_names_a_known_file() -> None:
+    from explorer.checkins.fetch import SOURCES
+
+    (command,) = (c for c in PROGRAM if " fetch " in c)
+    assert shlex.split(command, comments=True)[2] in SOURCES
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_other_commands_name_what_is_there(command: str) -> None:
+    """They install, test or measure; what they name must exist in a checkout or be made before."""
+    words = shlex.split(command, comments=True)
+    assert words
+    for option, word in pairwise(words):
+        if option == "-m":
+            assert word in ("venv", "pytest") or find_spec(word) is not None
+    for word in words:
+        if word.startswith(("tests/", "resources/", ".ci/")):
+            assert (ROOT / word).exists()
+    known = (
+        "pipx", "python3.13", ".", "eval", "bash", ".venv/bin/python", "HYPOTHESIS_PROFILE=thorough"
+    )  # fmt: skip
+    assert words[0] in known
+
+
+def test_every_path_and_menu_that_is_named_is_there() -> None:
+    for name in re.findall(r"`((?:explorer|resources|tests|datasets)/[\w./-]+)`", README):
+        assert (ROOT / name).exists(), name
+    for module in re.findall(r"`(explorer\.[\w.]+)`", README):
+        assert find_spec(module) is not None, module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from explorer.privacy.bounds import Role
 from tests import vectors
 
 FOLDER = Path(__file__).parent / "data" / "vectors"
@@ -48,6 +50,10 @@ def test_golden_vectors(group):
         ({"a": 1.0}, {"b": 1.0}),
         ({"a": [0.0, 1.0]}, {"a": [0.0, 2.0]}),
         (vectors.Argmin(3, lambda x: float(x)), 2),
+        (vectors.Certified(0.999, Role.UPPER), 1.0),
+        (vectors.Certified(1.001, Role.LOWER), {"value": 1.0}),
+        (vectors.Certified(1.011, Role.UPPER), 1.0),
+        (vectors.Certified(math.nan, Role.LOWER), 1.0),
     ],
 )
 def test_differences_are_seen(got, expected):
@@ -69,6 +75,8 @@ def test_differences_are_seen(got, expected):
         ({"value": 1.0}, 1.0),
         (1.0, {"value": 1.0}),
         (vectors.Argmin(3, lambda x: 7.0), 2),
+        (vectors.Certified(1.009, Role.UPPER), 1.0),
+        (vectors.Certified(0.991, Role.LOWER), {"value": 1.0}),
     ],
 )
 def test_agreement_is_seen(got, expected):
@@ -90,3 +98,20 @@ def test_unknown_functions_and_errors_are_counted():
     assert tallies["f"].passed == 1
     assert "RuntimeError" in tallies["g"].failures[0]
     assert tallies["h"].unknown == 1
+
+
+def test_only_functions_without_an_adapter_are_forgiven(tmp_path, capsys):
+    known = {"function": "subsample_eps", "arguments": {"eps": 0.0, "gamma": 0.5}, "rtol": 0.0,
+             "atol": 0.0}  # fmt: skip
+    nobody = {"function": "nobody_knows", "arguments": {}, "expected": 1, "rtol": 0.0, "atol": 0.0}
+    for expected, more, status in (
+        (0.0, [], 0), (0.0, [nobody], 0), (1.0, [], 1), (1.0, [nobody], 1),
+    ):  # fmt: skip
+        file = tmp_path / "some.json"
+        file.write_text(json.dumps({"vectors": [known | {"expected": expected}, *more]}))
+        assert vectors.main([str(file), "--known-only"]) == status
+        said = capsys.readouterr().out
+        assert ("nobody_knows" in said) == bool(more)
+        assert f"{len(more)} without an adapter" in said
+        assert vectors.main([str(file)]) == (1 if more else status)
+        capsys.readouterr()

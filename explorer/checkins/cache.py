@@ -1,4 +1,8 @@
-"""A folder of validated check-ins, so that a file opened before opens at once."""
+"""A folder of validated check-ins, so that a file opened before opens at once.
+
+An entry keeps checksums of its files, which are compared whenever it is opened: a bit that flips on
+the disk must not move a check-in.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,30 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
+
+import xxhash
 
 CAPACITY = 10_000_000_000
 """Bytes the cache may take; the entries not used for longest go first."""
 
-_VERSION = 1
+_VERSION = 4
 _END = 1 << 20
 _BUILDING = "building-"
+_SCRATCH = "privacy-explorer-"
+_REPORT = "report.json"
+_PIECE = 1 << 20
+_JUST_BEGUN_S = 60
+"""An entry without a lock must be older to count as left behind."""
 
 
-def file_key(path: Path, settings: Any) -> str:
-    """Return a name for this state of a file, read with these settings.
+def source_key(path: Path) -> str:
+    """Return a name for this state of a file.
 
     Made of path, size, time of change and the first and last megabyte, so that it costs no pass
-    over the file.
+    over the file. A change in the middle that leaves all of them is found by `drop_changed`.
     """
     status = path.stat()
     digest = hashlib.sha256()
@@ -34,24 +45,68 @@ def file_key(path: Path, settings: Any) -> str:
         digest.update(file.read(_END))
         file.seek(max(status.st_size - _END, 0))
         digest.update(file.read(_END))
-    facts = [
-        _VERSION, str(path.resolve()), status.st_size, status.st_mtime_ns, digest.hexdigest(),
-        settings,
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()[:40]
+    return _hashed(
+        _VERSION, str(path.resolve()), status.st_size, status.st_mtime_ns, digest.hexdigest()
+    )
+
+
+def entry_key(source: str, settings: list[Any]) -> str:
+    """Return the name of the entry of a file's state, read with these settings."""
+    return f"{source}-{_hashed(*settings)}"
+
+
+def _hashed(*facts: Any) -> str:
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()[:32]
 
 
 def prepare(cache_dir: Path) -> None:
-    """Make the folder, readable by its owner only, and remove what crashed loads left there."""
+    """Make the folder, readable by its owner only."""
     cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     cache_dir.chmod(0o700)
-    for left in cache_dir.glob(_BUILDING + "*"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime < 60:  # perhaps just begun, not yet locked
-                continue
-        with try_lock(left) as ours:
-            if ours:
-                shutil.rmtree(left, ignore_errors=True)
+
+
+def sweep(cache_dir: Path | None) -> int:
+    """Remove what killed processes left behind, in the cache and in the temporary folder.
+
+    What belongs to a running process is locked and stays.
+
+    Returns
+    -------
+    int
+        Bytes freed.
+    """
+    freed = 0
+    for folder in Path(tempfile.gettempdir()).glob(_SCRATCH + "*"):
+        if (folder / "lock").is_file():
+            freed += _sweep(folder, folder)
+        elif _old(folder):  # killed before it was locked, or not ours
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+    if cache_dir is not None:
+        for folder in cache_dir.glob(_BUILDING + "*"):
+            if (folder / "lock").is_file() or _old(folder):
+                freed += _sweep(folder, folder)
+        for spilled in cache_dir.glob("*/spill*"):
+            freed += _sweep(spilled, spilled.parent)
+    return freed
+
+
+def _old(folder: Path) -> bool:
+    """Tell whether a folder without a lock is no longer about to get one."""
+    try:
+        return time.time() - folder.stat().st_mtime > _JUST_BEGUN_S
+    except OSError:
+        return False
+
+
+def _sweep(folder: Path, entry: Path) -> int:
+    """Remove a folder of ours unless its entry is in use, and return how many bytes that freed."""
+    with contextlib.suppress(OSError), try_lock(entry) as ours:
+        if ours and folder.is_dir() and folder.stat().st_uid == os.getuid():
+            size = _size(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            return size
+    return 0
 
 
 class Entry:
@@ -68,13 +123,59 @@ class Entry:
         return self.folder / name
 
     def read_report(self) -> dict[str, Any]:
-        """Return what `write_report` stored."""
-        stored: dict[str, Any] = json.loads(self.file("report.json").read_text())
-        return stored
+        """Return what `seal` stored.
 
-    def write_report(self, report: dict[str, Any]) -> None:
-        """Store a report; written last, so that an entry with one is whole."""
-        self.file("report.json").write_text(json.dumps(report))
+        Raises
+        ------
+        ValueError
+            If it has changed since.
+        """
+        stored: dict[str, Any] = json.loads(self.file(_REPORT).read_bytes())
+        if _checksum_of(stored["report"], stored["files"]) != stored["checksum"]:
+            raise ValueError("the cached report has changed")
+        report: dict[str, Any] = stored["report"]
+        return report
+
+    def seal(self, report: dict[str, Any], tick: Callable[[float], None]) -> None:
+        """Store a report with the checksums of all files.
+
+        Written last, so that an entry with a report is whole.
+        """
+        files = self._checksums(sorted(p.name for p in self.folder.glob("*.parquet")), tick)
+        whole = {"report": report, "files": files, "checksum": _checksum_of(report, files)}
+        self.file(_REPORT).write_text(json.dumps(whole))
+
+    def verify(self, tick: Callable[[float], None]) -> None:
+        """Compare the files with their checksums.
+
+        Parameters
+        ----------
+        tick : callable
+            Called with the share done for every megabyte; may raise to stop.
+
+        Raises
+        ------
+        ValueError, KeyError, OSError
+            If a file has changed since it was written.
+        """
+        self.read_report()
+        known: dict[str, str] = json.loads(self.file(_REPORT).read_bytes())["files"]
+        if self._checksums(list(known), tick) != known:
+            raise ValueError("the cached rows have changed")
+
+    def _checksums(self, names: list[str], tick: Callable[[float], None]) -> dict[str, str]:
+        whole = max(sum(self.file(name).stat().st_size for name in names), 1)
+        done, found = 0, {}
+        piece = memoryview(bytearray(_PIECE))
+        for name in names:
+            checksum = xxhash.xxh3_128()
+            with self.file(name).open("rb", buffering=0) as file:
+                while count := file.readinto(piece):
+                    checksum.update(piece[:count])
+                    done += count
+                    tick(done / whole)
+            found[name] = checksum.hexdigest()
+        return found
 
     def keep(self, cache_dir: Path, key: str) -> None:
         """Give a finished entry its lasting name and make room for it."""
@@ -101,25 +202,66 @@ def new_entry(cache_dir: Path | None) -> Entry:
     if cache_dir is not None:
         prepare(cache_dir)
     folder = tempfile.mkdtemp(
-        prefix=_BUILDING if cache_dir is not None else "privacy-explorer-", dir=cache_dir
+        prefix=_BUILDING if cache_dir is not None else _SCRATCH, dir=cache_dir
     )
     return Entry(Path(folder), lasting=False)
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Yield a temporary folder that is removed afterwards."""
+    entry = new_entry(None)
+    try:
+        yield entry.folder
+    finally:
+        entry.close()
 
 
 def find_entry(cache_dir: Path, key: str) -> Entry | None:
     """Return the entry of that name, marked as used now, or None."""
     folder = cache_dir / key
-    if not (folder / "report.json").exists():
+    if not (folder / _REPORT).exists():
         return None
     try:
         entry = Entry(folder, lasting=True)
         os.utime(folder)
     except OSError:
         return None
-    if not (folder / "report.json").exists():  # removed while we waited for the lock
+    if not (folder / _REPORT).exists():  # removed while we waited for the lock
         entry.close()
         return None
     return entry
+
+
+def drop_changed(cache_dir: Path, source: str, fingerprint: str) -> int:
+    """Forget the entries of a file's state that were made from other contents.
+
+    The file was then changed in the middle, without another size or time.
+
+    Parameters
+    ----------
+    source : str
+        As `source_key` names the state.
+    fingerprint : str
+        sha256 of the whole file, as it is now.
+
+    Returns
+    -------
+    int
+        Entries forgotten. Whoever has one open keeps it until it is closed.
+    """
+    dropped = 0
+    for folder in cache_dir.glob(f"{source}-*"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            stored = json.loads((folder / _REPORT).read_bytes())["report"]["fingerprint"]
+            if not stored or stored == fingerprint:
+                continue
+            (folder / _REPORT).unlink()
+            dropped += 1
+            with try_lock(folder) as ours:
+                if ours:
+                    shutil.rmtree(folder, ignore_errors=True)
+    return dropped
 
 
 @contextlib.contextmanager
@@ -153,10 +295,14 @@ def _entries(cache_dir: Path) -> list[Path]:
 
 def _size(folder: Path) -> int:
     total = 0
-    for file in folder.iterdir():
+    for file in folder.rglob("*"):
         with contextlib.suppress(OSError):
-            total += file.stat().st_size
+            total += file.lstat().st_size if file.is_file() else 0
     return total
+
+
+def _checksum_of(report: dict[str, Any], files: dict[str, str]) -> str:
+    return xxhash.xxh3_128_hexdigest(json.dumps([report, files], sort_keys=True).encode())
 
 
 def cache_size(cache_dir: Path) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from explorer.checkins.model import Mapping
+from explorer.checkins.model import Mapping, Preview, Reason
 
 Rows = Sequence[Sequence[str]]
 
@@ -30,9 +31,16 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 ISO = re.compile(
     r"\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}"
-    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|UTC|[+-]\d{2}:?\d{0,2})?)?\s*"
+    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|UTC|[+-]\d{2}:?\d{0,2})?)?\s*",
+    re.ASCII,
 )
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+# ASCII: neither other scripts' digits nor separators beside a number are numbers to the reader.
+_NUMBERS = {
+    sign: re.compile(rf"\s*[+-]?(\d+{re.escape(sign)}?\d*|{re.escape(sign)}\d+)([eE][+-]?\d+)?\s*",
+                     re.ASCII)
+    for sign in ".,"
+}  # fmt: skip
+_FRACTIONS = {sign: re.compile(rf"\s*[+-]?\d+{re.escape(sign)}\d+\s*", re.ASCII) for sign in ".,"}
 
 STRPTIME_FORMATS = (
     "%a %b %d %H:%M:%S %z %Y",
@@ -47,16 +55,93 @@ STRPTIME_FORMATS = (
 )
 """Spellings of time tried when ISO 8601 does not fit; day and month told apart by the rows."""
 
+_FEWEST_DIGITS = 7
+"""Of a time in any of these spellings: ``1/1/2010 0:0``."""
+
 _EPOCHS = {"epoch_s": 1.0, "epoch_ms": 1e3, "epoch_us": 1e6}
 _FIRST_EPOCH, _LAST_EPOCH = 631_152_000, 4_102_444_800  # 1990 to 2100: else it is just a number
 
 
-def number(text: str) -> float | None:
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100
+"""Outside of these, sums of weights and of their squares may be lost."""
+
+
+def number(text: str, decimal: str = ".") -> float | None:
     """Return the number a field holds, or None."""
-    return float(text) if _NUMBER.fullmatch(text) else None
+    if not _NUMBERS[decimal].fullmatch(text):
+        return None
+    return float(text.strip().replace(decimal, "."))
 
 
-def time_format(values: Sequence[str]) -> str | None:
+def decimal_sign(rows: Rows, delimiter: str) -> str:
+    """Return what stands before most fractions of a file: a point or a comma.
+
+    A comma with three digits behind it is no sign of thousands here: degrees have no thousands.
+    """
+    if delimiter == ",":
+        return "."
+    cells = [cell for row in rows for cell in row]
+    found = {sign: sum(1 for c in cells if p.fullmatch(c)) for sign, p in _FRACTIONS.items()}
+    return "," if found[","] > found["."] else "."
+
+
+def reads_time(text: str, spelling: str, decimal: str = ".") -> bool:
+    """Tell whether a field is a time in a spelling of `Mapping.time_format`."""
+    if spelling == "iso":
+        return ISO.fullmatch(text) is not None
+    if spelling in _EPOCHS:
+        return number(text, decimal) is not None
+    return _parses(spelling, text)
+
+
+def bad_cells(row: Sequence[str], mapping: Mapping, decimal: str = ".") -> dict[int, str]:
+    """Return the columns of a row that can't be read as the mapping says, and why.
+
+    The same rules as loading, cell by cell; a row without any is kept unless it repeats another.
+    """
+    bad: dict[int, str] = {}
+
+    def cell(column: int) -> str:
+        return row[column].strip() if column < len(row) else ""
+
+    if mapping.user is not None and not cell(mapping.user):
+        bad[mapping.user] = "no user"
+    places = []
+    for name, column, limit in (("latitude", mapping.lat, 90), ("longitude", mapping.lon, 180)):
+        if column is None:
+            continue
+        value = number(cell(column), decimal)
+        if value is None:
+            bad[column] = f"no number for the {name}"
+        elif abs(value) > limit:
+            bad[column] = f"{name} outside −{limit}…{limit}"
+        elif value == 0:
+            places.append(column)
+    if len(places) == 2:
+        bad.update(dict.fromkeys(places, UNKNOWN_POSITION))
+    time = mapping.time
+    if time is not None and not reads_time(cell(time), mapping.time_format, decimal):
+        bad[time] = "the time can't be read"
+    if mapping.weight is not None:
+        value = number(cell(mapping.weight), decimal)
+        if value is None or not MIN_WEIGHT <= value <= MAX_WEIGHT:
+            bad[mapping.weight] = "the weight is not a positive number"
+    return bad
+
+
+_BLAMED = {
+    "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
+    "lat": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD),
+    "lon": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD),
+    "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD),
+    "user": (Reason.BLANK_FIELD,),
+}
+"""Reasons for which a column may be to blame."""
+
+UNKNOWN_POSITION = "(0, 0): unknown position"
+
+
+def time_format(values: Sequence[str], decimal: str = ".") -> str | None:
     """Return the spelling that most of these fields share, or None if none of ours fits."""
     values = [v for v in values if v.strip()]
     if not values:
@@ -66,11 +151,13 @@ def time_format(values: Sequence[str]) -> str | None:
     for name, unit in _EPOCHS.items():
 
         def since_1970(v: str, unit: float = unit) -> bool:
-            n = number(v)
+            n = number(v, decimal)
             return n is not None and _FIRST_EPOCH <= n / unit < _LAST_EPOCH
 
         if _share(values, since_1970) > 0.5:
             return name
+    if _share(values, lambda v: sum(map(str.isdigit, v)) >= _FEWEST_DIGITS) <= 0.5:
+        return None  # trying all spellings takes long where there are thousands of columns
     shares = {f: _share(values, partial(_parses, f)) for f in STRPTIME_FORMATS}
     best = max(STRPTIME_FORMATS, key=lambda f: shares[f])
     return best if shares[best] > 0.5 else None
@@ -118,7 +205,13 @@ def _key(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())
 
 
-def guess_mapping(names: Sequence[str], rows: Rows, width: int) -> Mapping:
+def guess_mapping(
+    names: Sequence[str],
+    rows: Rows,
+    width: int,
+    decimal: str = ".",
+    tick: Callable[[], None] = lambda: None,
+) -> Mapping:
     """Guess which column holds what: by its name, then by what is in it.
 
     Parameters
@@ -129,20 +222,31 @@ def guess_mapping(names: Sequence[str], rows: Rows, width: int) -> Mapping:
         The first rows, without the header.
     width : int
         How many columns there are.
+    decimal : str
+        What stands before a fraction.
+    tick : callable
+        Called for every column; may raise to stop.
     """
+    places: dict[str, int] = {}
+    for i, name in enumerate(names):
+        places.setdefault(_key(name), i)
     found: dict[str, int] = {}
     for role, known in _NAMES.items():
         for word in known:
-            hits = [i for i, name in enumerate(names) if _key(name) == word]
-            if hits and hits[0] not in found.values():
-                found[role] = hits[0]
+            if word in places and places[word] not in found.values():
+                found[role] = places[word]
                 break
-    values = [[row[i] for row in rows if len(row) == width] for i in range(width)]
-    spellings = [time_format(column[:200]) for column in values]
+    whole = [row for row in rows if len(row) == width]
+    values: list[list[str]] = []
+    spellings: list[str | None] = []
+    for i in range(width):
+        tick()
+        values.append([row[i] for row in whole])
+        spellings.append(time_format(values[i][:200], decimal))
     named_time = found.get("time")
     if named_time is not None and spellings[named_time] is None and any(spellings):
         del found["time"]  # perhaps another column holds the times; else the name stands
-    _guess_by_content(found, values, spellings, bool(names))
+    _guess_by_content(found, values, spellings, bool(names), decimal)
     if named_time is not None and named_time not in found.values():
         found.setdefault("time", named_time)
     spelling = spellings[found["time"]] if "time" in found else None
@@ -154,23 +258,27 @@ def _guess_by_content(
     values: list[list[str]],
     spellings: list[str | None],
     named: bool,
+    decimal: str,
 ) -> None:
-    free = [i for i in range(len(values)) if i not in found.values()]
+    taken = set(found.values())
+    free = [i for i in range(len(values)) if i not in taken]
     if "time" not in found:
         for i in free:
             epoch = (spellings[i] or "").startswith("epoch")
             if spellings[i] is not None and not (named and epoch):
                 found["time"] = i
-                free.remove(i)
+                taken.add(i)
                 break
+        free = [i for i in free if i not in taken]
     if "lat" not in found and "lon" not in found:
         for i in free:
             # right after user and time, as in SNAP text, whole degrees are degrees too
             snap = not named and i == 2 and found.get("time") == 1
             if (
-                i + 1 in free
-                and _degrees(values[i], 90, fractions=not snap)
-                and _degrees(values[i + 1], 180, fractions=not snap)
+                i + 1 < len(values)
+                and i + 1 not in taken
+                and _degrees(values[i], 90, not snap, decimal)
+                and _degrees(values[i + 1], 180, not snap, decimal)
             ):
                 found["lat"], found["lon"] = i, i + 1
                 free = [k for k in free if k not in (i, i + 1)]
@@ -181,31 +289,81 @@ def _guess_by_content(
         found["location"] = free[0]
 
 
-def _degrees(values: Sequence[str], limit: float, fractions: bool) -> bool:
+def _degrees(values: Sequence[str], limit: float, fractions: bool, decimal: str) -> bool:
     """Tell whether a column looks like degrees: inside ±limit and, if asked for, with fractions."""
     if not values:
         return False
 
     def fits(v: str) -> bool:
-        n = number(v)
+        n = number(v, decimal)
         return n is not None and math.isfinite(n) and abs(n) <= limit
 
-    fractional = _share(values, lambda v: "." in v)
+    fractional = _share(values, lambda v: decimal in v)
     return _share(values, fits) > 0.5 and (fractional > 0.5 or not fractions)
 
 
-def fitting_share(rows: Rows, mapping: Mapping, width: int) -> float:
-    """Return the share of rows with the right number of fields and readable degrees."""
+def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") -> float:
+    """Return the share of rows that the mapping can read, unknown positions included."""
     if mapping.missing or not rows:
         return 0.0
-    lat, lon = mapping.lat, mapping.lon
-    assert lat is not None
-    assert lon is not None
 
     def fits(row: Sequence[str]) -> bool:
-        if len(row) != width:
-            return False
-        y, x = number(row[lat]), number(row[lon])
-        return y is not None and x is not None and abs(y) <= 90 and abs(x) <= 180
+        bad = bad_cells(row, mapping, decimal) if len(row) == width else {0: "fields"}
+        return all(why == UNKNOWN_POSITION for why in bad.values())
 
     return sum(map(fits, rows)) / len(rows)
+
+
+def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:
+    """Return which column is to blame for most rows that fail, and what stands there.
+
+    Returns
+    -------
+    str
+        To be put behind a sentence: beginning with a colon, or empty.
+    """
+    worst = max(failing, key=lambda reason: failing[reason], default=None)
+    for role, reasons in _BLAMED.items():
+        column = getattr(mapping, role)
+        if worst not in reasons or column is None:
+            continue
+        for row in preview.rows:
+            if column in bad_cells(row, mapping, preview.dialect.decimal):
+                text = row[column][:40] if column < len(row) else ""
+                name = preview.columns[column]
+                return f": the column “{name}” holds “{text}”, where {worst.sentence}"
+    return ""
+
+
+def mapping_problems(
+    columns: Sequence[str], rows: Rows, mapping: Mapping, decimal: str = "."
+) -> list[str]:
+    """Return what is doubtful about a guessed mapping, in sentences."""
+    found = []
+    if mapping.missing:
+        found.append("No column looks like " + ", ".join(mapping.missing) + ".")
+    if mapping.time is not None:
+        texts = [row[mapping.time] for row in rows if mapping.time < len(row)]
+        bad = [t for t in texts if not reads_time(t, mapping.time_format, decimal)]
+        if len(bad) > len(texts) / 2:
+            found.append(
+                f"The column “{columns[mapping.time]}” holds no times that can be read, such as "
+                f"“{bad[0][:40]}”: choose another one, or none."
+            )
+    return found
+
+
+def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
+    """Return a preview's mapping with some columns put right, and times as they are spelt there.
+
+    Parameters
+    ----------
+    chosen : dict
+        Role to column; None leaves the role out.
+    """
+    mapping = replace(preview.mapping, **chosen)  # type: ignore[arg-type]
+    if mapping.time in (None, preview.mapping.time):
+        return mapping
+    values = [row[mapping.time] for row in preview.rows if mapping.time < len(row)]
+    spelling = time_format(values, preview.dialect.decimal)
+    return replace(mapping, time_format=spelling or "iso")

@@ -7,13 +7,14 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.checkins.cache import Entry
-from explorer.checkins.database import POLL_SECONDS, connect, quote
+from explorer.checkins.database import POLL_SECONDS, connect, parquet_table
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import (
     Box,
@@ -25,11 +26,13 @@ from explorer.checkins.model import (
     Mapping,
     PointSet,
 )
+from explorer.checkins.queries import grid_cell, rows_inside
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
+from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest
 from explorer.checkins.set_aside import export
 from explorer.checkins.stored import file_state, read_report
 
-QUERY_MEGABYTES = 1000
+QUERY_BYTES = 1_000_000_000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""
 
 _PIECE = 400_000
@@ -83,11 +86,12 @@ class CheckinData:
         self.report = read_report(stored["report"])
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
         self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")
-        self._con = connect(self._spill, QUERY_MEGABYTES)
-        rows_file, duplicates_file = quote(entry.file(ROWS)), quote(entry.file(DUPLICATES))
+        self._con = connect(self._spill, QUERY_BYTES)
         try:
-            self._con.execute(f"CREATE TABLE duplicates AS FROM read_parquet({duplicates_file})")
-            stored_rows = f"read_parquet({rows_file}, file_row_number=true)"
+            self._con.execute(
+                f"CREATE TABLE duplicates AS FROM {parquet_table(entry.file(DUPLICATES))}"
+            )
+            stored_rows = parquet_table(entry.file(ROWS), numbered=True)
             self._rows = f"(FROM {stored_rows} WHERE code = 0)"
             if self._con.execute("SELECT count(*) FROM duplicates").fetchone()[0]:
                 self._rows = self._rows[:-1] + (
@@ -97,7 +101,7 @@ class CheckinData:
                 f"SELECT count(*) FROM {stored_rows}"
             ).fetchone()[0]
             self._keys = self._con.execute(
-                f"SELECT user_id FROM read_parquet({quote(entry.file(USERS))})"
+                f"SELECT user_id FROM {parquet_table(entry.file(USERS))}"
             ).fetchnumpy()["user_id"]
             south, west, north, east, rows, first, last = self._con.execute(
                 "SELECT min(lat), min(lon), max(lat), max(lon), count(*), "
@@ -112,6 +116,7 @@ class CheckinData:
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
         self.users: int = int(self._keys.size)
+        self._hashes: tuple[int, HashArray] | None = None
         self.first_time: str | None = first
         self.last_time: str | None = last
 
@@ -127,11 +132,14 @@ class CheckinData:
         end: str | None = None,
         users: int | None = None,
         data_seed: int = 0,
+        share: Fraction | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> PointSet:
         """Return the check-ins inside a closed box of degrees, of all or of sampled users.
 
-        Users with at least one kept row inside box and time range, sorted by id, are sampled
-        without replacement; if fewer are there than asked for, all of them are taken.
+        Users with at least one kept row inside box and time range are sampled by the keyed hash of
+        their ids (`explorer.checkins.sampling`): either the so many with the smallest hashes (all,
+        if fewer are there), or those whose hash lies below a share of all hashes.
 
         Parameters
         ----------
@@ -141,16 +149,22 @@ class CheckinData:
         users : int or None
             How many users; None takes all.
         data_seed : int
-            Seed of the sample.
+            Seed of the sample: the hash's public key.
+        share : Fraction or None
+            Which share of the users, above 0 and at most 1, in place of a number.
+        check : callable
+            Called now and then while ids are hashed; may raise to stop.
 
         Raises
         ------
         ValueError
             If a time range is given for a file without times, an instant can't be read, the box
-            is empty, or `users` is below 1.
+            is empty, `users` is below 1, `share` is outside (0, 1], or both are given.
         """
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
+        if users is not None and share is not None:
+            raise ValueError("users, share: choose one of them")
         where, values = self._inside(box, start, end)
         there = self._fetch(
             f"SELECT user_id, count(*) AS n FROM {self._rows} WHERE {where} "
@@ -159,9 +173,10 @@ class CheckinData:
         )
         chosen = there["user_id"]
         present = int(chosen.size)
-        if users is not None and users < present:
-            rng = np.random.default_rng(data_seed)
-            chosen = np.sort(rng.choice(chosen, users, replace=False))
+        if share is not None:
+            chosen = chosen[below(self._hashed(chosen, data_seed, check), share)]
+        elif users is not None and users < present:
+            chosen = chosen[smallest(self._hashed(chosen, data_seed, check), users)]
         query = f"SELECT user_id, lat, lon, weight FROM {self._rows} WHERE {where}"
         few = chosen.size <= _FEW_USERS and chosen.size < present
         if few:
@@ -203,7 +218,7 @@ class CheckinData:
         """
         where, values = self._inside(box, start, end)
         found = self._fetch(
-            f"SELECT {_cell(box, columns, rows)} AS cell, count(*)::UINTEGER AS n "
+            f"SELECT {grid_cell(box, columns, rows)} AS cell, count(*)::UINTEGER AS n "
             f"FROM {self._rows} WHERE {where} GROUP BY cell",
             values,
         )
@@ -226,7 +241,7 @@ class CheckinData:
         """
         south, west, north, east = box
         where, values = self._inside(box, start, end)
-        cell = _cell(box, partition, partition)
+        cell = grid_cell(box, partition, partition)
         counted = self._fetchall(
             f"SELECT {cell} AS cell, count(*) AS n FROM {self._rows} WHERE {where} "
             f"GROUP BY cell ORDER BY n DESC, cell LIMIT {int(top)}",
@@ -341,19 +356,24 @@ class CheckinData:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _hashed(self, keys: IndexArray, seed: int, check: Callable[[], None]) -> HashArray:
+        """Return the hashes of some users' ids; everybody's are kept for the seed asked last."""
+        with self._lock:
+            known = self._hashes
+        if known is None or known[0] != seed:
+            with self._cursor() as cursor:
+                file = parquet_table(self._entry.file(USERS))
+                names = cursor.execute(f"SELECT name FROM {file} ORDER BY user_id")
+                known = (seed, fetched_hashes(names, seed, check))
+            with self._lock:
+                self._hashes = known
+        found: HashArray = known[1][np.searchsorted(self._keys, keys)]
+        return found
+
     def _inside(self, box: Box, start: str | None, end: str | None) -> tuple[str, list[Any]]:
-        south, west, north, east = box
-        if not (south <= north and west <= east):
-            raise ValueError(f"box: {box} is empty; give south, west, north, east")
-        parts = ["lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?"]
-        values: list[Any] = [south, north, west, east]
         if (start is not None or end is not None) and not self.has_times:
             raise ValueError(f"{self.basename} has no times; choose no time range")
-        for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
-            if instant is not None:
-                parts.append(f"time {relation} CAST(? AS TIMESTAMPTZ)")
-                values.append(_instant(name, instant))
-        return " AND ".join(parts), values
+        return rows_inside(box, start, end)
 
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[Any]:
@@ -393,27 +413,3 @@ class CheckinData:
         with self._cursor() as cursor:
             rows: list[tuple[Any, ...]] = cursor.execute(query, values).fetchall()
         return rows
-
-
-def _instant(name: str, text: str) -> str:
-    from datetime import datetime
-
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(
-            f"{name}: {text!r} is not an ISO 8601 instant such as 2010-01-31T00:00:00Z"
-        ) from None
-    return text
-
-
-def _cell(box: Box, columns: int, rows: int) -> str:
-    """Return SQL for row·columns + column of a kept row inside the box."""
-    if columns < 1 or rows < 1:
-        raise ValueError(f"columns, rows: {columns} × {rows} cells; give at least 1 × 1")
-    south, west, north, east = (float(side) for side in box)
-    if not (south < north and west < east):
-        raise ValueError(f"box: {box} has no area to divide into cells")
-    row = f"least(floor((lat - ({south!r})) / {north - south!r} * {rows}), {rows - 1})"
-    column = f"least(floor((lon - ({west!r})) / {east - west!r} * {columns}), {columns - 1})"
-    return f"({row} * {columns} + {column})::INTEGER"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from explorer.checkins import cache
 from explorer.checkins.errors import LoadCancelled
 
 POLL_SECONDS = 0.01
@@ -16,18 +19,26 @@ MEMORY_BASE, MEMORY_PER_THREAD = 60, 40
 """Megabytes. Less, and the CSV reader works on one buffer at a time; more is not faster."""
 
 
-def connect(scratch: Path | None = None, megabytes: int | None = None) -> Any:
+def _threads() -> int:
+    return min(os.cpu_count() or 2, MAX_THREADS)
+
+
+def streaming_bytes() -> int:
+    """Return the memory that reading from file to file takes, however large they are."""
+    return (MEMORY_BASE + MEMORY_PER_THREAD * _threads()) * 1_000_000
+
+
+def connect(scratch: Path | None = None, memory: int | None = None) -> Any:
     """Open an in-memory database that spills into a folder (or not at all) above a limit."""
     import duckdb
 
-    threads = min(os.cpu_count() or 2, MAX_THREADS)
-    megabytes = megabytes or MEMORY_BASE + MEMORY_PER_THREAD * threads
+    memory = memory or streaming_bytes()
     con = duckdb.connect(
         config={
-            "threads": threads,
-            "memory_limit": f"{megabytes}MB",
+            "threads": _threads(),
+            "memory_limit": f"{memory // 1_000_000}MB",
             "preserve_insertion_order": True,
-            "temp_directory": str(scratch) if scratch is not None else "",
+            "temp_directory": str(scratch) if scratch and _spelt(str(scratch)) else "",
             "autoinstall_known_extensions": False,
         }
     )
@@ -37,9 +48,86 @@ def connect(scratch: Path | None = None, megabytes: int | None = None) -> Any:
     return con
 
 
-def quote(text: str | Path) -> str:
+def limit_memory(con: Any, memory: int, spill: int) -> int:
+    """Let a database use so many bytes of memory, and of its disk above them; return the first."""
+    con.execute(f"SET memory_limit = '{memory // 1_000_000}MB'")
+    con.execute(f"SET max_temp_directory_size = '{max(spill // 1_000_000, 1)}MB'")
+    return memory
+
+
+def quote(text: str) -> str:
     """Return an SQL string literal."""
-    return "'" + str(text).replace("'", "''") + "'"
+    return "'" + text.replace("'", "''") + "'"
+
+
+def written_file(path: Path) -> str:
+    """Return an SQL literal of a file that a COPY writes."""
+    return quote(os.path.abspath(path))
+
+
+def read_file(path: Path) -> str:
+    """Return an SQL literal of exactly this file, for a table function that reads.
+
+    Such functions take ``* ? [`` in a path for a pattern, ``~`` and ``s3:`` at its beginning for
+    somewhere else: unescaped, ``x[1].txt`` is ``x1.txt``.
+    """
+    return quote("".join(f"[{c}]" if c in "*?[" else c for c in os.path.abspath(path)))
+
+
+def parquet_table(path: Path, numbered: bool = False) -> str:
+    """Return a table expression of exactly this Parquet file.
+
+    Its columns are those inside it, whatever the folders around it are called (``user=5``).
+
+    Parameters
+    ----------
+    numbered : bool
+        Whether there is a column ``file_row_number``, from 0.
+    """
+    numbers = ", file_row_number=true" if numbered else ""
+    return f"read_parquet({read_file(path)}, hive_partitioning=false{numbers})"
+
+
+def finds_exactly(con: Any, path: Path) -> bool:
+    """Tell whether the database finds this one file, and no other, under its name.
+
+    Not if the name is not valid UTF-8, if a backslash stands before a character of patterns, or if
+    there is one in a folder that may be entered but not listed.
+    """
+    absolute = os.path.abspath(path)
+    if not _spelt(absolute):
+        return False
+    found = con.execute(f"SELECT file FROM glob({read_file(path)})").fetchmany(2)
+    return bool(found == [(absolute,)])
+
+
+def _spelt(text: str) -> bool:
+    """Tell whether a path is valid UTF-8, which the database insists on."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def reachable(con: Any, path: Path) -> Iterator[Path]:
+    """Yield a path under which the database reads exactly this file: itself, or a link to it.
+
+    Raises
+    ------
+    OSError
+        If there is no such file (any more), or no link can be made.
+    """
+    if finds_exactly(con, path):
+        yield path
+        return
+    with cache.scratch() as folder:
+        link = folder / "source"
+        link.symlink_to(os.path.abspath(path))
+        if not (link.is_file() and finds_exactly(con, link)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        yield link
 
 
 def run(

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from explorer.checkins.model import Preview
+
+
+def shown_name(path: Path) -> str:
+    """Return a file's name as it can be shown, printed and stored: one line of valid UTF-8."""
+    name = path.name or str(path)
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 class CheckinError(ValueError):

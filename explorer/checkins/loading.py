@@ -12,22 +12,31 @@ Recipe (measured: about as fast as `pandas.read_csv`, at a fraction of its memor
 4. The users are listed in order. Only if ids are text are the rows written once more, with numbers.
 
 A row's line is its number in the Parquet file plus the lines before it that did not reach the
-reader, and every load asserts: physical lines = header + blank + set aside + kept.
+reader, and every load asserts: physical lines = header + blank + set aside + continued + kept.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import time
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
+from explorer.checkins.columns import mapping_problem
 from explorer.checkins.data import CheckinData
-from explorer.checkins.database import check, connect
-from explorer.checkins.errors import CheckinError, MappingNeeded
+from explorer.checkins.database import (
+    connect,
+    finds_exactly,
+    limit_memory,
+    reachable,
+    streaming_bytes,
+)
+from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded, shown_name
+from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
 from explorer.checkins.model import (
     Dialect,
     Format,
@@ -36,9 +45,11 @@ from explorer.checkins.model import (
     Mapping,
     OnProgress,
     Preview,
-    Progress,
 )
 from explorer.checkins.parquet import parquet_examples, read_parquet
+from explorer.checkins.plan import Plan
+from explorer.checkins.progress import Work
+from explorer.checkins.reading import Judged, TextReader
 from explorer.checkins.rows import (
     DUPLICATES,
     ROWS,
@@ -46,68 +57,11 @@ from explorer.checkins.rows import (
     find_duplicates,
     no_duplicates,
     number_users,
-    read_text,
     store_aside,
     text_examples,
 )
 from explorer.checkins.sniffing import check_readable, sniff
 from explorer.checkins.stored import describe, file_state
-
-_SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Storing": 0.03}
-
-
-class Work:
-    """Progress and cancellation of one load."""
-
-    def __init__(
-        self,
-        size: int,
-        progress: OnProgress | None,
-        cancelled: IsCancelled | None,
-        dialect: Dialect,
-    ) -> None:
-        self._size = size
-        self._progress = progress
-        self._cancelled = cancelled
-        self._start = time.perf_counter()
-        self._last = 0.0
-        self._stage = ""
-        self._fraction = 0.0
-        self._stages = list(_SHARES)
-        self._total = sum(_SHARES.values())
-        self._first = 0.0 if dialect.needs_copy else _SHARES["Preparing"]
-        self.rows = 0
-        self.bytes_done = 0
-
-    def tick(self, stage: str, share: float) -> None:
-        """Report how much of a stage is done, at most 20 times a second; stop if told to."""
-        check(self._cancelled)
-        now = time.perf_counter()
-        if self._progress is None or (stage == self._stage and now - self._last < 0.05):
-            return
-        self._last, self._stage = now, stage
-        at = self._stages.index(stage)
-        done = sum(_SHARES[s] for s in self._stages[:at]) + share * _SHARES[self._stages[at]]
-        # a file that turns out to need a copy after all begins anew: the bar waits meanwhile
-        share_done = (done - self._first) / (self._total - self._first)
-        fraction = self._fraction = min(max(self._fraction, share_done), 1.0)
-        spent = now - self._start
-        left = spent * (1 - fraction) / fraction if fraction > 0.02 and spent > 0.2 else None
-        self._progress(Progress(stage, self.rows, self.bytes_done, self._size, left, fraction))
-
-    def note(self, bytes_done: int, rows: int) -> None:
-        """Remember how far into the file the pass over its lines is."""
-        check(self._cancelled)
-        self.bytes_done, self.rows = bytes_done, rows
-
-    def stage(self, name: str) -> Callable[[float], None]:
-        """Return a reporter for one stage."""
-        return lambda share: self.tick(name, share)
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning."""
-        return time.perf_counter() - self._start
 
 
 def open_checkins(
@@ -136,7 +90,8 @@ def open_checkins(
     cache_dir : Path or None
         Where validated rows are kept; None keeps them in a temporary folder until `close`.
     use_cache : bool
-        False reads the file anew and leaves nothing behind.
+        False reads the file anew and leaves nothing behind. If the contents are no longer those of
+        an entry that is kept in `cache_dir`, that is found out, and the entry forgotten.
     progress : callable or None
         Called with `Progress` in the caller's thread, at most 20 times a second.
     cancelled : callable or None
@@ -163,172 +118,246 @@ def open_checkins(
         If `cancelled` said so; nothing is left behind.
     """
     path = Path(path)
-    preview = sniff(path)
-    check(cancelled)
-    dialect = dialect or preview.dialect
-    mapping = mapping or preview.mapping
-    if not use_cache:
-        cache_dir = None
-    key = ""
+    preview = sniff(path, cancelled=cancelled)
+    plan = Plan(
+        shown_name(path), path, dialect or preview.dialect, mapping or preview.mapping,
+        len(preview.columns), detect_duplicates, fingerprint,
+    )  # fmt: skip
+    work = Work(preview.size, progress, cancelled, plan.dialect.needs_copy)
+    source = ""
     if cache_dir is not None:
         try:
-            key = cache.file_key(path, [repr(mapping), repr(dialect), detect_duplicates])
+            source = cache.source_key(path)
         except OSError as fault:
-            raise CheckinError(f"{path.name} can't be read ({fault.strerror or fault}).") from None
-        entry = cache.find_entry(cache_dir, key)
-        if entry is not None:
-            try:
-                data = CheckinData.from_entry(entry, path, known_synthetic)
-            except Exception:  # a damaged entry is made anew, whatever is wrong with it
-                cache.discard(entry)
-            else:
-                if data.fingerprint or not fingerprint:
-                    return data
-                data.close()
-    return _load(
-        path, preview, mapping, dialect, cache_dir, key, progress, cancelled,
-        detect_duplicates, fingerprint, known_synthetic,
-    )  # fmt: skip
+            raise CheckinError(f"{plan.name} can't be read ({fault.strerror or fault}).") from None
+    settings = [repr(plan.mapping), repr(plan.dialect), detect_duplicates]
+    key = cache.entry_key(source, settings)
+    if cache_dir is not None and use_cache:
+        known = _from_cache(cache_dir, key, plan, work, known_synthetic)
+        if known is not None:
+            return known
+    load = _Load(_checked(plan, preview), preview, work)
+    return load.run(cache_dir, source, key if use_cache else "", known_synthetic)
 
 
-def _load(
-    path: Path,
-    preview: Preview,
-    mapping: Mapping,
-    dialect: Dialect,
-    cache_dir: Path | None,
-    key: str,
-    progress: OnProgress | None,
-    cancelled: IsCancelled | None,
-    detect_duplicates: bool,
-    fingerprint: bool,
-    known_synthetic: frozenset[str],
-) -> CheckinData:
+def _from_cache(
+    cache_dir: Path, key: str, plan: Plan, work: Work, known_synthetic: frozenset[str]
+) -> CheckinData | None:
+    """Return what the cache holds of a file, if that is whole."""
+    entry = cache.find_entry(cache_dir, key)
+    if entry is None:
+        return None
+    try:
+        entry.verify(work.checking)
+        data = CheckinData.from_entry(entry, plan.path, known_synthetic)
+    except LoadCancelled:
+        entry.close()
+        raise
+    except Exception:  # a damaged entry is made anew, whatever is wrong with it
+        cache.discard(entry)
+        return None
+    if data.fingerprint or not plan.fingerprint:
+        return data
+    data.close()
+    return None
+
+
+def _checked(plan: Plan, preview: Preview) -> Plan:
+    """Return the plan, if its columns are there."""
+    mapping, width = plan.mapping, plan.width
     if mapping.missing:
         raise MappingNeeded(
-            f"{path.name}: no column is known to hold {', '.join(mapping.missing)}; "
+            f"{plan.name}: no column is known to hold {', '.join(mapping.missing)}; "
             "say which column holds what.",
             preview,
         )
-    width = len(preview.columns)
-    if max(mapping.columns) >= width and dialect == preview.dialect:
+    last = max(mapping.columns) + 1
+    if last > width and plan.dialect == preview.dialect:
         raise CheckinError(
-            f"{path.name}: column {max(mapping.columns) + 1} was asked for, but lines have "
-            f"{width} fields; choose columns 1…{width}."
+            f"{plan.name}: column {last} was asked for, but lines have {width} fields; "
+            f"choose columns 1…{width}."
         )
-    if dialect != preview.dialect:
-        width = max(width, max(mapping.columns) + 1)
-    size = check_readable(path)
-    guessed = mapping == preview.mapping
-    work = Work(size, progress, cancelled, dialect)
-    state = file_state(path)
-    try:
-        entry = cache.new_entry(cache_dir)
-    except OSError:  # a cache that can't be written is no reason not to open a file
-        cache_dir = None
-        entry = cache.new_entry(None)
-    try:
-        con = connect(entry.folder / "spill")
+    return replace(plan, width=max(width, last))
+
+
+class _Load:
+    """One reading of a file into an entry."""
+
+    def __init__(self, plan: Plan, preview: Preview, work: Work) -> None:
+        self._plan = plan
+        self._preview = preview
+        self._work = work
+        self._allowed = 0
+
+    def run(
+        self, cache_dir: Path | None, source: str, key: str, known_synthetic: frozenset[str]
+    ) -> CheckinData:
+        """Read the file; its entry is kept under the key, if there is one."""
+        plan, work = self._plan, self._work
+        size = check_readable(plan.path)
+        state = file_state(plan.path)
+        entry, con = _new_entry(cache_dir if key else None)
         try:
+            try:
+                with reachable(con, plan.path) as path:
+                    report, sha256 = self._fill(con, plan.at(path), entry)
+            finally:
+                con.close()
+            work.check()
+            self._refuse_nothing(report)
+            if file_state(plan.path) != state:
+                raise CheckinError(
+                    f"{plan.name} was changed while it was read; open it again once it is complete."
+                )
+            if cache_dir is not None and sha256 and cache.drop_changed(cache_dir, source, sha256):
+                report = replace(report, notes=(*report.notes, CHANGED))
+            entry.file("lines.txt").unlink(missing_ok=True)
+            shutil.rmtree(entry.file("spill"), ignore_errors=True)
+            facts = describe(report, sha256, plan.mapping, plan.dialect, plan.path, size, state)
+            entry.seal(facts, work.stage("Storing"))
+            if cache_dir is not None and entry.folder.parent == cache_dir:
+                entry.keep(cache_dir, key)
+            return CheckinData.from_entry(entry, plan.path, known_synthetic)
+        except BaseException as fault:
+            cache.discard(entry)
+            told = self._explained(fault)
+            if told is not None:
+                raise told from fault
+            raise
 
-            def judge(failing: float) -> None:
-                if guessed and failing > 0.5:
-                    raise MappingNeeded(
-                        f"{path.name}: {failing:.0%} of the first rows can't be read this way; "
-                        "say which column holds what.",
-                        preview,
-                    )
+    def _fill(self, con: Any, plan: Plan, entry: cache.Entry) -> tuple[LoadReport, str]:
+        """Write an entry's files and return what became of every line, and the sha256."""
+        work, folder = self._work, entry.folder
+        finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
+        duplicates = plan.duplicates and plan.mapping.time is not None
+        if plan.dialect.format is Format.PARQUET:
+            scan = read_parquet(con, plan, folder, work.note, work.stage("Reading"), self._judge)
+        else:
+            stages = (work.stage("Preparing"), work.stage("Reading"))
+            reader = TextReader(con, plan, folder, work.note, stages, self._judge)
+            reader.read()
+            scan = reader.scan
 
-            report, sha256 = _fill(
-                con, path, dialect, mapping, width, entry, work, judge, detect_duplicates,
-                fingerprint,
-            )  # fmt: skip
-        finally:
+        def sorted_by(step: Callable[[], Any]) -> Any:
+            """Do what sorts or compares; where little memory does not suffice, with much."""
+            try:
+                return step()
+            except Exception as fault:
+                if self._allowed or not _lacks_memory(fault):
+                    raise
+            self._allowed = limit_memory(con, database_bytes(), spill_bytes(folder))
+            return step()
+
+        if duplicates:
+            sorted_by(lambda: find_duplicates(con, folder, finishing[0]))
+        else:
+            no_duplicates(con, folder)
+        sorted_by(lambda: number_users(con, folder, finishing[1]))
+        aside = sorted_by(lambda: store_aside(con, folder, scan, finishing[1]))
+        if plan.dialect.format is Format.PARQUET:
+            examples = parquet_examples(con, folder, plan.path)
+        else:
+            examples = text_examples(con, folder, scan, reader.source, reader.copied, plan.dialect)
+        kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
+        header = int(scan.header > 0)
+        notes = list(scan.damage.notes)
+        if plan.dialect.encoding != "utf-8":
+            notes.append(f"The text is {plan.dialect.encoding.upper()}.")
+        if not duplicates:
+            notes.append("Nothing was checked for duplicates.")
+        report = LoadReport(
+            scan.lines, header, len(scan.blank), kept, aside, examples, tuple(notes),
+            len(scan.joined), work.seconds,
+        )  # fmt: skip
+        if report.accounted != report.physical_lines:
+            raise CheckinError(
+                f"{plan.name}: {scan.lines} lines, but {report.accounted} accounted for "
+                f"({kept} kept, {report.total_set_aside} set aside, {report.blank} blank, "
+                f"{report.continued} continued); convert the file to plain UTF-8 text with one row "
+                "a line."
+            )
+        return report, scan.fingerprint
+
+    def _judge(self, judged: Judged) -> None:
+        """Ask for the mapping if it was guessed and most of the first rows fail."""
+        plan = self._plan
+        if judged.share <= 0.5 or plan.mapping != self._preview.mapping:
+            return
+        why = mapping_problem(self._preview, plan.mapping, judged.failing)
+        raise MappingNeeded(
+            f"{plan.name}: {judged.share:.0%} of the first rows can't be read this way{why}; "
+            "say which column holds what.",
+            self._preview,
+        )
+
+    def _refuse_nothing(self, report: LoadReport) -> None:
+        if report.kept:
+            return
+        reasons = "; ".join(f"{n} × {r.sentence}" for r, n in report.set_aside.items())
+        why = mapping_problem(self._preview, self._plan.mapping, report.set_aside)
+        raise MappingNeeded(
+            f"{self._plan.name}: none of its rows could be kept"
+            + (
+                f" ({reasons}){why}; check which column holds what."
+                if reasons
+                else ": it has no rows; choose a file with check-ins."
+            ),
+            self._preview,
+        )
+
+    def _explained(self, fault: BaseException) -> CheckinError | None:
+        """Return what to say of a failure of the system, or None if the fault says it itself."""
+        name, doing = self._plan.name, self._work.doing
+        said = " ".join(str(fault).split())
+        if _lacks_memory(fault):
+            allowed = self._allowed or streaming_bytes()
+            return CheckinError(out_of_memory(name, said, doing, allowed))
+        if isinstance(fault, OSError):
+            reason = fault.strerror or said
+        elif type(fault).__module__ == "_duckdb":
+            reason = said[:300]
+        else:
+            return None
+        return CheckinError(
+            f"{name} could not be read or its rows not be kept ({reason}); "
+            "make sure that it is complete and that there is room on the disk."
+        )
+
+
+CHANGED = (
+    "The file has been changed since it was opened last, although its size and time are the same; "
+    "what had been kept of it was dropped."
+)
+
+
+def _lacks_memory(fault: BaseException) -> bool:
+    return isinstance(fault, MemoryError) or type(fault).__name__ == "OutOfMemoryException"
+
+
+def _new_entry(cache_dir: Path | None) -> tuple[cache.Entry, Any]:
+    """Make an entry, and a database that works in it.
+
+    A cache that can't be written, or is called what a database can't spell, is no reason not to
+    open a file: then the entry is a temporary one.
+    """
+    why: object = ""
+    for place in dict.fromkeys((cache_dir, None)):
+        try:
+            entry = cache.new_entry(place)
+        except OSError as fault:
+            why = fault.strerror or fault
+            continue
+        try:
+            con = connect(entry.file("spill"))
+            if finds_exactly(con, entry.file("lock")):
+                return entry, con
             con.close()
-        check(cancelled)
-        if not report.kept:
-            reasons = "; ".join(f"{n} × {r.sentence}" for r, n in report.set_aside.items())
-            raise MappingNeeded(
-                f"{path.name}: none of its rows could be kept"
-                + (
-                    f" ({reasons}); check which column holds what."
-                    if reasons
-                    else ": it has no rows; choose a file with check-ins."
-                ),
-                preview,
-            )
-        if file_state(path) != state:
-            raise CheckinError(
-                f"{path.name} was changed while it was read; open it again once it is complete."
-            )
-        entry.write_report(describe(report, sha256, mapping, dialect, path, size, state))
-        entry.file("lines.txt").unlink(missing_ok=True)
-        shutil.rmtree(entry.file("spill"), ignore_errors=True)
-        if cache_dir is not None:
-            entry.keep(cache_dir, key)
-        return CheckinData.from_entry(entry, path, known_synthetic)
-    except BaseException as fault:
+        except BaseException:
+            cache.discard(entry)
+            raise
         cache.discard(entry)
-        if isinstance(fault, OSError) or type(fault).__module__ == "_duckdb":
-            reason = " ".join(str(fault).splitlines()[:1])[:300]
-            raise CheckinError(
-                f"{path.name} could not be read or its rows not be kept ({reason}); "
-                "make sure that it is complete and that there is room on the disk."
-            ) from fault
-        raise
-
-
-def _fill(
-    con: Any,
-    path: Path,
-    dialect: Dialect,
-    mapping: Mapping,
-    width: int,
-    entry: cache.Entry,
-    work: Work,
-    judge: Callable[[float], None],
-    detect_duplicates: bool,
-    fingerprint: bool,
-) -> tuple[LoadReport, str]:
-    """Write an entry's Parquet files and return what became of every line, and the sha256."""
-    folder = entry.folder
-    stages = (work.stage("Preparing"), work.stage("Reading"))
-    finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
-    duplicates = detect_duplicates and mapping.time is not None
-    if dialect.format is Format.PARQUET:
-        scan = read_parquet(con, path, mapping, folder, fingerprint, work.note, stages[1], judge)
-        source = path
-    else:
-        scan, source = read_text(
-            con, path, dialect, mapping, width, folder, fingerprint, work.note, stages, judge
-        )
-    if duplicates:
-        find_duplicates(con, folder, finishing[0])
-    else:
-        no_duplicates(con, folder)
-    number_users(con, folder, finishing[1])
-    aside = store_aside(con, folder, scan, finishing[1])
-    if dialect.format is Format.PARQUET:
-        examples = parquet_examples(con, folder, path)
-    else:
-        examples = text_examples(con, folder, scan, source, source != path, dialect)
-    kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
-    header = int(scan.header > 0)
-    # a record over several lines is one row; its further lines stay with it
-    accounted = header + len(scan.blank) + len(scan.joined) + sum(aside.values()) + kept
-    if accounted != scan.lines:
-        raise CheckinError(
-            f"{path.name}: {scan.lines} lines, but {accounted} accounted for "
-            f"({kept} kept, {sum(aside.values())} set aside, {len(scan.blank)} blank); "
-            "convert the file to plain UTF-8 text with one row a line."
-        )
-    notes = list(scan.notes)
-    if dialect.encoding != "utf-8":
-        notes.append(f"The text is {dialect.encoding.upper()}.")
-    if not duplicates:
-        notes.append("Nothing was checked for duplicates.")
-    report = LoadReport(
-        scan.lines, header, len(scan.blank), kept, aside, examples, tuple(notes),
-        len(scan.joined), work.seconds,
-    )  # fmt: skip
-    return report, scan.fingerprint
+        why = "its name can't be used by a database"
+    raise CheckinError(
+        f"The folder for temporary files, {tempfile.gettempdir()!r}, can't be used ({why}); "
+        "choose another one with the environment variable TMPDIR."
+    )

@@ -69,12 +69,12 @@ _SENTENCES = {
     Reason.NOT_FINITE: "latitude or longitude is infinite or not a number (NaN)",
     Reason.ZERO_ZERO: "the position is (0, 0), which devices report when they don't know it",
     Reason.OUT_OF_RANGE: "latitude is outside −90…90 or longitude outside −180…180",
-    Reason.BAD_WEIGHT: "the weight is not a positive finite number",
+    Reason.BAD_WEIGHT: "the weight is not a positive number between 10⁻¹⁰⁰ and 10¹⁰⁰",
     Reason.DUPLICATE: "repeats an earlier row: same user, time, latitude, longitude and location",
     Reason.LINE_TOO_LONG: "is longer than 1 MB",
     Reason.INVALID_BYTES: "holds bytes that are not valid in the file's encoding",
-    Reason.CONTROL_CHARACTER: "holds a NUL or a stray carriage return",
-    Reason.BROKEN_QUOTES: "has an opening quote without a closing one",
+    Reason.CONTROL_CHARACTER: "holds a control character: NUL, stray carriage return or separator",
+    Reason.BROKEN_QUOTES: "has a double quote inside a field, or one that is never closed",
     Reason.CUT_OFF: "is cut off where the archive breaks",
 }
 
@@ -134,6 +134,8 @@ class Dialect:
         Whether the file is a gzip archive.
     line_end : str
         A newline (with or without a carriage return before it), or a lone carriage return.
+    decimal : str
+        What stands before a number's fraction: a point or, unless it delimits fields, a comma.
     """
 
     format: Format
@@ -143,6 +145,7 @@ class Dialect:
     quoted: bool = False
     compressed: bool = False
     line_end: str = "\n"
+    decimal: str = "."
 
     @property
     def needs_copy(self) -> bool:
@@ -277,6 +280,11 @@ class LoadReport:
     notes: tuple[str, ...] = ()
     continued: int = 0
     seconds: float = 0.0
+
+    @property
+    def accounted(self) -> int:
+        """Lines of which it is known what became of them: all, or the load has failed."""
+        return self.header + self.blank + self.kept + self.total_set_aside + self.continued
 
     @property
     def total_set_aside(self) -> int:

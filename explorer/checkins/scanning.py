@@ -3,7 +3,8 @@
 DuckDB's reader skips blank lines, replaces invalid bytes, splits at stray carriage returns and
 loses lines longer than its buffer. This pass finds every such line by itself, so that line numbers
 and counts never depend on the reader. A file without such lines is read where it is; otherwise a
-copy without them is written on the way.
+copy without them is written on the way. What is remembered of a line is a few bytes, since there
+may be as many such lines as there are lines.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from explorer.checkins.archives import Damage
+from explorer.checkins.line_ranges import LineArray, LineRanges, merged
 from explorer.checkins.model import Dialect, Reason
-from explorer.checkins.streams import MAX_LINE, blocks, decoded_chunks, raw_chunks
-
-FIELD_SEPARATOR = "\x1f"
-"""Stands between fields in the copy of a quoted file (ASCII unit separator)."""
+from explorer.checkins.quoted import FIELD_SEPARATOR, LINE_SEPARATOR, RecordJoiner, RowShape
+from explorer.checkins.streams import blocks, decoded_chunks, raw_chunks
 
 EXAMPLES = 20
 """Lines of each reason that a report shows."""
@@ -30,11 +32,32 @@ EXAMPLES = 20
 EXAMPLE_LENGTH = 500
 """Characters of a line that a report shows."""
 
-_MAX_QUOTED_LINES = 100
-"""A quoted field that has not ended after so many lines is taken to have lost its end."""
+WIDE = 64
+"""Fields of a line above which the pass counts them, so that the reader need not split them all."""
 
 _STRAY_CR = re.compile(rb"\r(?!\n)")
-_BLANK = re.compile(rb"^\r?\n", re.MULTILINE)
+
+
+class OddLines:
+    """Lines that must not reach the reader, each with its reason: 9 bytes a line."""
+
+    def __init__(self) -> None:
+        self.ranges = LineRanges()
+        self._lines = array("q")
+        self._codes = array("B")
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, line: int, reason: Reason) -> None:
+        """Add a line after all others."""
+        self.ranges.add(line)
+        self._lines.append(line)
+        self._codes.append(reason.code)
+
+    def arrays(self) -> tuple[LineArray, np.ndarray[Any, np.dtype[np.uint8]]]:
+        """Return numbers and codes."""
+        return np.array(self._lines, np.int64), np.array(self._codes, np.uint8)
 
 
 @dataclass
@@ -45,11 +68,11 @@ class Scan:
     ----------
     lines : int
         Physical lines; a last line without an end counts.
-    blank : list of int
-        Numbers (from 1) of lines with nothing on them.
-    odd : list of (int, Reason)
+    blank : LineRanges
+        Lines with nothing on them.
+    odd : OddLines
         Lines that must not reach the reader.
-    joined : list of int
+    joined : LineRanges
         Lines that continue a quoted field begun on an earlier line; they are no rows of their own.
     header : int
         Number of the line with the names; 0 if there is none.
@@ -59,26 +82,38 @@ class Scan:
         Lines before a block, and where it begins in the file the reader is given.
     fingerprint : str
         sha256 of the file as it is on disk; empty if it was not asked for.
-    notes : list of str
-        What went wrong with an archive.
+    damage : Damage
+        What is wrong with an archive.
     """
 
     lines: int = 0
-    blank: list[int] = field(default_factory=list)
-    odd: list[tuple[int, Reason]] = field(default_factory=list)
-    joined: list[int] = field(default_factory=list)
+    blank: LineRanges = field(default_factory=LineRanges)
+    odd: OddLines = field(default_factory=OddLines)
+    joined: LineRanges = field(default_factory=LineRanges)
     header: int = 0
     odd_texts: dict[int, bytes] = field(default_factory=dict)
     checkpoints: list[tuple[int, int]] = field(default_factory=list)
     fingerprint: str = ""
-    notes: list[str] = field(default_factory=list)
+    damage: Damage = field(default_factory=Damage)
 
-    def skipped(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Numbers of all lines that are no rows to the reader, ascending."""
-        numbers = [*self.blank, *(line for line, _ in self.odd), *self.joined]
+    def skipped(self) -> tuple[LineArray, LineArray]:
+        """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
+        names = LineRanges()
         if self.header:
-            numbers.append(self.header)
-        return np.sort(np.asarray(numbers, dtype=np.int64))
+            names.add(self.header)
+        return merged(self.blank, self.odd.ranges, self.joined, names)
+
+    def not_copied(self) -> tuple[LineArray, LineArray]:
+        """Return ranges (start, length) of the lines below the names that a copy lacks."""
+        return merged(self.odd.ranges, self.joined)
+
+
+class Copy(Protocol):
+    """What is written of the file for the reader."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write some more."""
+        ...
 
 
 class CopyNeeded(Exception):  # noqa: N818  (a signal, not an error)
@@ -86,17 +121,29 @@ class CopyNeeded(Exception):  # noqa: N818  (a signal, not an error)
 
 
 class LineScanner:
-    """Looks at blocks of whole lines and passes on what the reader may see."""
+    """Looks at blocks of whole lines and passes on what the reader may see.
 
-    def __init__(self, dialect: Dialect, scan: Scan, copy: IO[bytes] | None, offset: int) -> None:
+    Parameters
+    ----------
+    shape : RowShape
+        Lines with another number of fields are odd if there are more than `WIDE` fields.
+    copy : Copy or None
+        Where what the reader may see is written.
+    offset : int
+        Where the first block begins in the file the reader is given.
+    """
+
+    def __init__(
+        self, dialect: Dialect, shape: RowShape, scan: Scan, copy: Copy | None, offset: int
+    ) -> None:
         self._dialect = dialect
         self._scan = scan
         self._copy = copy
         self._offset = offset
-        self._pending: list[bytes] = []
-        self._pending_line = 0
         self._delimiter = dialect.delimiter.encode()
+        self._fields = shape.width if shape.width > WIDE else None
         self._examples: dict[Reason, int] = {}
+        self._joiner = RecordJoiner(shape, self._fault, self._record, self._blank, self._aside)
 
     def feed(self, block: bytes | int) -> None:
         """Take the next block of whole lines, or the length of a line that is too long.
@@ -108,7 +155,7 @@ class LineScanner:
         """
         scan = self._scan
         if isinstance(block, int):
-            self._flush_pending()
+            self._joiner.finish()
             scan.lines += 1
             self._aside(scan.lines, Reason.LINE_TOO_LONG, b"(%d bytes)" % block)
             return
@@ -116,18 +163,15 @@ class LineScanner:
             block = self._take_header(block)
         if not block:
             return
-        if not self._pending:
+        if not self._joiner.open:
             scan.checkpoints.append((scan.lines, self._offset))
-        if self._pending or self._is_odd(block):
+        if self._joiner.open or self._is_odd(block):
             self._feed_lines(block)
             return
         ends = np.frombuffer(block, np.uint8) == ord("\n")
         if ends[0] or np.any(ends[1:] & ends[:-1]) or b"\r" in block:
-            at, line = 0, scan.lines + 1
-            for hit in _BLANK.finditer(block):
-                line += block.count(b"\n", at, hit.start())
-                at = hit.start()
-                scan.blank.append(line)
+            blank = np.flatnonzero(_blank(block, np.flatnonzero(ends)))
+            scan.blank.add_many(blank + (scan.lines + 1))
         scan.lines += int(np.count_nonzero(ends)) + (not block.endswith(b"\n"))
         if self._copy is not None and self._dialect.quoted:
             block = block.replace(self._delimiter, FIELD_SEPARATOR.encode())
@@ -135,11 +179,11 @@ class LineScanner:
 
     def finish(self) -> None:
         """Say that there are no more lines."""
-        self._flush_pending()
+        self._joiner.finish()
 
     def cut_off(self, text: bytes) -> None:
         """Take a last line of which only the beginning is there."""
-        self._flush_pending()
+        self._joiner.finish()
         self._scan.lines += 1
         self._aside(self._scan.lines, Reason.CUT_OFF, text)
 
@@ -153,17 +197,19 @@ class LineScanner:
             self._scan.lines += 1
             if line:
                 self._scan.header = self._scan.lines
-                if self._copy is None and (_fault(line) or self._scan.blank):
+                if self._copy is None and (self._fault(line) or self._scan.blank):
                     raise CopyNeeded
             else:
-                self._scan.blank.append(self._scan.lines)
+                self._scan.blank.add(self._scan.lines)
             at = stop
         if self._copy is None:
             self._offset += at
         return block[at:]
 
     def _is_odd(self, block: bytes) -> bool:
-        if b"\0" in block or (self._dialect.quoted and b'"' in block):
+        if b"\0" in block:
+            return True
+        if self._dialect.quoted and (b'"' in block or _has_separator(block)):
             return True
         if b"\r" in block and _STRAY_CR.search(block):
             return True
@@ -172,12 +218,24 @@ class LineScanner:
                 block.decode()
             except UnicodeDecodeError:
                 return True
-        return False
+        return self._fields is not None and self._is_ragged(block)
+
+    def _is_ragged(self, block: bytes) -> bool:
+        """Tell whether a line that isn't blank has another number of fields than the others."""
+        if len(self._delimiter) > 1:
+            return True
+        found = np.flatnonzero(np.frombuffer(block, np.uint8) == self._delimiter[0])
+        stops = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        if not block.endswith(b"\n"):
+            stops = np.append(stops, len(block))
+        delimiters = np.diff(np.searchsorted(found, stops), prepend=0)
+        assert self._fields is not None
+        return bool(np.any((delimiters != self._fields - 1) & ~_blank(block, stops)))
 
     def _aside(self, line: int, reason: Reason, text: bytes) -> None:
         if self._copy is None:
             raise CopyNeeded
-        self._scan.odd.append((line, reason))
+        self._scan.odd.add(line, reason)
         seen = self._examples.get(reason, 0)
         if seen < EXAMPLES:
             self._examples[reason] = seen + 1
@@ -189,119 +247,84 @@ class LineScanner:
             raise CopyNeeded
         for line in block.split(b"\n")[: -1 if block.endswith(b"\n") else None]:
             self._scan.lines += 1
-            self._feed_line(line.removesuffix(b"\r"))
+            line = line.removesuffix(b"\r")
+            if self._dialect.quoted:
+                self._joiner.feed(self._scan.lines, line)
+            else:
+                self._feed_line(self._scan.lines, line)
 
-    def _feed_line(self, line: bytes) -> None:
-        scan, number = self._scan, self._scan.lines
-        if self._pending:
-            self._pending.append(line)
-            whole = b"\n".join(self._pending)
-            if whole.count(b'"') % 2 == 0:
-                self._pending = []
-                self._pass_on_quoted(whole, self._pending_line, number)
-            elif len(self._pending) > _MAX_QUOTED_LINES or len(whole) > MAX_LINE:
-                self._flush_pending()
-            return
-        reason = _fault(line)
+    def _feed_line(self, number: int, line: bytes) -> None:
+        reason = self._fault(line)
+        if reason is None and line and self._fields is not None:
+            reason = self._ragged(line.count(self._delimiter) + 1)
         if reason is not None:
             self._aside(number, reason, line)
         elif not line:
-            scan.blank.append(number)
-            self._pass_on(b"\n")
-        elif self._dialect.quoted and line.count(b'"') % 2:
-            self._pending, self._pending_line = [line], number
-        elif self._dialect.quoted:
-            self._pass_on_quoted(line, number, number)
+            self._blank(number)
         else:
             self._pass_on(line + b"\n")
 
-    def _flush_pending(self) -> None:
-        """Give up on a quoted field that never ended: its line is broken, the next ones are not."""
-        while self._pending:
-            lines, first = self._pending, self._pending_line
-            self._pending = []
-            self._aside(first, Reason.BROKEN_QUOTES, lines[0])
-            end = self._scan.lines
-            for offset, line in enumerate(lines[1:], 1):
-                self._scan.lines = first + offset
-                self._feed_line(line)
-            self._scan.lines = end
+    def _ragged(self, fields: int) -> Reason | None:
+        """Return what is wrong with a number of fields, where the pass counts them."""
+        if self._fields is None or fields == self._fields:
+            return None
+        return Reason.TOO_MANY_FIELDS if fields > self._fields else Reason.TOO_FEW_FIELDS
 
-    def _pass_on_quoted(self, text: bytes, first: int, last: int) -> None:
-        fields = split_quoted(text.decode(errors="replace"), self._dialect.delimiter)
-        reason = _fault(text)
-        if reason is None and fields is None:
-            reason = Reason.BROKEN_QUOTES
-        if reason is None and fields is not None and FIELD_SEPARATOR in "".join(fields):
-            reason = Reason.CONTROL_CHARACTER
-        if reason is not None or fields is None:
-            for line, part in enumerate(text.split(b"\n"), first):
-                self._aside(line, reason or Reason.BROKEN_QUOTES, part)
-            return
-        self._scan.joined.extend(range(first + 1, last + 1))
-        self._pass_on(FIELD_SEPARATOR.join(fields).replace("\n", " ").encode() + b"\n")
+    def _record(self, first: int, last: int, fields: list[str]) -> None:
+        """Take a record of a quoted file."""
+        text = FIELD_SEPARATOR.join(fields).replace("\n", LINE_SEPARATOR).encode() + b"\n"
+        reason = self._ragged(len(fields))
+        if text == b"\n":  # a pair of quotes and nothing else; the reader would skip it
+            reason = Reason.TOO_FEW_FIELDS
+        if reason is not None:
+            self._aside(first, reason, self._dialect.delimiter.join(fields).encode())
+        else:
+            self._pass_on(text)
+        if last > first:
+            self._scan.joined.add(first + 1, last - first)
+
+    def _blank(self, number: int) -> None:
+        self._scan.blank.add(number)
+        self._pass_on(b"\n")
 
     def _pass_on(self, text: bytes) -> None:
         self._offset += len(text)
         if self._copy is not None:
             self._copy.write(text)
 
+    def _fault(self, line: bytes) -> Reason | None:
+        """Return why the reader must not see a line, quotes and fields aside."""
+        if b"\0" in line or b"\r" in line:
+            return Reason.CONTROL_CHARACTER
+        if self._dialect.quoted and _has_separator(line):
+            return Reason.CONTROL_CHARACTER
+        if not line.isascii():
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return Reason.INVALID_BYTES
+        return None
 
-def _fault(line: bytes) -> Reason | None:
-    if b"\0" in line or b"\r" in line:
-        return Reason.CONTROL_CHARACTER
-    if not line.isascii():
-        try:
-            line.decode()
-        except UnicodeDecodeError:
-            return Reason.INVALID_BYTES
-    return None
+
+def _has_separator(text: bytes) -> bool:
+    return FIELD_SEPARATOR.encode() in text or LINE_SEPARATOR.encode() in text
 
 
-def split_quoted(line: str, delimiter: str) -> list[str] | None:
-    """Split one record at the delimiters outside double quotes; None if the quotes are broken.
-
-    A field is either free of quotes or enclosed in them, with inner ones doubled (RFC 4180).
-    """
-    if '"' not in line:
-        return line.split(delimiter)
-    fields: list[str] = []
-    at = 0
-    while True:
-        if line.startswith('"', at):
-            parts: list[str] = []
-            at += 1
-            while True:
-                end = line.find('"', at)
-                if end < 0:
-                    return None
-                parts.append(line[at:end])
-                at = end + 1
-                if not line.startswith('"', at):
-                    break
-                parts.append('"')
-                at += 1
-            fields.append("".join(parts))
-            if at == len(line):
-                return fields
-            if not line.startswith(delimiter, at):
-                return None
-            at += 1
-        else:
-            end = line.find(delimiter, at)
-            text = line[at:] if end < 0 else line[at:end]
-            if '"' in text:
-                return None
-            fields.append(text)
-            if end < 0:
-                return fields
-            at = end + 1
+def _blank(block: bytes, stops: LineArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Tell which lines, ending at these places of a block, have nothing on them."""
+    lengths = np.diff(stops, prepend=-1) - 1
+    blank: np.ndarray[Any, np.dtype[np.bool_]] = lengths == 0
+    if b"\r" in block:
+        text = np.frombuffer(block, np.uint8)
+        blank |= (lengths == 1) & (text[np.maximum(stops - 1, 0)] == ord("\r"))
+    return blank
 
 
 def scan_lines(
     path: Path,
     dialect: Dialect,
-    copy: IO[bytes] | None,
+    shape: RowShape,
+    copy: Copy | None,
     tick: Callable[[int, int], None],
     fingerprint: bool = True,
 ) -> Scan:
@@ -309,7 +332,9 @@ def scan_lines(
 
     Parameters
     ----------
-    copy : binary file or None
+    shape : RowShape
+        What a line looks like that is a row.
+    copy : Copy or None
         Where the lines that the reader may see are written.
     tick : callable
         Called with bytes on disk and lines so far; may raise to stop.
@@ -322,12 +347,12 @@ def scan_lines(
     scan = Scan()
     digest = hashlib.sha256() if fingerprint else None
     raw = raw_chunks(
-        path, dialect.compressed, digest, scan.notes, lambda done: tick(done, scan.lines)
+        path, dialect.compressed, digest, scan.damage, lambda done: tick(done, scan.lines)
     )
     mark = len(codecs.BOM_UTF8) if copy is None and dialect.encoding == "utf-8-sig" else 0
-    scanner = LineScanner(dialect, scan, copy, mark)
+    scanner = LineScanner(dialect, shape, scan, copy, mark)
     for block in blocks(decoded_chunks(raw, dialect)):
-        if scan.notes and isinstance(block, bytes) and not block.endswith(b"\n"):
+        if scan.damage.cut and isinstance(block, bytes) and not block.endswith(b"\n"):
             whole, newline, rest = block.rpartition(b"\n")
             scanner.feed(whole + newline)
             scanner.cut_off(rest)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import os
-import tempfile
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from explorer.checkins.database import check, quote
-from explorer.checkins.errors import CheckinError
+from explorer.checkins.archives import Damage
+from explorer.checkins.database import check, parquet_table, reachable
+from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, Format, Reason
 from explorer.checkins.rows import ASIDE
 from explorer.checkins.streams import blocks, decoded_chunks, raw_chunks
+from explorer.files import replacing
 
 _BATCH = 50_000
 _COLUMNS = ("line", "reason", "what is wrong", "text")
@@ -25,23 +26,17 @@ _COLUMNS = ("line", "reason", "what is wrong", "text")
 @contextlib.contextmanager
 def written_aside(path: Path) -> Iterator[IO[str]]:
     """Write a text file beside its place and move it there once it is whole."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as fault:
-        raise CheckinError(
-            f"{path.name} can't be written there ({fault.strerror or fault}); "
-            "choose another folder."
-        ) from None
-    try:
-        with os.fdopen(handle, "w", newline="", encoding="utf-8") as file:
-            yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(replacing(path))
+        except OSError as fault:
+            raise CheckinError(
+                f"{shown_name(path)} can't be written there ({fault.strerror or fault}); "
+                "choose another folder."
+            ) from None
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        yield text
+        text.detach()
 
 
 def export(
@@ -57,21 +52,23 @@ def export(
     with written_aside(target) as file:
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)
-        if dialect.format is Format.PARQUET:
-            texts = _parquet_texts(con, source, batches, cancelled)
-        else:
-            texts = _line_texts(source, dialect, batches, cancelled)
         total = 0
-        for line, code, text in texts:
-            reason = Reason.of(code)
-            writer.writerow((line, reason.value, reason.sentence, text))
-            total += 1
+        with contextlib.ExitStack() as stack:
+            if dialect.format is Format.PARQUET:
+                found = stack.enter_context(reachable(con, source))
+                texts = _parquet_texts(con, found, batches, cancelled)
+            else:
+                texts = _line_texts(source, dialect, batches, cancelled)
+            for line, code, text in texts:
+                reason = Reason.of(code)
+                writer.writerow((line, reason.value, reason.sentence, text))
+                total += 1
     return total
 
 
 def _batches(con: Any, folder: Path) -> Iterator[tuple[list[int], list[int]]]:
     """Yield line numbers and codes, ascending, some at a time."""
-    file = f"read_parquet({quote(folder / ASIDE)}, file_row_number=true)"
+    file = parquet_table(folder / ASIDE, numbered=True)
     total = con.execute(f"SELECT count(*) FROM {file}").fetchone()[0]
     for at in range(0, total, _BATCH):
         found = con.execute(
@@ -91,7 +88,7 @@ def _line_texts(
     wanted = ((n, c) for lines, codes in batches for n, c in zip(lines, codes, strict=True))
     target = next(wanted, None)
     before = 0
-    chunks = raw_chunks(source, dialect.compressed, None, [], lambda _: check(cancelled))
+    chunks = raw_chunks(source, dialect.compressed, None, Damage(), lambda _: check(cancelled))
     for block in blocks(decoded_chunks(chunks, dialect)):
         if target is None:
             break
@@ -118,18 +115,10 @@ def _parquet_texts(
     batches: Iterator[tuple[list[int], list[int]]],
     cancelled: Callable[[], bool] | None,
 ) -> Iterator[tuple[int, int, str]]:
-    from explorer.checkins.parquet import row_text
+    from explorer.checkins.parquet import row_texts
 
-    text = row_text(con, source)
     for lines, codes in batches:
         check(cancelled)
-        texts = dict(
-            con.execute(
-                f"SELECT file_row_number + 1, {text} "
-                f"FROM read_parquet({quote(source)}, file_row_number=true) "
-                "WHERE file_row_number + 1 IN (SELECT unnest(?::BIGINT[]))",
-                [lines],
-            ).fetchall()
-        )
+        texts = row_texts(con, source, lines)
         for line, code in zip(lines, codes, strict=True):
             yield line, code, texts.get(line, "")

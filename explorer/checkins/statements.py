@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.checkins.database import quote
+from explorer.checkins.columns import MAX_WEIGHT, MIN_WEIGHT
+from explorer.checkins.database import quote, read_file
 from explorer.checkins.model import Mapping, Reason
+from explorer.checkins.quoted import LINE_SEPARATOR
 from explorer.checkins.streams import MAX_LINE
 
-ABSENT = "\x1b"
+ABSENT = "\n"
 """What a field must hold to be read as NULL: never. So NULL means that there was no field."""
 
 TEXT_ID = 255
@@ -24,7 +26,7 @@ def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: 
     """
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width)) + ", 'extra': 'VARCHAR'"
     return (
-        f"read_csv({quote(path)}, delim={quote(delimiter)}, quote='', escape='', "
+        f"read_csv({read_file(path)}, delim={quote(delimiter)}, quote='', escape='', "
         f"auto_detect=false, header={header}, strict_mode=false, null_padding=true, "
         f"nullstr={quote(ABSENT)}, store_rejects=true, rejects_limit=0, "
         f"max_line_size={MAX_LINE + 16}, parallel={parallel}, compression='none', "
@@ -32,7 +34,7 @@ def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: 
     )
 
 
-def time_expression(column: str, spelling: str) -> str:
+def time_expression(column: str, spelling: str, decimal: str = ".") -> str:
     """Return SQL for a UTC instant, NULL where the text is none.
 
     Words that are instants to DuckDB (``epoch``, ``infinity``) are judged in `typed_rows`.
@@ -41,7 +43,7 @@ def time_expression(column: str, spelling: str) -> str:
         return f"try_cast({column} AS TIMESTAMPTZ)"
     if spelling.startswith("epoch_"):
         scale = {"epoch_s": 1e6, "epoch_ms": 1e3, "epoch_us": 1.0}[spelling]
-        value = number_expression(column)
+        value = number_expression(column, decimal)
         return (
             f"CASE WHEN isfinite({value}) AND abs({value} * {scale}) < 8e15 "
             f"THEN make_timestamptz(CAST(round({value} * {scale}) AS BIGINT)) END"
@@ -49,12 +51,24 @@ def time_expression(column: str, spelling: str) -> str:
     return f"CAST(try_strptime(trim({column}), {quote(spelling)}) AS TIMESTAMPTZ)"
 
 
-def number_expression(column: str) -> str:
+def number_expression(column: str, decimal: str = ".") -> str:
     """Return SQL for a double, NULL where the text is none (``1_000`` is none)."""
+    if decimal == ",":
+        return (
+            f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '.') "
+            f"THEN try_cast(replace({column}, ',', '.') AS DOUBLE) END"
+        )
     return f"CASE WHEN NOT contains({column}, '_') THEN try_cast({column} AS DOUBLE) END"
 
 
-def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool = False) -> str:
+def typed_rows(
+    source: str,
+    mapping: Mapping,
+    width: int | None,
+    integers: bool = False,
+    decimal: str = ".",
+    joined: bool = False,
+) -> str:
     """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
     ``same`` is a 64-bit hash of user, time, latitude, longitude and location: duplicates agree in
@@ -69,10 +83,14 @@ def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool 
     mapping : Mapping
         With user, lat and lon.
     width : int or None
-        Number of fields a line must have; None if every row has as many (Parquet).
+        Number of fields a line must have; None if that is known of every row.
     integers : bool
         Whether user ids become 64-bit integers; a row whose id is not the usual spelling of one
         (``007``, ``12.7``) then gets the code `TEXT_ID`.
+    decimal : str
+        What stands before a number's fraction.
+    joined : bool
+        Whether fields may be of several lines, with `LINE_SEPARATOR` between them.
     """
     user, lat, lon = f"c{mapping.user}", f"c{mapping.lat}", f"c{mapping.lon}"
     time = None if mapping.time is None else f"c{mapping.time}"
@@ -81,7 +99,8 @@ def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool 
     needed = [c for c in (user, time, lat, lon, weight) if c is not None]
 
     # '!' is the first printable character: whatever sorts before it may be blank
-    user_id = f"try_cast({user} AS BIGINT)" if integers else user
+    read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user
+    user_id = f"try_cast({user} AS BIGINT)" if integers else read
     known = f"CAST(u AS VARCHAR) = {user}" if integers else f"{user} >= '!'"
     fine = [known, "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"]
     faults: list[tuple[str, Reason]] = []
@@ -101,20 +120,25 @@ def typed_rows(source: str, mapping: Mapping, width: int | None, integers: bool 
     faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
     faults.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
     if weight is not None:
-        fine += ["w > 0", "isfinite(w)"]
-        faults.append(("w IS NULL OR NOT isfinite(w) OR w <= 0", Reason.BAD_WEIGHT))
+        fine.append(f"w BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}")
+        faults.append(
+            (f"w IS NULL OR w NOT BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}", Reason.BAD_WEIGHT)
+        )
     code = (
         f"CASE WHEN {' AND '.join(fine)} THEN 0 "
         + " ".join(f"WHEN {test} THEN {why.code}" for test, why in faults)
         + (f" WHEN NOT coalesce({known}, false) THEN {TEXT_ID}" if integers else "")
         + " ELSE 0 END"
     )
-    instant = "NULL::TIMESTAMPTZ" if time is None else time_expression(time, mapping.time_format)
-    mass = "1.0::DOUBLE" if weight is None else number_expression(weight)
+    instant = "NULL::TIMESTAMPTZ"
+    if time is not None:
+        instant = time_expression(time, mapping.time_format, decimal)
+    mass = "1.0::DOUBLE" if weight is None else number_expression(weight, decimal)
+    y, x = number_expression(lat, decimal), number_expression(lon, decimal)
     return (
         f"SELECT u AS user_id, t AS time, y AS lat, x AS lon, "
         f"hash(u, t, y, x, {place}) AS same, "
         f"w AS weight, ({code})::UTINYINT AS code "
-        f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {number_expression(lat)} AS y, "
-        f"{number_expression(lon)} AS x, {mass} AS w FROM {source})"
+        f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
+        f"FROM {source})"
     )

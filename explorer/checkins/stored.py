@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from explorer.checkins.errors import shown_name
 from explorer.checkins.model import Dialect, Example, LoadReport, Mapping, Reason
 
 
@@ -21,7 +22,7 @@ def describe(
     """Return what an entry of the cache remembers beside its rows."""
     return {
         "fingerprint": sha256,
-        "basename": path.name,
+        "basename": shown_name(path),
         "size": size,
         "has_times": mapping.time is not None,
         "has_weights": mapping.weight is not None,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from explorer.checkins.archives import Damage, inflated
+from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect
 
 CHUNK = 1 << 18
@@ -17,54 +18,56 @@ MAX_LINE = 1 << 20
 """Longer lines are set aside."""
 
 
-def raw_chunks(
-    path: Path, compressed: bool, digest: Any, notes: list[str], tick: Callable[[int], None]
-) -> Iterator[bytes]:
-    """Yield the file's bytes, decompressed if it is an archive, in pieces of about 1 MB.
+UNPACKED_FREELY = 1 << 30
+MAX_RATIO = 200
+"""An archive of more than so many bytes may not be so many times smaller. Check-ins: 4 to 15 times;
+a gigabyte of zeros: 1,000."""
 
-    A truncated or damaged archive yields everything before the break and leaves a note.
+
+def raw_chunks(
+    path: Path, compressed: bool, digest: Any, damage: Damage, tick: Callable[[int], None]
+) -> Iterator[bytes]:
+    """Yield the file's bytes, decompressed if it is an archive, in pieces of up to 256 KB.
 
     Parameters
     ----------
     digest : hashlib object or None
-        Fed with the bytes as they are on disk.
+        Fed with the bytes as they are on disk, to the last one.
+    damage : Damage
+        Told what is wrong with an archive.
     tick : callable
         Called with the bytes on disk used so far; may raise to stop.
+
+    Raises
+    ------
+    CheckinError
+        If an archive unpacks to more than check-ins would.
     """
     done = 0
-    with path.open("rb") as file:
-        unzip = zlib.decompressobj(wbits=31) if compressed else None
-        while chunk := file.read(CHUNK):
-            done += len(chunk)
-            if digest is not None:
-                digest.update(chunk)
-            tick(done)
-            if unzip is None:
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal done
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                done += len(chunk)
+                if digest is not None:
+                    digest.update(chunk)
+                tick(done)
                 yield chunk
-                continue
-            try:
-                while chunk:
-                    yield unzip.decompress(chunk, CHUNK)
-                    tick(done)
-                    chunk = unzip.unconsumed_tail
-                    if unzip.eof:
-                        chunk = unzip.unused_data.lstrip(b"\0")
-                        if chunk:  # archives may be joined end to end
-                            unzip = zlib.decompressobj(wbits=31)
-            except zlib.error as fault:
-                notes.append(
-                    f"The archive is damaged ({fault}); everything before the damage was read."
-                )
-                for rest in iter(lambda: file.read(CHUNK), b""):
-                    done += len(rest)
-                    if digest is not None:
-                        digest.update(rest)
-                    tick(done)
-                return
-        while unzip is not None and (rest := unzip.decompress(b"", CHUNK)):
-            yield rest
-        if unzip is not None and not unzip.eof:
-            notes.append("The archive ends too early; everything before the break was read.")
+
+    if not compressed:
+        yield from chunks()
+        return
+    size = 0
+    for piece in inflated(chunks(), damage):
+        size += len(piece)
+        if size > UNPACKED_FREELY and size > MAX_RATIO * done:
+            raise CheckinError(
+                f"{shown_name(path)} unpacks to more than {MAX_RATIO} times its size, which "
+                "check-ins never do. If you trust it, unpack it yourself and open what comes out."
+            )
+        tick(done)
+        yield piece
 
 
 def decoded_chunks(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]:
@@ -76,10 +79,14 @@ def decoded_chunks(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]
 
 def _utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     if encoding in ("utf-16", "latin-1"):
-        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        # halves of pairs become what is no UTF-8 either, so that their lines are found out
+        decoder = codecs.getincrementaldecoder(encoding)(errors="surrogatepass")
         for chunk in chunks:
-            yield decoder.decode(chunk).encode()
-        yield decoder.decode(b"", True).encode()
+            yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
+        try:
+            yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:  # half a character at the end
+            yield b"\xff"
     elif encoding == "utf-8-sig":
         start = b""
         for chunk in chunks:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from explorer.cli import completion
 from explorer.cli.common import (
     PICTURE_FORMATS,
     TABLE_FORMATS,
@@ -29,18 +30,66 @@ if TYPE_CHECKING:
 MOST_POINTS = 100_000
 
 
-@click.command("bounds")
-@click.argument("study", metavar="STUDY")
+class StudyCommand(click.Command):
+    """A command whose help goes on with the parameters of the study that is named beside it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note the study before click stops at ``--help``."""
+        from explorer.studies.registry import study_ids
+
+        ctx.meta[completion.NAMED] = next((word for word in args if word in study_ids()), None)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, then what the study declares."""
+        from explorer.cli.studies import declared
+        from explorer.studies.registry import cards, get_study
+
+        super().format_options(ctx, formatter)
+        if ctx.meta[completion.NAMED] is not None:
+            for heading, rows in declared(get_study(ctx.meta[completion.NAMED])):
+                with formatter.section(heading):
+                    formatter.write_dl([(key, said.replace("\n", ". ")) for key, said in rows])
+        else:
+            with formatter.section("Studies ('STUDY --help' lists one's parameters)"):
+                formatter.write_dl([(c.id, c.question) for c in cards() if c.workspace == "bounds"])
+
+
+@click.command("bounds", cls=StudyCommand)
+@click.argument("study", metavar="STUDY", shell_complete=completion.studies("bounds"))
 @click.option(
     "--sweep",
     metavar="KEY=A:B:N[:lin|log]",
     help="Put a parameter on the x axis: N points from A to B on its own scale.",
+    shell_complete=completion.of_study(completion.sweeps, "="),
 )
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Fix a parameter.")
-@click.option("--preset", metavar="KEY", help="Begin with a figure or example of the paper.")
-@click.option("--quantity", metavar="KEY", help="What is on the y axis; default the first.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Fix a parameter.",
+    shell_complete=completion.of_study(completion.parameters, "="),
+)
+@click.option(
+    "--preset",
+    metavar="KEY",
+    help="Begin with a figure or example of the paper.",
+    shell_complete=completion.of_study(completion.presets),
+)
+@click.option(
+    "--quantity",
+    metavar="KEY",
+    help="What is on the y axis; default the first.",
+    shell_complete=completion.of_study(completion.quantities),
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of simulations.")
-@click.option("--solve", metavar="KEY", help="Find the value of this parameter …")
+@click.option(
+    "--solve",
+    metavar="KEY",
+    help="Find the value of this parameter …",
+    shell_complete=completion.of_study(completion.parameters),
+)
 @click.option("--for", "series", metavar="CURVE", help="… at which this curve …")
 @click.option("--target", type=float, metavar="Y", help="… is Y.")
 @click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
@@ -50,8 +99,20 @@ MOST_POINTS = 100_000
     help="Write the curves (.csv .json) or their plot (.png .svg .pdf); default CSV on stdout.",
 )
 @click.option("--size", metavar="WxH", default="1600x1000", show_default=True, help="In pixels.")
-@click.option("--dpi", type=click.IntRange(30, 1200), default=150, show_default=True)
-@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
+@click.option(
+    "--dpi",
+    type=click.IntRange(30, 1200),
+    default=150,
+    show_default=True,
+    help="Dots per inch; letters keep their size in inches.",
+)
+@click.option(
+    "--theme",
+    type=click.Choice(["light", "dark"]),
+    default="light",
+    show_default=True,
+    help="Colours of the picture.",
+)
 def bounds_command(
     study: str,
     sweep: str | None,
@@ -75,6 +136,8 @@ def bounds_command(
 
     Or find what a target takes: privacy-explorer bounds shuffle-rdp --solve eps0
     --for theorem1 --target 1
+
+    The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
     from explorer.figures.tables import table_text
     from explorer.figures.view_state import ViewState

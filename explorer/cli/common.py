@@ -29,10 +29,21 @@ def parse_region(_ctx: click.Context, _option: click.Parameter, raw: str | None)
 
     if raw is None:
         return None
+    sides = []
+    for side in raw.split(","):
+        try:
+            sides.append(float(side))
+        except ValueError:
+            raise click.BadParameter(
+                f"{side.strip()!r} is not a number of degrees; give LATMIN,LONMIN,LATMAX,LONMAX, "
+                "such as 40.5,-74.3,41.0,-73.6"
+            ) from None
+    if len(sides) != 4:
+        raise click.BadParameter(
+            f"{raw!r} has {len(sides)} number{'s' * (len(sides) != 1)}; give "
+            "LATMIN,LONMIN,LATMAX,LONMAX"
+        )
     try:
-        sides = [float(side) for side in raw.split(",")]
-        if len(sides) != 4:
-            raise ValueError(f"{raw!r} has {len(sides)} numbers; give LATMIN,LONMIN,LATMAX,LONMAX")
         return Region(*sides)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
@@ -197,12 +208,13 @@ def export(
     pixels: tuple[int, int],
     dpi: int,
 ) -> None:
-    """Write a result in the format that the file's extension names."""
+    """Write a result in the format that the file's extension names, and say so."""
     recipe = recipe_of(result, view, data).to_dict()
     if output.suffix.lower() in TABLE_FORMATS:
         from explorer.figures.tables import export_table
 
         export_table(result, view, recipe, output)
+        say_written(output)
         return
     from explorer.figures.export import export_figure
     from explorer.figures.map_layers import shipped_basemap, shipped_cities
@@ -211,3 +223,16 @@ def export(
     export_figure(
         result, view, recipe, output, size_px=pixels, dpi=dpi, basemap=layers[0], cities=layers[1]
     )
+    say_written(output)
+
+
+def say_written(path: Path) -> None:
+    """Say on standard error which file was written; standard output is for numbers."""
+    click.echo(f"written: {path} ({_size(path.stat().st_size)})", err=True)
+
+
+def _size(count: int) -> str:
+    """Write a number of bytes for reading: ``812 bytes``, ``81 kB``, ``2.4 MB``."""
+    if count < 1000:
+        return f"{count} bytes"
+    return f"{count / 1e3:.0f} kB" if count < 999_500 else f"{count / 1e6:.1f} MB"

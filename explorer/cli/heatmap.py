@@ -22,6 +22,7 @@ from explorer.cli.common import (
     parse_region,
     parse_size,
     recipe_of,
+    say_written,
 )
 
 if TYPE_CHECKING:
@@ -84,8 +85,19 @@ def _option(p: Parameter) -> click.Option:
 )
 @click.option("--start", metavar="UTC", help="Use check-ins from this instant on (ISO 8601).")
 @click.option("--end", metavar="UTC", help="Use check-ins before this instant (ISO 8601).")
-@click.option("--users", type=click.IntRange(min=1), help="Sample so many users; default all.")
-@click.option("--data-seed", type=int, default=0, show_default=True, help="Seed of that sample.")
+@click.option(
+    "--users",
+    type=click.IntRange(min=1),
+    help="At most so many users, those with the smallest hashes of their ids. Default: all.",
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="This share of the users (0.1 is a tenth), by the hash of their ids.",
+)
+@click.option(
+    "--data-seed", type=int, default=0, show_default=True, help="Public key of these hashes."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of demonstration noise.")
 @click.option(
     "--columns",
@@ -104,11 +116,24 @@ def _option(p: Parameter) -> click.Option:
     type=click.Choice(["both", "private", "true"]),
     default="both",
     show_default=True,
-    help="Which heatmaps the file shows; the true one is for the curator only.",
+    help="Which heatmaps the file shows; the true one is for the curator only. With private "
+    "nothing that tells of the check-ins is written or printed.",
 )
 @click.option("--size", metavar="WxH", default="1600x900", show_default=True, help="In pixels.")
-@click.option("--dpi", type=click.IntRange(30, 1200), default=150, show_default=True)
-@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
+@click.option(
+    "--dpi",
+    type=click.IntRange(30, 1200),
+    default=150,
+    show_default=True,
+    help="Dots per inch; letters keep their size in inches.",
+)
+@click.option(
+    "--theme",
+    type=click.Choice(["light", "dark"]),
+    default="light",
+    show_default=True,
+    help="Colours of the picture.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print metrics, timings and counts as JSON.")
 @click.option(
     "--set-aside",
@@ -125,6 +150,7 @@ def heatmap_command(
     start: str | None,
     end: str | None,
     users: int | None,
+    share: float | None,
     data_seed: int,
     seed: int,
     columns: dict[str, str] | None,
@@ -147,10 +173,14 @@ def heatmap_command(
     from explorer.checkins.presets import preset
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
-    from explorer.studies.model import Selection, default_request
+    from explorer.studies.model import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
+    if users is not None and share is not None:
+        raise click.BadParameter("choose --users or --share", param_hint="--share")
+    came = Origin.PUBLIC if region is None else Origin.TYPED
+    timed = Origin.PUBLIC if start is end is None else Origin.TYPED
     paper = None if preset_key is None else preset(preset_key)
     if paper is not None:
         region = region or Region(*paper.box)
@@ -163,33 +193,71 @@ def heatmap_command(
         host.add_data(data)
         if set_aside is not None:
             data.export_set_aside(set_aside)
-        box = region or suggested or _extent(data)
-        selection = Selection(data.fingerprint, box, start, end, users, data_seed)
+            say_written(set_aside)
+        box = region or suggested
+        if box is None:
+            box, came = _extent(data), Origin.EXTENT
+        selection = Selection(
+            data.fingerprint, box, start, end, users, data_seed, share, all_sides(came), timed
+        )
         request = default_request(get_study("heatmap"), **values)
         request = replace(request, selection=selection, seed=seed)
         result = best_answer(host, request, quiet)
         shown = {"both": ("true", "private"), "private": ("private",), "true": ("true",)}[panes]
         view = ViewState.for_result(result, theme=theme, surfaces=shown)
         summary = heatmap_summary(result, data, view)
-        if paper is not None:
+        if paper is not None and panes != "private":
             summary["paper"] = _beside_the_paper(data, selection, paper)
         if output is not None:
             export(result, view, data, output, pixels, dpi)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:
-        click.echo(_text(summary, output))
+        click.echo(_text(summary))
 
 
 def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[str, Any]:
-    """Return counts, metrics and the recipe of a heatmap as JSON values."""
+    """Return counts, metrics and the recipe of a heatmap as JSON values.
+
+    Of a view without the true map all that is not private is left out: its values are null.
+    """
+    from explorer.figures.gate import gate
+
+    result, view, recipe = gate(result, view, recipe_of(result, view, data).to_dict())
+    private_only = bool(recipe.get("private_only"))
+    numbers = {r.key: r for r in result.readouts}
+    return {
+        "schema": SCHEMA,
+        "stamp": result.stamp,
+        **(dict.fromkeys(CURATORS) if private_only else _counted(result, data)),
+        "metrics_on": LEFT_OUT if private_only else METRICS_ON,
+        "epsilon_per_level": {
+            key.removeprefix("epsilon_level_"): r.value
+            for key, r in numbers.items()
+            if key.startswith("epsilon_level_")
+        },
+        "guarantee": _promised(result),
+        "conditions": [
+            {"text": c.text, "holds": c.holds, "margin": c.margin} for c in result.conditions
+        ],
+        "notes": list(result.notes),
+        "recipe": dict(recipe),
+    }
+
+
+CURATORS = ("rows", "users", "metrics", "timings_ms", "seed")
+"""Entries of the summary that are for the curator only."""
+METRICS_ON = "filtered maps, sum-normalised, true against private; curator only"
+LEFT_OUT = "left out: only the private map is shown"
+
+
+def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
+    """Return what was read, used, found and spent: for the curator only."""
     report = data.report
     numbers = {r.key: r for r in result.readouts}
     metrics = {key: numbers[key].value for key in METRICS}
     metrics["emd_lower"], metrics["emd_upper"] = numbers["emd"].low, numbers["emd"].high
     return {
-        "schema": SCHEMA,
-        "stamp": result.stamp,
         "rows": {
             "read": report.physical_lines - report.header,
             "kept": report.kept,
@@ -202,17 +270,15 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
             "used": _count(numbers["users_used"].value),
         },
         "metrics": metrics,
-        "metrics_on": "filtered maps, sum-normalised, true against private; curator only",
-        "epsilon_per_level": {
-            key.removeprefix("epsilon_level_"): r.value
-            for key, r in numbers.items()
-            if key.startswith("epsilon_level_")
-        },
-        "notes": list(result.notes),
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
-        "recipe": recipe_of(result, view, data).to_dict(),
     }
+
+
+def _promised(result: Result) -> dict[str, str]:
+    """Return the guarantee under either meaning of neighbouring."""
+    keys = ("add_remove", "replace_one", "sentence")
+    return {key: getattr(result.guarantee, key) for key in keys}
 
 
 def _beside_the_paper(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
@@ -228,8 +294,27 @@ def _count(value: float | None) -> int:
     return int(value or 0)
 
 
-def _text(summary: dict[str, Any], output: Path | None) -> str:
+def _text(summary: dict[str, Any]) -> str:
     """Return the summary for a reader at a terminal."""
+    lines = _count_lines(summary) if summary["rows"] is not None else []
+    for what, counts in summary.get("paper", {}).items():
+        if what != "source":
+            lines.append(f"{what}: {counts['here']:,}; the paper reports {counts['paper']:,}")
+    promise = summary["guarantee"]
+    lines += [f"add or remove one user: {promise['add_remove']}"]
+    lines += [f"replace one user: {promise['replace_one']}"]
+    for item in summary["conditions"]:
+        mark = {True: "✓", False: "✗", None: "○"}[item["holds"]]
+        margin = f" ({item['margin']})" if item["margin"] else ""
+        lines.append(f"{mark} {item['text']}{margin}")
+    lines += summary["notes"]
+    return "\n".join(filter(None, [*lines, summary["stamp"]]))
+
+
+def _count_lines(summary: dict[str, Any]) -> list[str]:
+    """Return counts and metrics, for the curator only."""
+    from explorer.studies.numbers import format_interval, format_number
+
     rows, users, metrics = summary["rows"], summary["users"], summary["metrics"]
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
     lines = [
@@ -241,20 +326,17 @@ def _text(summary: dict[str, Any], output: Path | None) -> str:
         km = metrics["emd_km"]
         distance = metrics["emd"]
         if distance is None:
-            shown = f"{metrics['emd_lower']:.4g} … {metrics['emd_upper']:.4g} of the side"
+            shown = format_interval(metrics["emd_lower"], metrics["emd_upper"]) + " of the side"
         else:
-            shown = f"{distance:.4g} of the side" + ("" if km is None else f", {km:.4g} km")
+            shown = f"{format_number(distance)} of the side" + (
+                "" if km is None else f", {format_number(km)} km"
+            )
         lines.append(
-            f"against the truth (curator only): similarity {metrics['similarity']:.4g}, "
+            f"against the truth (curator only): similarity "
+            f"{format_number(metrics['similarity'])}, "
             f"earth mover's distance {shown}"
         )
-    for what, counts in summary.get("paper", {}).items():
-        if what != "source":
-            lines.append(f"{what}: {counts['here']:,}; the paper reports {counts['paper']:,}")
-    lines += summary["notes"]
-    if output is not None:
-        lines.append(f"written: {output}")
-    return "\n".join(filter(None, [*lines, summary["stamp"]]))
+    return lines
 
 
 def _extent(data: CheckinData) -> Region:

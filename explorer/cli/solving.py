@@ -36,12 +36,11 @@ def print_solution(
     """
     from explorer.engine.goals import Goal, solution_sentence
     from explorer.engine.solve import solve
-    from explorer.figures.words import format_number
 
     if key is None or series is None or target is None:
         raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")
     found = solve(host, Goal(request, series, key, target), lambda: None)
-    words = solution_sentence(found, lambda x: format_number(x, 6))
+    words = solution_sentence(found)
     if as_json:
         document = {
             "study": request.study,

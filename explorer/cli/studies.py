@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.cli import completion
+
 if TYPE_CHECKING:
     from explorer.studies.model import Parameter, Study
 
 
 @click.command("studies")
-@click.argument("study", metavar="[STUDY]", required=False)
+@click.argument("study", metavar="[STUDY]", required=False, shell_complete=completion.studies())
 @click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
 def studies_command(study: str | None, as_json: bool) -> None:
     """List the questions that can be asked, or one with its parameters, outputs and presets."""
@@ -87,29 +89,45 @@ def _parameter(p: Parameter) -> dict[str, Any]:
     }
 
 
-def _in_words(study: Study) -> str:
+def declared(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return what a study declares for people: headings with rows of key and meaning."""
     from explorer.studies.pages import presets_of
 
-    lines = [f"{study.id} – {study.name}", study.question, "", "Parameters (--set KEY=VALUE)"]
-    for p in study.parameters:
-        unit = f" {p.unit}" if p.unit else ""
-        if p.axis_only:
-            default = "an axis only"
-        elif p.choices:
-            default = " | ".join(value for value, _ in p.choices) + f"; default {p.default}"
-        elif p.numeric:
-            default = f"{p.low:g} … {p.high:g}{unit} ({p.scale.value}); default {p.default:g}"
-        elif p.suffixes:
-            default = "a file: " + " ".join(p.suffixes)
-        else:
-            default = "a folder" if p.kind.value == "file" else f"default {p.default}"
-        lines.append(f"  {p.key:16} {p.symbol or p.name}: {default}")
-        lines += textwrap.wrap(p.help, 76, initial_indent=" " * 19, subsequent_indent=" " * 19)
-    lines += ["", "Outputs (--quantity KEY), each over (--sweep KEY=A:B:N)"]
-    for q in study.quantities:
-        lines.append(f"  {q.key:16} {q.name}: {', '.join(q.sweeps)}")
-    if presets_of(study):
-        lines += ["", "Presets (--preset KEY)"]
-        lines += [f"  {p.key:16} {p.name}" for p in presets_of(study)]
+    found = [
+        ("Parameters (--set KEY=VALUE)", [(p.key, _meaning(p)) for p in study.parameters]),
+        (
+            "Outputs (--quantity KEY), each over (--sweep KEY=A:B:N)",
+            [(q.key, f"{q.name}: {', '.join(q.sweeps)}") for q in study.quantities],
+        ),
+        ("Presets (--preset KEY)", [(p.key, p.name) for p in presets_of(study)]),
+    ]
+    return [(heading, rows) for heading, rows in found if rows]
+
+
+def _meaning(p: Parameter) -> str:
+    """Return a parameter's name, range and default, and below them its help."""
+    unit = f" {p.unit}" if p.unit else ""
+    if p.axis_only:
+        allowed = "an axis only"
+    elif p.choices:
+        allowed = " | ".join(value for value, _ in p.choices) + f"; default {p.default}"
+    elif p.numeric:
+        allowed = f"{p.low:g} … {p.high:g}{unit} ({p.scale.value}); default {p.default:g}"
+    elif p.suffixes:
+        allowed = "a file: " + " ".join(p.suffixes)
+    else:
+        allowed = "a folder" if p.kind.value == "file" else f"default {p.default}"
+    return f"{p.symbol or p.name}: {allowed}\n{p.help}"
+
+
+def _in_words(study: Study) -> str:
+    lines = [f"{study.id} – {study.name}", study.question]
+    for heading, rows in declared(study):
+        lines += ["", heading]
+        for key, meaning in rows:
+            first, _, help = meaning.partition("\n")
+            lines.append(f"  {key:16} {first}")
+            indent = " " * 19
+            lines += textwrap.wrap(help, 76, initial_indent=indent, subsequent_indent=indent)
     lines += ["", "After", *(f"  {r}" for r in study.references)]
     return "\n".join(lines)

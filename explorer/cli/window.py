@@ -7,23 +7,70 @@ from typing import Any
 
 import click
 
-from explorer.cli.common import parse_pair, parse_region, parse_size
+from explorer.cli import completion
+from explorer.cli.common import parse_pair, parse_region, parse_size, say_written
 
 
 @click.command("window")
-@click.option("--study", metavar="STUDY", help="Which question to open with.")
+@click.option(
+    "--study",
+    metavar="STUDY",
+    help="Which question to open with.",
+    shell_complete=completion.studies(),
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Check-ins to open; else the sample.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter.")
-@click.option("--preset", metavar="KEY", help="Open with a figure or example of the paper.")
-@click.option("--quantity", metavar="KEY", help="What is on the y axis.")
-@click.option("--region", callback=parse_region, metavar="LATMIN,LONMIN,LATMAX,LONMAX")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter.",
+    shell_complete=completion.of_study(completion.parameters, "="),
+)
+@click.option(
+    "--preset",
+    metavar="KEY",
+    help="Open with a figure or example of the paper.",
+    shell_complete=completion.of_study(completion.presets),
+)
+@click.option(
+    "--quantity",
+    metavar="KEY",
+    help="What is on the y axis.",
+    shell_complete=completion.of_study(completion.quantities),
+)
+@click.option(
+    "--region",
+    callback=parse_region,
+    metavar="LATMIN,LONMIN,LATMAX,LONMAX",
+    help="Box of degrees to look at.",
+)
 @click.option("--users", type=click.IntRange(min=1), help="Sample so many users.")
 @click.option("--seed", type=int, help="Of demonstration noise.")
 @click.option("--recipe", type=click.Path(path_type=Path), help="An exported file to go back to.")
-@click.option("--screenshot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.png")
-@click.option("--size", metavar="WxH", default="1280x800", show_default=True)
-@click.option("--scale", type=click.Choice(["1", "2"]), default="1", show_default=True)
-@click.option("--theme", type=click.Choice(["light", "dark", "system"]), default="system")
+@click.option(
+    "--screenshot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.png",
+    help="Draw off screen, write the picture and end.",
+)
+@click.option(
+    "--size", metavar="WxH", default="1280x800", show_default=True, help="Of the window, in points."
+)
+@click.option(
+    "--scale",
+    type=click.Choice(["1", "2"]),
+    default="1",
+    show_default=True,
+    help="Pixels to a point in a screenshot.",
+)
+@click.option(
+    "--theme",
+    type=click.Choice(["light", "dark", "system"]),
+    default="system",
+    show_default=True,
+    help="Colours of the window.",
+)
 def window_command(
     study: str | None,
     data: Path | None,
@@ -42,7 +89,7 @@ def window_command(
     """Open the window; with --screenshot, draw it off screen, save the picture and end."""
     from explorer.ui.app import WindowOptions, run_window
 
-    return run_window(
+    code = run_window(
         WindowOptions(
             study=study,
             data=data,
@@ -59,3 +106,6 @@ def window_command(
             theme=theme,
         )
     )
+    if screenshot is not None and code == 0:
+        say_written(screenshot)
+    return code

@@ -6,6 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from explorer.engine import wire
+from explorer.engine.recipe import Recipe, request_from_dict
+from explorer.engine.wire_reading import read, read_list
 from explorer.studies.model import (
     Fidelity,
     Mark,
@@ -169,20 +172,15 @@ def _settable(entry: Entry) -> list[Parameter]:
 
 def entries_to_list(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return rows as JSON values."""
-    from explorer.engine.recipe import Recipe
-
     return [{"recipe": Recipe(e.request).to_dict(), "readout": e.key} for e in entries]
 
 
-def entries_from_list(raw: object) -> tuple[Entry, ...]:
-    """Read rows back, leaving out what can't be followed any more."""
-    from explorer.engine.recipe import RecipeError, recipe_from_dict
+def entries_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Entry, ...]:
+    """Read rows back; `left_out` gets a sentence for each that can't be followed any more."""
 
-    found: list[Entry] = []
-    for item in raw[:MOST_ENTRIES] if isinstance(raw, list) else ():
-        try:
-            request = recipe_from_dict(item["recipe"]).request
-            found.append(Entry(replace(request, selection=None), str(item["readout"])))
-        except (RecipeError, TypeError, KeyError, ValueError):
-            continue
-    return tuple(dict.fromkeys(found))
+    def take(item: Any, where: str) -> Entry:
+        entry = read(item, wire.Entry, where)
+        request = request_from_dict(item["recipe"], f"{where}.recipe")
+        return Entry(replace(request, selection=None), entry.readout)
+
+    return tuple(dict.fromkeys(read_list(raw, take, "comparison", left_out, MOST_ENTRIES)))

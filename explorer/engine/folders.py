@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import errno
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from platformdirs import PlatformDirs
@@ -9,13 +16,53 @@ from platformdirs import PlatformDirs
 _DIRS = PlatformDirs("privacy-explorer", appauthor=False)
 
 
+@dataclass(frozen=True)
+class CacheFolder:
+    """Where things are kept that can be made again, and why not in the user's own folder."""
+
+    path: Path
+    complaint: str = ""
+
+
 def cache_folder() -> Path:
-    """Return the folder of things that can be made again; created private to the user."""
-    return _private(Path(_DIRS.user_cache_dir))
+    """Return the folder of things that can be made again; created private to the user.
+
+    Where the user's cannot be written to it is a temporary one that lasts as long as this process.
+    """
+    return find_cache(_DIRS.user_cache_dir).path
+
+
+@cache
+def find_cache(wanted: str) -> CacheFolder:
+    """Return the folder asked for or, if it can't be written to, a temporary one."""
+    try:
+        folder = _private(Path(wanted))
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), wanted)
+    except OSError as error:
+        folder = Path(tempfile.mkdtemp(prefix="privacy-explorer-cache-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return CacheFolder(
+            folder,
+            f"Nothing can be cached in {wanted} ({(error.strerror or str(error)).lower()}), so "
+            "check-ins will be read anew at every start.",
+        )
+    return CacheFolder(folder)
+
+
+def cache_complaint() -> str:
+    """Return what to tell the user if the cache folder can't be written to, else nothing."""
+    return find_cache(_DIRS.user_cache_dir).complaint
 
 
 def state_folder() -> Path:
-    """Return the folder of the saved session; created private to the user."""
+    """Return the folder of the saved session; created private to the user.
+
+    Raises
+    ------
+    OSError
+        If it can't be made.
+    """
     return _private(Path(_DIRS.user_state_dir))
 
 

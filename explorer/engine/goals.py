@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from explorer.privacy.bounds import Role
@@ -18,6 +17,7 @@ from explorer.studies.model import (
     quantity,
     relevant,
 )
+from explorer.studies.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.registry import get_study
 from explorer.studies.wording import with_role
 
@@ -139,15 +139,20 @@ def why_unsolvable(series: Series) -> str:
     return ""
 
 
-def solution_sentence(solution: Solution, number: Callable[[float], str]) -> str:
-    """Say what a solution is, with numbers written by `number`: ``ε₀ = 1.37 gives ε = 1 (…)``."""
+def solution_sentence(solution: Solution) -> str:
+    """Say what a solution is: ``ε₀ = 1.37 gives ε = 1 (…)``."""
+
+    def number(value: float) -> str:
+        return format_number(value, digits=PARAMETER_DIGITS)
+
+    reached = format_number(solution.reached, solution.role)
     goal = solution.goal
     study = get_study(goal.request.study)
     p, y = parameter(study, goal.parameter), quantity(study, goal.request.quantity)
     symbol, height = p.symbol or p.name, y.symbol or y.name
     curve = with_role(solution.label, solution.role, ", ")
     if solution.value is not None:
-        said = f"{symbol} = {number(solution.value)} gives {height} = {number(solution.reached)}"
+        said = f"{symbol} = {number(solution.value)} gives {height} = {reached}"
         said += f" ({curve})"
         jumps = abs(solution.reached - goal.target) > JUMP * abs(goal.target)
         if p.kind is Kind.REAL and goal.digits >= DIGITS and jumps:
@@ -163,5 +168,5 @@ def solution_sentence(solution: Solution, number: Callable[[float], str]) -> str
         return f"Impossible: this curve ({curve}) holds nowhere {span}{why}"
     return (
         f"Impossible: {height} = {number(goal.target)} is not reached {span}; the nearest is "
-        f"{height} = {number(solution.reached)} at {symbol} = {number(solution.nearest)} ({curve})"
+        f"{height} = {reached} at {symbol} = {number(solution.nearest)} ({curve})"
     )

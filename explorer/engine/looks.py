@@ -9,11 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from explorer.engine import wire
+from explorer.engine.recipe import MOST_PINNED, Recipe, request_from_dict
+from explorer.engine.wire_reading import plain, read, read_list
 from explorer.studies.model import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
 
-MOST_PINS = 8
-"""Pins of one plot: more could not be told apart."""
+MOST_PINS = MOST_PINNED
+MOST_READ = 400
+"""Pins that a file may hold."""
+MOST_LOOKS = 400
 
 Subject = tuple[str, str]
 """Ids of a study and of one of its quantities."""
@@ -66,49 +71,44 @@ def first_look(study: Study, quantity_key: str) -> Look:
 def looks_to_list(looks: Mapping[Subject, Look]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
-        {"study": study, "quantity": key, "y_log": look.y_log, "hidden": sorted(look.hidden)}
+        plain(wire.Look(study, key, look.y_log, sorted(look.hidden)))
         for (study, key), look in looks.items()
     ]
 
 
-def looks_from_list(raw: object) -> dict[Subject, Look]:
-    """Read looks back, leaving out what can't be read."""
-    found: dict[Subject, Look] = {}
-    for item in raw if isinstance(raw, list) else ():
+def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Look]:
+    """Read looks back; `left_out` gets a sentence for each that can't be read."""
+
+    def take(item: Any, where: str) -> tuple[Subject, Look]:
+        look = read(item, wire.Look, where)
         try:
-            study = get_study(str(item["study"]))
-            key = quantity(study, str(item["quantity"])).key
-            look = Look(bool(item["y_log"]), _keys(item["hidden"]))
-        except (ValueError, TypeError, KeyError):
-            continue
-        found[study.id, key] = look
-    return found
+            subject = (look.study, quantity(get_study(look.study), look.quantity).key)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
+        return subject, Look(look.y_log, frozenset(look.hidden))
+
+    return dict(read_list(raw, take, "looks", left_out, MOST_LOOKS))
 
 
 def pins_to_list(pins: Sequence[Pin]) -> list[dict[str, Any]]:
     """Return pins as JSON values."""
-    from explorer.engine.recipe import Recipe
-
     return [{"recipe": Recipe(pin.request).to_dict(), "hidden": sorted(pin.hidden)} for pin in pins]
 
 
-def pins_from_list(raw: object) -> tuple[Pin, ...]:
-    """Read pins back, leaving out what can't be followed any more."""
-    from explorer.engine.recipe import RecipeError, recipe_from_dict
+def pins_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Pin, ...]:
+    """Read pins back; `left_out` gets a sentence for each that can't be followed any more."""
+
+    def take(item: Any, where: str) -> Pin:
+        pin = read(item, wire.Pin, where)
+        request = request_from_dict(item["recipe"], f"{where}.recipe")
+        return Pin(replace(request, selection=None), frozenset(pin.hidden))
 
     found: list[Pin] = []
-    for item in raw if isinstance(raw, list | tuple) else ():
-        try:
-            request = recipe_from_dict(item["recipe"]).request
-            pin = Pin(replace(request, selection=None), _keys(item["hidden"]))
-        except (RecipeError, TypeError, KeyError, ValueError):
+    for place, pin in enumerate(read_list(raw, take, "pins", left_out, MOST_READ)):
+        if pin in found:
             continue
-        if pin not in found and sum(p.subject == pin.subject for p in found) < MOST_PINS:
-            found.append(pin)
+        if sum(p.subject == pin.subject for p in found) >= MOST_PINS:
+            left_out.append(f"pins[{place}]: more than {MOST_PINS} of one plot")
+            continue
+        found.append(pin)
     return tuple(found)
-
-
-def _keys(raw: object) -> frozenset[str]:
-    if not isinstance(raw, list | tuple) or not all(isinstance(key, str) for key in raw):
-        raise ValueError("not a list of keys")
-    return frozenset(raw)

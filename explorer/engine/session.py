@@ -13,6 +13,7 @@ from typing import Any
 
 from psygnal import Signal
 
+from explorer.engine import wire, wire_reading
 from explorer.engine.comparison import Entry, entries_from_list, entries_to_list
 from explorer.engine.looks import (
     MOST_PINS,
@@ -25,6 +26,7 @@ from explorer.engine.looks import (
     pins_from_list,
     pins_to_list,
 )
+from explorer.engine.recipe import Recipe, request_from_dict
 from explorer.studies.model import (
     Fidelity,
     Request,
@@ -39,6 +41,8 @@ from explorer.studies.model import (
 from explorer.studies.registry import get_study, study_ids
 
 UNDO_DEPTH = 200
+MOST_REQUESTS = 400
+"""Questions that a file may hold."""
 
 
 @dataclass(frozen=True)
@@ -303,39 +307,46 @@ class Session:
 
 def state_to_dict(state: SessionState) -> dict[str, Any]:
     """Return a session state as JSON values; data is named by fingerprint, never by path."""
-    from explorer.engine.recipe import Recipe
-
     if not state.requests and state.study in study_ids():  # one at least carries the selection
         state = state.with_request(state.request)
-    return {
-        "study": state.study,
-        "requests": [
-            Recipe(replace(r, selection=state.selection)).to_dict() for r in state.requests.values()
-        ],
-        "looks": looks_to_list(state.looks),
-        "pins": pins_to_list(state.pins),
-        "comparison": entries_to_list(state.comparison),
-    }
+    return wire_reading.plain(
+        wire.Session(
+            study=state.study,
+            requests=[
+                Recipe(replace(r, selection=state.selection)).to_dict()
+                for r in state.requests.values()
+            ],
+            looks=looks_to_list(state.looks),
+            pins=pins_to_list(state.pins),
+            comparison=entries_to_list(state.comparison),
+        )
+    )
 
 
-def state_from_dict(raw: Mapping[str, Any]) -> SessionState:
-    """Read a session state back; questions that can no longer be read are left out."""
-    from explorer.engine.recipe import RecipeError, recipe_from_dict
+def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionState:
+    """Read a session state back, as much of it as can be read.
 
-    state = SessionState(str(raw.get("study", study_ids()[0])))
+    Parameters
+    ----------
+    raw : JSON values
+    left_out : list of str, optional
+        Gets a sentence with its path for each field or item that can't be read any more.
+    """
+    left_out = [] if left_out is None else left_out
+    read = wire_reading.read_fields(raw, wire.Session, "", left_out)
+    state = SessionState(read.study or study_ids()[0])
     if state.study not in study_ids():
+        left_out.append(f"study: there is no study {state.study!r}")
         state = SessionState(study_ids()[0])
-    for item in raw.get("requests", ()):
-        try:
-            recipe = recipe_from_dict(item)
-        except RecipeError:
-            continue
-        state = state.with_request(recipe.request)
-        if recipe.request.selection is not None:
-            state = replace(state, selection=recipe.request.selection)
+    for request in wire_reading.read_list(
+        read.requests, request_from_dict, "requests", left_out, MOST_REQUESTS
+    ):
+        state = state.with_request(request)
+        if request.selection is not None:
+            state = replace(state, selection=request.selection)
     return replace(
         state,
-        looks=MappingProxyType(looks_from_list(raw.get("looks"))),
-        pins=pins_from_list(raw.get("pins")),
-        comparison=entries_from_list(raw.get("comparison")),
+        looks=MappingProxyType(looks_from_list(read.looks, left_out)),
+        pins=pins_from_list(read.pins, left_out),
+        comparison=entries_from_list(read.comparison, left_out),
     )

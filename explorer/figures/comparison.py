@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from explorer.figures.table_copy import LOWERED
-from explorer.figures.words import format_number, parameter_text
+from explorer.figures.words import parameter_text
 from explorer.privacy.bounds import Role
 from explorer.studies.model import (
     Condition,
@@ -22,6 +22,7 @@ from explorer.studies.model import (
     quantity,
     relevant,
 )
+from explorer.studies.numbers import format_interval, format_number
 from explorer.studies.registry import get_study
 
 CURATOR_ONLY = "curator only"
@@ -41,6 +42,7 @@ _COLUMNS = (
 )
 _OPTIONAL = {"low", "high", "unit", "conditions", "reference", "stamp"}
 """Columns that are left out where no row has anything in them."""
+_EDGES = {"low": Role.LOWER, "high": Role.UPPER}
 
 
 @dataclass(frozen=True)
@@ -195,9 +197,9 @@ def value_text(row: ComparedRow) -> str:
     """Return a row's number with the glyph of its role: ``≤ 1.04``."""
     glyph = f"{row.role.glyph} " if row.role is not None else ""
     if row.value is not None:
-        return glyph + format_number(row.value)
+        return glyph + format_number(row.value, row.role)
     if row.low is not None and row.high is not None:
-        return f"{format_number(row.low)} … {format_number(row.high)}"
+        return format_interval(row.low, row.high)
     return "–"
 
 
@@ -254,7 +256,7 @@ def _text(row: ComparedRow, key: str) -> str:
         return f"{said} ({row.missing})" if row.missing else said
     if key in ("low", "high"):
         number = getattr(row, key)
-        return "" if number is None else format_number(number)
+        return "" if number is None else format_number(number, _EDGES[key])
     if key == "conditions":
         return row.conditions_text
     return str(getattr(row, key))

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import words
-from explorer.figures.draw_series import draw_series, legend_handle
+from explorer.figures.draw_series import draw_series
+from explorer.figures.legend import draw_legend
 from explorer.figures.marks import bar_edges, invalid_stretches, whole_axis
-from explorer.figures.page import Page, drawable, wrap
-from explorer.figures.style import SeriesStyle, series_styles
+from explorer.figures.page import Page
+from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState, study_of
 from explorer.privacy.bounds import FloatArray
 from explorer.studies.model import Mark, Result, Series
 
-MOST_LEGEND = 0.25
-"""Largest share of the height that the legend takes before its labels are cut short."""
+_AXIS_LINES = 2.6
+"""Height of the x axis' numbers and label, in lines of the label."""
 
 
 def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str, object]) -> None:
@@ -38,7 +39,6 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
 
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
-    legend, height = _legend(page, series, styles)
     nothing = invalid_stretches(result.series)
     absences = _said_once(series, lambda s: words.absence_text(replace(s, label="…")))
     below = [*words.invalid_texts(nothing), *(words.absence_text(s) for s in absences)]
@@ -49,11 +49,15 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
         below.append("Points at x = 0 or less lie left of a logarithmic axis and are not drawn.")
     if y_log != view.y_log:
         below.append("No value is above 0: the y axis is linear.")
+    axis = _AXIS_LINES * page.inches(page.label_size)
+    origin = words.origin_line(recipe)
+    room = page.room(axis + page.margin / 2) - page.notes_height(origin)
+    legend, height = draw_legend(page, series, styles, room)
     page.write_notes(
-        [words.settings_line(result), words.data_line(result, recipe), *below],
+        [words.settings_line(result), words.data_line(recipe), *below],
         [*words.guarantee_lines(result), *notes, *result.notes],
-        words.origin_line(recipe),
-        legend=height,
+        origin,
+        around=axis + height + page.margin / 2,
     )
     # Below the axes, where no curve runs.
     legend.set_bbox_to_anchor(
@@ -62,12 +66,15 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     page.bottom += height + page.margin / 2
 
     x_text, y_text = words.axis_labels(result)
-    left = page.margin + 4.6 * page.label_size / 72 + page.inches(page.label_size)
-    bottom = page.bottom + 2.6 * page.inches(page.label_size)
+    bottom = page.bottom + axis
+    y_text, y_size, lines = page.fit_label(y_text, page.top - bottom)
+    left = page.margin + 4.6 * page.label_size / 72 + lines * page.inches(y_size)
     width = page.width - left - 3 * page.margin
     axes = page.axes(left, bottom, width, page.top - bottom)
-    axes.set_xlabel(drawable(x_text), fontsize=page.label_size, color=page.theme.text)
-    axes.set_ylabel(drawable(y_text), fontsize=page.label_size, color=page.theme.text)
+    x_text, x_size, _ = page.fit_label(x_text, width, lines=1)
+    pad = 0.35 * page.label_size
+    axes.set_xlabel(x_text, fontsize=x_size, color=page.theme.text, labelpad=pad)
+    axes.set_ylabel(y_text, fontsize=y_size, color=page.theme.text, labelpad=pad)
     axes.set_xscale("log" if x_log else "linear")
     axes.set_yscale("log" if y_log else "linear")
     axes.grid(color=page.theme.grid, linewidth=0.6)
@@ -82,7 +89,9 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     if whole_axis(result.series) and not x_log:
         axes.xaxis.get_major_locator().set_params(integer=True)
     for place, item in enumerate(series):
-        draw_series(axes, item, styles[item.key], place, x_log, y_log, edges.get(item.key))
+        draw_series(
+            axes, item, styles[item.key], place, x_log, y_log, edges.get(item.key), page.stroke
+        )
     _hatch_invalid(axes, nothing, page.theme.muted)
     page.stamp(axes, result.stamp, width, page.top - bottom)
 
@@ -149,33 +158,3 @@ def _range(
         return low / room, high * room
     room = (high - low) * margin if high > low else 0.5 * (abs(high) or 1.0)
     return low - room, high + room
-
-
-def _legend(page: Page, series: list[Series], styles: dict[str, SeriesStyle]) -> tuple[Any, float]:
-    """Make the legend, in as many columns as fit; return it and its height in inches."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    size = page.small * 1.1
-    room = page.width - 2 * page.margin
-    handle = 4.2
-    texts = [drawable(words.legend_label(s)) for s in series]
-    for columns in (3, 2, 1):
-        wrapped = [wrap(text, page.ems(room / columns, size) - handle) for text in texts]
-        if columns == 1 or all(len(lines) == 1 for lines in wrapped):
-            break
-    most = max(1, int(MOST_LEGEND * page.height / page.inches(size) / len(series)))
-    wrapped = [
-        lines if len(lines) <= most else [*lines[: most - 1], lines[most - 1][:-1] + "…"]
-        for lines in wrapped
-    ]
-    handles = [legend_handle(s, styles[s.key]) for s in series]
-    legend = page.figure.legend(
-        handles, ["\n".join(lines) for lines in wrapped], loc="lower left", ncols=columns,
-        bbox_to_anchor=(page.margin / page.width, 0),
-        borderaxespad=0, borderpad=0, frameon=False, fontsize=size, labelcolor=page.theme.text,
-        handlelength=3.0, handletextpad=0.8, labelspacing=0.25, columnspacing=1.0,
-    )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    canvas: Any = FigureCanvasAgg(page.figure)
-    return legend, legend.get_window_extent(canvas.get_renderer()).height / page.figure.dpi

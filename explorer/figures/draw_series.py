@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def draw_series(
     x_log: bool,
     y_log: bool,
     edges: Edges | None = None,
+    stroke: float = 1.0,
 ) -> None:
     """Draw a series; the axes' limits must be set already.
 
@@ -40,7 +42,11 @@ def draw_series(
     x_log, y_log : bool
     edges : tuple of ndarray, optional
         Where bars begin and end, in axis coordinates (`bar_edges`).
+    stroke : float
+        Scale of line widths and markers.
     """
+    style = replace(style, width=stroke * style.width)
+    marker = stroke * _MARKER
     depth = 3 + 0.01 * place
     x = np.where(item.x > 0, item.x, np.nan) if x_log else item.x
     y = np.where(item.present, item.y, np.nan)
@@ -50,22 +56,22 @@ def draw_series(
     if item.mark is Mark.BARS and edges is not None:
         _bars(axes, item, style, edges, x_log, y_log, depth)
     elif item.mark is Mark.DOTS:
-        _dots(axes, item, style, x, y, y_log, depth)
+        _dots(axes, item, style, x, y, y_log, depth, marker)
     else:
         if ranged and item.mark is not Mark.PATH:
             _area(axes, item, style, x, y_log)
-        _line(axes, item, style, x, y, place, depth)
-    _absence(axes, item, style, place, x_log, depth)
+        _line(axes, item, style, x, y, place, depth, marker)
+    _absence(axes, item, style, place, x_log, depth, stroke)
 
 
-def legend_handle(item: Series, style: SeriesStyle) -> Any:
+def legend_handle(item: Series, style: SeriesStyle, stroke: float = 1.0) -> Any:
     """Return what stands before a series' label in the legend."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     line = Line2D(
-        [], [], color=style.colour, linewidth=style.width, linestyle=_dashes(style),
-        marker=style.marker, markersize=_MARKER,
+        [], [], color=style.colour, linewidth=stroke * style.width, linestyle=_dashes(style),
+        marker=style.marker, markersize=stroke * _MARKER,
     )  # fmt: skip
     if item.mark in (Mark.BARS, Mark.AREA):
         share, width = (_BARS, 0.9) if item.mark is Mark.BARS else (_AREA, 0.0)
@@ -104,19 +110,20 @@ def _line(
     y: FloatArray,
     place: int,
     depth: float,
+    size: float,
 ) -> None:
     # Markers stand at different places on different curves, so that curves which coincide show.
     stride = max(1, len(x) // 8)
     marker = None if item.mark is Mark.AREA else style.marker
     axes.plot(
-        x, y, linestyle=_dashes(style), linewidth=style.width, marker=marker, markersize=_MARKER,
+        x, y, linestyle=_dashes(style), linewidth=style.width, marker=marker, markersize=size,
         markevery=(place * stride // 5 % max(1, len(x)), stride), gid=f"series-{item.key}",
         color=style.colour, zorder=depth,
     )  # fmt: skip
     lonely = _lonely(np.isfinite(x) & np.isfinite(y))
     if lonely.any():
         axes.plot(
-            x[lonely], y[lonely], linestyle="none", marker=style.marker, markersize=_MARKER,
+            x[lonely], y[lonely], linestyle="none", marker=style.marker, markersize=size,
             color=style.colour, zorder=depth,
         )  # fmt: skip
 
@@ -192,6 +199,7 @@ def _dots(
     y: FloatArray,
     y_log: bool,
     depth: float,
+    size: float,
 ) -> None:
     there = np.isfinite(x) & np.isfinite(y)
     spread = None
@@ -204,7 +212,7 @@ def _dots(
         spread = np.maximum(np.stack([item.y - low, high - item.y])[:, there], 0)
     drawn = axes.errorbar(
         x[there], y[there], yerr=spread, linestyle="none", marker=style.marker,
-        markersize=_MARKER + 0.5, color=style.colour, elinewidth=0.9, capsize=2.2, capthick=0.9,
+        markersize=1.12 * size, color=style.colour, elinewidth=0.9, capsize=2.2, capthick=0.9,
         zorder=depth,
     )  # fmt: skip
     drawn.lines[0].set_gid(f"series-{item.key}")
@@ -213,7 +221,13 @@ def _dots(
 
 
 def _absence(
-    axes: Any, item: Series, style: SeriesStyle, place: int, x_log: bool, depth: float
+    axes: Any,
+    item: Series,
+    style: SeriesStyle,
+    place: int,
+    x_log: bool,
+    depth: float,
+    stroke: float,
 ) -> None:
     """Mark along the bottom where a series is missing; missing everywhere, its name does."""
     if item.mark is Mark.PATH or not item.present.any():
@@ -224,8 +238,9 @@ def _absence(
             continue
         axes.plot(
             [max(a, np.finfo(float).tiny) if x_log else a, b], [height, height],
-            transform=axes.get_xaxis_transform(), linestyle=(0, (1, 2)), linewidth=1.2, marker="x",
-            markersize=3.5, gid=f"absent-{item.key}", color=style.colour, zorder=depth,
+            transform=axes.get_xaxis_transform(), linestyle=(0, (1, 2)), linewidth=1.2 * stroke,
+            marker="x", markersize=3.5 * stroke, gid=f"absent-{item.key}", color=style.colour,
+            zorder=depth,
         )  # fmt: skip
 
 

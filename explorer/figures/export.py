@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from explorer.figures.files import write_whole
+from explorer.figures.gate import gate
 from explorer.figures.page import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
+from explorer.files import write_whole
 from explorer.geography.basemap import Basemap
 from explorer.geography.cities import Cities
 from explorer.studies.model import Result
@@ -102,6 +103,7 @@ def figure_bytes(
         )
     if not (result.series or result.surfaces):
         raise ValueError("result: it has neither curves nor maps to draw")
+    result, view, recipe = gate(result, view, recipe)
     text = recipe_text(recipe)
     inches = (width / dpi, height / dpi)
     with own_settings():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,14 @@ from explorer.geography.cities import Cities
 from explorer.geography.region import KM_PER_DEGREE, Box, Region
 from explorer.geography.scale_bar import format_degrees, scale_bars
 from explorer.studies.model import Result, Surface
+from explorer.studies.numbers import power_of_ten
 
 TITLE_LINES = 2
 MARGIN = 0.04
 """Room around the region, as a share of its size, where the view does not say what it shows."""
+POLE = 90.0
+NOWHERE = "The map is drawn without its place, which was found from the check-ins."
+"""Said of a map whose region may not be told."""
 
 
 def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
@@ -55,37 +60,130 @@ def draw_maps(
     """
     shown = words.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
+    placed = all(surface.region is not None for surface in shown)
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
-    credit = "Map: Natural Earth, US Census Bureau" if basemap and view.show_basemap else ""
-    if cities and view.show_cities:
+    credit = (
+        "Map: Natural Earth, US Census Bureau" if placed and basemap and view.show_basemap else ""
+    )
+    if placed and cities and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
     origin = ". ".join(filter(None, (words.origin_line(recipe), credit)))
+    limits = colour_limits(shown, view.linked_scale)
+    shared = view.linked_scale or len(shown) == 1
+    room = _Room(page, shown, bars=1 if shared else len(shown))
     page.write_notes(
         [
             words.settings_line(result),
-            words.data_line(result, recipe),
+            words.data_line(recipe),
             words.comparison_line(result) if curator else "",
         ],
-        [*words.guarantee_lines(result), *result.notes],
+        ["" if placed else NOWHERE, *words.guarantee_lines(result), *result.notes],
         origin,
+        around=room.above + room.below,
     )
 
-    limits = colour_limits(shown, view.linked_scale)
-    shared = view.linked_scale or len(shown) == 1
-    boxes = _panes(page, shown, view, bars=1 if shared else len(shown))
     image = None
-    for place, (surface, rectangle) in enumerate(zip(shown, boxes, strict=True)):
-        axes = page.axes(*rectangle)
-        visible = view.map_box or _around(surface.region)
-        image = _pane(page, axes, rectangle, surface, visible, limits[place], view)
-        _layers(page, axes, rectangle, surface.region, visible, view, basemap, cities)
-        if place == 0:
-            _scale_bar(page, axes, surface.region, visible)
-        page.stamp(axes, words.stamp_of(result, surface), *rectangle[2:])
+    for place, (surface, pane) in enumerate(zip(shown, room.panes(view), strict=True)):
+        axes = page.axes(*pane.rectangle)
+        title, first = room.titles[place], place == 0
+        image = _pane(page, axes, pane, surface, title, limits[place], view, first)
+        if surface.region is not None:
+            _layers(page, axes, pane, surface.region, view, basemap, cities)
+            if first:
+                _scale_bar(page, axes, surface.region, pane.visible)
+        page.stamp(axes, words.stamp_of(result, surface), *pane.rectangle[2:])
         if not shared or place == len(shown) - 1:
             beyond = shared and any(s.values.max(initial=0) > limits[0] for s in shown)
-            _colour_bar(page, image, rectangle, beyond)
+            _colour_bar(page, image, pane.rectangle, beyond)
+
+
+@dataclass(frozen=True)
+class _Pane:
+    """Left, bottom, width and height in inches, and the degrees or cells in view."""
+
+    rectangle: tuple[float, float, float, float]
+    visible: Box
+
+
+class _Room:
+    """Where panes go on a page, once its title is written.
+
+    Attributes
+    ----------
+    above, below : float
+        Inches that a pane's title and its degrees take.
+    titles : list of list of str
+        The lines of every pane's title.
+    """
+
+    def __init__(self, page: Page, shown: Sequence[Surface], bars: int) -> None:
+        self._page, self._shown, self._bars = page, shown, bars
+        placed = any(surface.region is not None for surface in shown)
+        self._ticks = 4.4 * page.label_size / 72 if placed else 0.0
+        self._bar = 6.4 * page.label_size / 72
+        room = page.width - 2 * page.margin - bars * self._bar
+        self._wide = max(0.3, (room - self._ticks) / len(shown) - page.margin)
+        self.titles = [_title_lines(page, surface, self._wide) for surface in shown]
+        lines = max(len(title) for title in self.titles)
+        self.above = (lines + 0.5) * page.inches(page.label_size)
+        self.below = (1.9 if placed else 0.3) * page.inches(page.label_size)
+
+    def panes(self, view: ViewState) -> list[_Pane]:
+        """Return the panes, as high as what is written leaves them.
+
+        Each fills its room, showing more around the region or the part in view, as in the window;
+        without a place there is nothing around, and the panes are square.
+        """
+        page = self._page
+        tall = max(0.3, page.top - page.bottom - self.below - self.above)
+        panes, left = [], page.margin
+        for place, surface in enumerate(self._shown):
+            if surface.region is None:
+                width = height = min(self._wide, tall)
+                visible: Box = (0.0, 0.0, 1.0, 1.0)
+            else:
+                aspect = surface.region.aspect
+                asked = view.map_box or _around(surface.region)
+                visible = _filling(asked, self._wide / tall * aspect)
+                width, height = self._wide, tall
+                shape = (visible[3] - visible[1]) / ((visible[2] - visible[0]) * aspect)
+                if shape > 1.0001 * width / height:  # wider than from pole to pole is high
+                    height = width / shape
+            bottom = page.bottom + self.below + (tall - height) / 2
+            # Beside each other they show the same latitudes.
+            left += self._ticks if place == 0 else 0.0
+            panes.append(_Pane((left, bottom, width, height), visible))
+            bar = self._bar if self._bars > 1 or place == len(self._shown) - 1 else 0.0
+            left += width + page.margin + bar
+        # What the panes leave over goes to both sides.
+        spare = max(0.0, page.width - page.margin - left) / 2
+        return [_Pane((p.rectangle[0] + spare, *p.rectangle[1:]), p.visible) for p in panes]
+
+
+def _filling(box: Box, shape: float) -> Box:
+    """Return a box that reaches further around the same middle, as wide to its height as asked."""
+    south, west, north, east = box
+    high, wide = north - south, east - west
+    if wide < shape * high:
+        grow = min(shape * high, max(360.0, wide)) - wide
+        return south, west - grow / 2, north, east + grow / 2
+    grow = wide / shape - high
+    south, north = south - grow / 2, north + grow / 2
+    # The map ends at the poles: what is missing on one side goes to the other.
+    south, north = (
+        max(-POLE, south - max(0.0, north - POLE)),
+        min(POLE, north + max(0.0, -POLE - south)),
+    )
+    return min(south, box[0]), west, max(north, box[2]), east
+
+
+def _title_lines(page: Page, surface: Surface, width: float) -> list[str]:
+    mark = " — curator only" if surface.curator_only else ""
+    lines = wrap(drawable(surface.label + mark), page.ems(width + 0.4, page.label_size))
+    if len(lines) > TITLE_LINES:
+        lines = [*lines[: TITLE_LINES - 1], lines[TITLE_LINES - 1][:-1] + "…"]
+    return lines
 
 
 def _around(region: Region) -> Box:
@@ -100,51 +198,20 @@ def _overlap(one: Box, other: Box) -> Box:
     return south, west, min(one[2], other[2]), min(one[3], other[3])
 
 
-def _bar_width(page: Page) -> float:
-    """Inches that a colour bar with its numbers takes beside a pane."""
-    return 6.4 * page.label_size / 72
-
-
-def _panes(
-    page: Page, shown: Sequence[Surface], view: ViewState, bars: int
-) -> list[tuple[float, float, float, float]]:
-    """Return left, bottom, width, height of every pane in inches, true to the map's shape."""
-    ticks = 4.4 * page.label_size / 72
-    below = 1.9 * page.inches(page.label_size)
-    above = (TITLE_LINES + 0.5) * page.inches(page.label_size)
-    tall = page.top - page.bottom - below - above
-    room = page.width - 2 * page.margin - bars * _bar_width(page)
-    wide = room / len(shown) - ticks - page.margin
-    panes = []
-    left = page.margin
-    for place, surface in enumerate(shown):
-        south, west, north, east = view.map_box or _around(surface.region)
-        shape = (east - west) / ((north - south) * surface.region.aspect)
-        width = max(0.3, min(wide, tall * shape))
-        height = width / shape
-        panes.append(
-            (left + ticks, page.bottom + below + max(0.0, (tall - height) / 2), width, height)
-        )
-        bar = _bar_width(page) if bars > 1 or place == len(shown) - 1 else 0.0
-        left += ticks + width + page.margin + bar
-    # What the panes leave over goes to both sides.
-    spare = max(0.0, page.width - page.margin - left) / 2
-    return [(x + spare, y, w, h) for x, y, w, h in panes]
-
-
 def _pane(
     page: Page,
     axes: Any,
-    rectangle: tuple[float, float, float, float],
+    pane: _Pane,
     surface: Surface,
-    visible: Box,
+    title: Sequence[str],
     top: float,
     view: ViewState,
+    first: bool,
 ) -> Any:
     from matplotlib.colors import ListedColormap
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    south, west, north, east = surface.region.box
+    rectangle, visible = pane.rectangle, pane.visible
+    south, west, north, east = visible if surface.region is None else surface.region.box
     cells = surface.values.shape[0]
     share = (north - south) / (visible[2] - visible[0])
     dots = rectangle[3] * page.figure.dpi * share
@@ -163,6 +230,26 @@ def _pane(
     )
     axes.set_xlim(visible[1], visible[3])
     axes.set_ylim(visible[0], visible[2])
+    if surface.region is None:
+        axes.set_xticks([])
+        axes.set_yticks([])
+    else:
+        _degrees(page, axes, rectangle)
+        axes.tick_params(labelleft=first)
+    axes.set_title(
+        "\n".join(title),
+        fontsize=page.label_size,
+        color=page.theme.text,
+        pad=0.4 * page.label_size,
+        parse_math=False,
+    )
+    return image
+
+
+def _degrees(page: Page, axes: Any, rectangle: tuple[float, float, float, float]) -> None:
+    """Write degrees along both axes, as many as there is room for."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     for axis, kind, inches in (
         (axes.xaxis, "lon", rectangle[2]),
         (axes.yaxis, "lat", rectangle[3]),
@@ -177,26 +264,13 @@ def _pane(
         axis.set_major_formatter(
             FuncFormatter(lambda v, _, d=decimals, k=kind: format_degrees(v, d, k))
         )
-    mark = " — curator only" if surface.curator_only else ""
-    lines = wrap(drawable(surface.label + mark), page.ems(rectangle[2] + 0.4, page.label_size))
-    if len(lines) > TITLE_LINES:
-        lines = [*lines[: TITLE_LINES - 1], lines[TITLE_LINES - 1][:-1] + "…"]
-    axes.set_title(
-        "\n".join(lines),
-        fontsize=page.label_size,
-        color=page.theme.text,
-        pad=0.4 * page.label_size,
-        parse_math=False,
-    )
-    return image
 
 
 def _layers(
     page: Page,
     axes: Any,
-    rectangle: tuple[float, float, float, float],
+    pane: _Pane,
     region: Region,
-    visible: Box,
     view: ViewState,
     basemap: Basemap | None,
     cities: Cities | None,
@@ -205,7 +279,7 @@ def _layers(
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
 
-    theme = page.theme
+    theme, rectangle, visible = page.theme, pane.rectangle, pane.visible
     south, west, north, east = region.box
     corner, size = (west, south), (east - west, north - south)
     if basemap is not None and view.show_basemap:
@@ -302,7 +376,7 @@ def _colour_bar(
     axes.tick_params(
         colors=page.theme.frame, labelcolor=page.theme.text, labelsize=0.85 * page.label_size
     )
-    unit = f" [{words.power_of_ten(power)}]" if power else ""
+    unit = f" [{power_of_ten(power)}]" if power else ""
     label = f"share of the total per cell{unit}"
     if page.ems(height, 0.9 * page.label_size) < width_in_ems(label):
         label = f"share{unit}"

@@ -6,6 +6,7 @@ matplotlib is imported inside functions only: a program that never exports never
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 LINE = 1.32
 """Line height in font sizes."""
-LEAST_PICTURE = 0.58
-"""Share of the height that is kept for the picture, whatever there is to be written around it."""
+PLOT_SHARE = 0.55
+"""Share of the height that is kept for the plot inside its frame, whatever is written around it."""
+_LEAST_SCALE = 0.62
+"""Of letters against those on a page of 7.2 by 4.6 inches; smaller ones can't be read on paper."""
+_MOST_SCALE = 0.31
+"""Of letters, an inch of the shorter side: larger ones leave the plot less than its share."""
+_TITLE_SHARE = 0.11
+"""Share of the height up to which a title may have a second line."""
 
 
 @cache
@@ -84,6 +91,10 @@ def wrap(text: str, ems: float, weight: str = "normal") -> list[str]:
     return lines
 
 
+_LABEL_WORDS = re.compile(r"(?:\$(?:[^$\\]|\\.)*\$|\\.|[^\s$])+")
+"""Words of an axis' label; a formula between dollar signs is one, or part of one."""
+
+
 class Page:
     """A figure under construction; distances in inches from its lower left corner.
 
@@ -100,8 +111,11 @@ class Page:
         self.width, self.height, self.theme = width, height, theme
         self.figure: Figure = Figure(figsize=(width, height), facecolor=theme.background)
         # Letters grow with the sheet, but less than it and within what can be read.
-        size = min(1.5, max(0.62, math.sqrt(min(width / 7.2, height / 4.6))))
+        size = max(_LEAST_SCALE, math.sqrt(min(width / 7.2, height / 4.6)))
+        size = min(1.5, _MOST_SCALE * min(width, height), size)
         self.title_size, self.label_size, self.small = 11 * size, 9 * size, 7 * size
+        # Curves are as thick as on the screen, except where letters have to be smaller than there.
+        self.stroke = min(1.0, size)
         self.margin = 0.12 * size
         self.bottom = self.margin
         self.top = height - self.margin
@@ -116,36 +130,55 @@ class Page:
         return 0.99 * inches * POINTS_PER_INCH / points
 
     def write_title(self, text: str) -> None:
-        """Write at the top, at most two lines, and lower the top."""
+        """Write at the top, at most two lines, on a small page one, and lower the top."""
         ems = self.ems(self.width - 2 * self.margin, self.title_size)
+        most = 2 if 2 * self.inches(self.title_size) <= _TITLE_SHARE * self.height else 1
         lines = wrap(drawable(text), ems, "bold")
-        if len(lines) > 2:
-            lines = [lines[0], lines[1][:-1] + "…"]
+        if len(lines) > most:
+            lines = [*lines[: most - 1], lines[most - 1][:-1] + "…"]
         for line in lines:
             self.top -= self.inches(self.title_size)
             self._text(line, self.top, self.title_size, self.theme.text, weight="bold")
         self.top -= self.margin / 2
 
+    def room(self, around: float = 0.0) -> float:
+        """Return the inches that may still be filled beside the plot's share.
+
+        `around` is what axes, legend and titles take between plot and text, in inches.
+        """
+        return self.top - self.bottom - around - PLOT_SHARE * self.height
+
+    def notes_height(self, text: str) -> float:
+        """Return how many inches a footnote and the space above it take."""
+        ems = self.ems(self.width - 2 * self.margin, self.small)
+        return len(wrap(drawable(text), ems)) * self.inches(self.small) + self.margin / 2
+
     def write_notes(
-        self, main: Sequence[str], more: Sequence[str], last: str, legend: float = 0.0
+        self, main: Sequence[str], more: Sequence[str], last: str, around: float = 0.0
     ) -> None:
         """Write footnotes at the bottom and raise the bottom; the main ones come first.
 
-        What does not fit beside the picture's share and a legend of so many inches is left out,
+        What does not fit beside the plot's share and so many inches around the plot is left out,
         and said so; the last note (credits) always stays.
         """
         ems = self.ems(self.width - 2 * self.margin, self.small)
-        free = self.top - self.bottom - legend - LEAST_PICTURE * self.height
-        room = int(free / self.inches(self.small))
+        free = self.room(around) - self.margin / 2
+        room = int(free / self.inches(self.small) + 1e-6)
         lines: list[tuple[str, str]] = []
         for texts, colour in ((main, self.theme.text), (more, self.theme.muted)):
             for text in filter(None, texts):
                 lines += [(line, colour) for line in wrap(drawable(text), ems)]
+        left_out = "… (the rest is in the JSON export)"
+        room -= len(wrap(drawable(last), ems))
+        if len(lines) > room and room < 2:
+            # A line that says that there is more is no use where it takes the place of all of it.
+            credit, lines = last, []
+            last = f"{credit} {left_out}"
+            if len(wrap(drawable(last), ems)) > len(wrap(drawable(credit), ems)):
+                last = f"{credit} …"
+        elif len(lines) > room:
+            lines = [*lines[: room - 1], (left_out, self.theme.muted)]
         credits = [(line, self.theme.muted) for line in wrap(drawable(last), ems)]
-        room -= len(credits)
-        if len(lines) > room:
-            ending = "… (the rest is in the JSON export)"
-            lines = [*lines[: max(0, room - 1)], (ending, self.theme.muted)][: max(0, room)]
         lines += credits
         for line, colour in reversed(lines):
             self._text(line, self.bottom, self.small, colour)
@@ -165,6 +198,39 @@ class Page:
             **style,
         )
 
+    def fit_label(self, text: str, inches: float, lines: int = 2) -> tuple[str, float, int]:
+        """Return an axis' label so that it fits into a length: text, font size, number of lines.
+
+        Letters shrink a little, then the text goes into two lines where it may, then it is cut.
+        """
+        words = _LABEL_WORDS.findall(drawable(text))
+        whole = " ".join(words)
+        for shrink in (1.0, 0.88):
+            size = shrink * self.label_size
+            if self._label_width(whole, size) <= inches:
+                return whole, size, 1
+        for shrink in (0.88, 0.75) if lines > 1 else ():
+            size = shrink * self.label_size
+            for count in range(len(words) - 1, 0, -1):
+                parts = " ".join(words[:count]), " ".join(words[count:])
+                wide = [self._label_width(part, size) for part in parts]
+                if wide[0] <= inches:
+                    if wide[1] <= inches:
+                        return "\n".join(parts), size, 2
+                    break
+        while len(words) > 1 and self._label_width(" ".join(words) + "…", size) > inches:
+            words.pop()
+        return " ".join(words) + "…", size, 1
+
+    def _label_width(self, text: str, points: float) -> float:
+        """Return the width in inches of a text that may hold formulas between dollar signs."""
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.textpath import TextPath
+
+        font = FontProperties(family=FONT)
+        path = TextPath((0, 0), text, size=100, prop=font)
+        return float(path.get_extents().width) * points / 100 / POINTS_PER_INCH
+
     def axes(self, left: float, bottom: float, width: float, height: float) -> Any:
         """Return new axes in the theme's colours at a place in inches."""
         axes = self.figure.add_axes(
@@ -183,6 +249,8 @@ class Page:
             labelsize=0.9 * self.label_size,
             width=0.7,
         )
+        axes.tick_params(which="major", length=0.38 * self.label_size, pad=0.38 * self.label_size)
+        axes.tick_params(which="minor", length=0.22 * self.label_size)
         for spine in axes.spines.values():
             spine.set_color(self.theme.frame)
             spine.set_linewidth(0.7)
@@ -219,6 +287,5 @@ class Page:
                 "facecolor": self.theme.stamp_back,
                 "edgecolor": self.theme.stamp_text,
                 "linewidth": 0.6,
-                "alpha": 0.92,
             },
         )

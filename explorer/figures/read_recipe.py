@@ -1,12 +1,15 @@
 """Find the recipe inside a file that this program exported.
 
-Only the file itself is read: nothing that a recipe names is ever opened here.
+Only the file itself is read: nothing that a recipe names is ever opened here. However large the
+file and whatever is in it, no more than some megabytes of it are kept.
 """
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,9 +17,19 @@ from xml.etree import ElementTree
 from explorer.figures.export import MAX_RECIPE
 from explorer.figures.tables import RECIPE_PREFIX
 
-MAX_FILE = 256_000_000
-"""Bytes; larger files are refused unread."""
+MAX_FILE = 20_000_000
+"""Bytes of a PDF, which is read from its end."""
+MAX_HEAD = 4_000_000
+"""Bytes of any other file; its recipe comes before pixels, paths and numbers."""
+MAX_DEPTH = 200
+"""Of elements in one another; ours have no more than a dozen."""
 MAX_COMMENT_LINES = 1000
+_PIECE = 1 << 16
+_GEOJSON_TYPES = (
+    "FeatureCollection", "Feature", "GeometryCollection", "Point", "MultiPoint", "LineString",
+    "MultiLineString", "Polygon", "MultiPolygon", "Topology",
+)  # fmt: skip
+_GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 
 
@@ -38,14 +51,10 @@ def recipe_of(path: Path) -> dict[str, Any]:
     ------
     ValueError
         If the file is of no such kind, damaged, too large, or has no recipe; in one sentence.
+        Data on a map (GeoJSON) are named as what they are.
     OSError
         If the file can't be read.
     """
-    size = path.stat().st_size
-    if size > MAX_FILE:
-        raise ValueError(
-            f"{path.name}: {size / 1e6:.0f} MB is more than any exported file; choose another one"
-        )
     with path.open("rb") as file:
         head = file.read(4096)
     text = _reader(path, head)(path)
@@ -55,6 +64,48 @@ def recipe_of(path: Path) -> dict[str, Any]:
             "exported (programs that edit pictures often remove it)"
         )
     return _parse(path, text)
+
+
+def read_exported(
+    _host: object, subject: tuple[Path, bool | None], _check: object
+) -> dict[str, Any] | None:
+    """Return `recipe_of` a file, in the form that another process can be asked for.
+
+    Parameters
+    ----------
+    subject : (Path, bool or None)
+        The file, and whether it was exported; with None that is found out, and None is returned
+        if it was not.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `recipe_of`; also if it is no file (a pipe, a device), which might never end.
+    """
+    path, exported = subject
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{path.name}: this is no file that can be opened")
+    if exported is None:
+        exported = looks_exported(path)
+    return recipe_of(path) if exported else None
+
+
+def looks_exported(path: Path) -> bool:
+    """Return whether a file is a picture or table of this program rather than check-ins.
+
+    Raises
+    ------
+    OSError
+        If the file can't be read.
+    """
+    with path.open("rb") as stream:
+        head = stream.read(65536)
+    if head.startswith((b"\x89PNG", b"%PDF-")):
+        return True
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"<") and b"<svg" in head:
+        return True
+    return start.startswith(b"{") or (start.startswith(b"#") and b"\n# recipe: " in head)
 
 
 def _reader(path: Path, head: bytes) -> Callable[[Path], str | None]:
@@ -79,7 +130,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         raise ValueError(f"{path.name}: its recipe is longer than {MAX_RECIPE:,} letters")
     try:
         recipe = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise ValueError(f"{path.name}: what stands in place of its recipe is damaged") from None
     if not isinstance(recipe, dict):
         raise ValueError(f"{path.name}: what stands in place of its recipe is not one")
@@ -91,7 +142,7 @@ def _from_png(path: Path) -> str | None:
 
     try:
         # The plug-in and not Image.open: only chunks before the pixels are read, none decoded.
-        with PngImagePlugin.PngImageFile(path) as image:
+        with PngImagePlugin.PngImageFile(io.BytesIO(_head(path)[0])) as image:
             text = image.info.get("Recipe")
     except (OSError, SyntaxError, ValueError) as error:
         raise ValueError(f"{path.name}: the PNG file is damaged ({error})") from None
@@ -101,37 +152,126 @@ def _from_png(path: Path) -> str | None:
 def _from_pdf(path: Path) -> str | None:
     from pypdf import PdfReader
 
-    try:
-        metadata = PdfReader(path).metadata
-        text = None if metadata is None else metadata.get("/Keywords")
-    except Exception as error:  # a damaged PDF may make the reader raise nearly anything
-        raise ValueError(f"{path.name}: the PDF file is damaged ({type(error).__name__})") from None
+    with path.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        if size > MAX_FILE:
+            raise ValueError(
+                f"{path.name}: {size / 1e6:.0f} MB is more than any PDF of ours; choose another"
+            )
+        try:
+            metadata = PdfReader(file).metadata
+            text = None if metadata is None else metadata.get("/Keywords")
+        except Exception as error:  # a damaged PDF may make the reader raise nearly anything
+            raise ValueError(
+                f"{path.name}: the PDF file is damaged ({type(error).__name__})"
+            ) from None
     return None if text is None or not str(text).startswith("{") else str(text)
 
 
 def _from_svg(path: Path) -> str | None:
-    data = path.read_bytes()
-    if b"<!ENTITY" in data:
-        raise ValueError(f"{path.name}: an SVG file with entities is not one of ours")
+    """Return the first description that is a recipe; what comes before it is not kept."""
+    parser: Any = ElementTree.XMLPullParser(("start", "end"))
+    open_elements: list[Any] = []
     try:
-        for element in ElementTree.fromstring(data).iter(_DESCRIPTION):
-            text = (element.text or "").strip()
-            if text.startswith("{"):
-                return text
+        for piece in _pieces(path):
+            parser.feed(piece)
+            for event, element in parser.read_events():
+                if event == "start":
+                    open_elements.append(element)
+                    if len(open_elements) > MAX_DEPTH:
+                        raise ValueError(f"{path.name}: its elements are nested too deeply")
+                    continue
+                text = (element.text or "").strip()
+                if element.tag == _DESCRIPTION and text.startswith("{"):
+                    return text
+                open_elements.pop()
+                for outer in open_elements[-1:]:
+                    outer.clear()
+        parser.close()
     except ElementTree.ParseError as error:
         raise ValueError(f"{path.name}: the SVG file is damaged ({error})") from None
     return None
 
 
+def _pieces(path: Path) -> Iterator[bytes]:
+    """Yield an SVG piece by piece, as far as a recipe may be."""
+    read, before = 0, b""
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            read += len(piece)
+            if read > MAX_HEAD:
+                raise ValueError(
+                    f"{path.name}: there is no recipe in its first {MAX_HEAD / 1e6:.0f} MB"
+                )
+            if b"<!ENTITY" in before[-7:] + piece:
+                raise ValueError(f"{path.name}: an SVG file with entities is not one of ours")
+            yield piece
+            before = piece
+
+
+def _head(path: Path) -> tuple[bytes, bool]:
+    """Return the beginning of a file, and whether that is all of it."""
+    with path.open("rb") as file:
+        data = file.read(MAX_HEAD + 1)
+    return data[:MAX_HEAD], len(data) <= MAX_HEAD
+
+
 def _from_json(path: Path) -> str | None:
+    """Return the text of the field ``recipe``, or of the whole file if it is a bare recipe."""
+    data, whole = _head(path)
     try:
-        document = json.loads(path.read_text("utf-8-sig"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-        raise ValueError(f"{path.name}: the JSON file is damaged") from None
-    recipe = document.get("recipe")
-    if recipe is None and "study" in document and "values" in document:
-        recipe = document
-    return None if recipe is None else json.dumps(recipe)
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
+        return _recipe_field(text)
+    except _GeoJsonError:
+        raise ValueError(
+            f"{path.name}: this is GeoJSON, which was not exported by Privacy Explorer and is not "
+            "read by it; check-ins are opened from text, CSV or Parquet"
+        ) from None
+    except (ValueError, IndexError, RecursionError):
+        if whole:
+            raise ValueError(f"{path.name}: the JSON file is damaged") from None
+        return None
+
+
+class _GeoJsonError(Exception):
+    """A JSON object that describes places on a map."""
+
+
+def _recipe_field(text: str) -> str | None:
+    """Look through a JSON object's fields, each decoded only when its turn comes.
+
+    Raises
+    ------
+    _GeoJsonError
+    ValueError, IndexError, RecursionError
+        Where it is no JSON, or breaks off.
+    """
+    decode = json.JSONDecoder(parse_int=float).raw_decode  # float: of any number of digits
+    keys: set[str] = set()
+    at = _after_space(text, 0) + 1
+    while True:
+        at = _after_space(text, at)
+        if text[at] == "}":
+            return text if {"study", "values"} <= keys else None
+        key, at = decode(text, _after_space(text, at + (text[at] == ",")))
+        at = _after_space(text, at)
+        if text[at] != ":" or not isinstance(key, str):
+            raise ValueError
+        if key in _GEOJSON_KEYS:
+            raise _GeoJsonError
+        begin = _after_space(text, at + 1)
+        value, at = decode(text, begin)
+        if key == "type" and value in _GEOJSON_TYPES:
+            raise _GeoJsonError
+        if key == "recipe":
+            return None if value is None else text[begin:at]
+        keys.add(key)
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1] in (" ", "\t", "\n", "\r"):
+        at += 1
+    return at
 
 
 def _from_csv(path: Path) -> str | None:

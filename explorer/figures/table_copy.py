@@ -8,12 +8,12 @@ import math
 import re
 from collections.abc import Sequence
 
-from explorer.figures.words import format_number
+from explorer.privacy.bounds import Role
+from explorer.studies.numbers import DIGITS, PARAMETER_DIGITS, format_number
+from explorer.studies.results import Roles, role_of_cell
 
 Cell = str | float | None
 COPY_FORMATS = ("tsv", "csv", "markdown", "latex")
-DIGITS = 6
-"""Significant digits of a number that is read rather than computed with."""
 
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
 _GREEK_NAMES = (
@@ -42,6 +42,7 @@ def copied(
     fmt: str,
     title: str = "",
     note: str = "",
+    roles: Roles = (),
 ) -> str:
     """Return a table as text.
 
@@ -55,6 +56,8 @@ def copied(
         Markdown and LaTeX as one reads them.
     title, note : str
         Above and below, where the format has room for words.
+    roles : sequence
+        What the numbers are, as `Table.roles`: bounds that are read are rounded to their side.
 
     Raises
     ------
@@ -70,18 +73,24 @@ def copied(
         writer.writerow(columns)
         writer.writerows([_plain(cell) for cell in row] for row in rows)
         return out.getvalue()
-    if fmt == "markdown":
-        return _markdown(columns, rows, title, note)
-    if fmt == "latex":
-        return _latex(columns, rows, title, note)
+    if fmt in ("markdown", "latex"):
+        read = [
+            [readable(cell, role_of_cell(roles, i, j)) for j, cell in enumerate(row)]
+            for i, row in enumerate(rows)
+        ]
+        sides = [_numeric(rows, place) for place in range(len(columns))]
+        write = _markdown if fmt == "markdown" else _latex
+        return write(columns, read, sides, title, note)
     raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(COPY_FORMATS)}")
 
 
-def readable(cell: Cell, digits: int = DIGITS) -> str:
-    """Return a cell as one reads it: words as they are, numbers with their powers of ten."""
+def readable(cell: Cell, role: Role | None = None, digits: int | None = None) -> str:
+    """Return a cell as one reads it: words as they are, numbers rounded as their role asks."""
     if cell is None:
         return ""
-    return cell if isinstance(cell, str) else format_number(cell, digits)
+    if isinstance(cell, str):
+        return cell
+    return format_number(cell, role, digits or (PARAMETER_DIGITS if role is None else DIGITS))
 
 
 def plain_number(value: float) -> str:
@@ -110,27 +119,39 @@ def _numeric(rows: Sequence[Sequence[Cell]], place: int) -> bool:
     return all(not isinstance(row[place], str) for row in rows)
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str, note: str) -> str:
+def _markdown(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    title: str,
+    note: str,
+) -> str:
     def line(cells: Sequence[str]) -> str:
         escaped = (_one_line(cell).replace("\\", "\\\\").replace("|", "\\|") for cell in cells)
         return "| " + " | ".join(escaped) + " |\n"
 
     text = f"**{_one_line(title)}**\n\n" if title else ""
     text += line(columns)
-    rules = ["---:" if _numeric(rows, i) else ":---" for i in range(len(columns))]
+    rules = ["---:" if numeric else ":---" for numeric in right]
     text += "|" + "|".join(rules) + "|\n"
-    text += "".join(line([readable(cell) for cell in row]) for row in rows)
+    text += "".join(map(line, rows))
     return text + (f"\n{_one_line(note)}\n" if note else "")
 
 
-def _latex(columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str, note: str) -> str:
+def _latex(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    title: str,
+    note: str,
+) -> str:
     def line(cells: Sequence[str]) -> str:
         return " & ".join(tex(_one_line(cell)) for cell in cells) + r" \\" + "\n"
 
-    shape = "".join("r" if _numeric(rows, i) else "l" for i in range(len(columns)))
+    shape = "".join("r" if numeric else "l" for numeric in right)
     text = f"% {_one_line(title)}\n" if title else ""
     text += rf"\begin{{tabular}}{{{shape}}}" + "\n\\hline\n" + line(columns) + "\\hline\n"
-    text += "".join(line([readable(cell) for cell in row]) for row in rows)
+    text += "".join(map(line, rows))
     text += "\\hline\n\\end{tabular}\n"
     return text + (f"% {_one_line(note)}\n" if note else "")
 

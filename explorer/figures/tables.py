@@ -14,9 +14,11 @@ import numpy as np
 
 from explorer.figures import words
 from explorer.figures.export import recipe_text
-from explorer.figures.files import write_whole
+from explorer.figures.gate import gate
 from explorer.figures.table_copy import copied, plain_number
 from explorer.figures.view_state import ViewState
+from explorer.files import write_whole
+from explorer.geography.region import Region
 from explorer.privacy.bounds import FloatArray, Reference
 from explorer.studies.model import Mark, Readout, Result, Series, Surface, Table
 
@@ -36,13 +38,14 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
     ``id:low`` and ``id:high``), empty where the curve does not hold and, if it has fewer points
     than others, where it was not computed; the ``#`` lines say which is where. A study's tables
     are among them. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
-    centre, one column a shown surface.
+    centre (not of a region that may not be told), one column a shown surface.
 
     Raises
     ------
     ValueError
         If the view shows none of the result's surfaces, or they lie on different grids.
     """
+    result, view, recipe = gate(result, view, recipe)
     out = io.StringIO()
     for line in _comments(result, view, recipe):
         out.write("# " + " ".join(line.split()) + "\n")
@@ -94,6 +97,7 @@ def result_document(
     only the curator may see is in it only if the view shows a surface that only the curator may
     see; the stamp then says so.
     """
+    result, view, recipe = gate(result, view, recipe)
     recipe_text(recipe)
     shown = words.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
@@ -144,7 +148,7 @@ def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> 
     stamp = _whole_stamp(result, shown)
     if stamp:
         lines.append(f"stamp: {stamp}")
-    lines += [words.settings_line(result), words.data_line(result, recipe)]
+    lines += [words.settings_line(result), words.data_line(recipe)]
     visible = words.visible_series(result, view)
     if result.request.sweep:
         x, y = result.request.sweep.key, result.request.quantity
@@ -291,19 +295,28 @@ def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
             "surfaces: they lie on different grids; export them one at a time or as JSON"
         )
     rows, columns = first.values.shape
-    south, west, north, east = first.region.box
-    lat = [plain_number(round(south + (north - south) * (i + 0.5) / rows, 9)) for i in range(rows)]
-    lon = [
-        plain_number(round(west + (east - west) * (j + 0.5) / columns, 9)) for j in range(columns)
-    ]
     # Single precision numbers in their own shortest form, not with a double's false digits.
     texts = [np.asarray(s.values, np.float32).astype(str).tolist() for s in shown]
-    out.write(",".join(["row", "column", "lat", "lon", *(s.key for s in shown)]) + "\n")
+    place = [] if first.region is None else ["lat", "lon"]
+    out.write(",".join(["row", "column", *place, *(s.key for s in shown)]) + "\n")
+    lat, lon = _centres(first.region, rows, columns)
     for i in range(rows):
         lines = zip(*(text[i] for text in texts), strict=True)
         out.writelines(
-            f"{i},{j},{lat[i]},{lon[j]},{','.join(values)}\n" for j, values in enumerate(lines)
+            f"{i},{j},{lat[i]}{lon[j]}{','.join(values)}\n" for j, values in enumerate(lines)
         )
+
+
+def _centres(region: Region | None, rows: int, columns: int) -> tuple[list[str], list[str]]:
+    """Return the cells' latitudes and longitudes, a comma behind each; nothing without a place."""
+    if region is None:
+        return [""] * rows, [""] * columns
+    south, west, north, east = region.box
+    high, wide = north - south, east - west
+    return (
+        [plain_number(round(south + high * (i + 0.5) / rows, 9)) + "," for i in range(rows)],
+        [plain_number(round(west + wide * (j + 0.5) / columns, 9)) + "," for j in range(columns)],
+    )
 
 
 def _finite(values: FloatArray | None) -> list[float | None] | None:
@@ -339,7 +352,7 @@ def _surface_document(surface: Surface) -> dict[str, Any]:
         "label": surface.label,
         "curator_only": surface.curator_only,
         "stamp": surface.stamp,
-        "region": list(surface.region.box),
+        "region": None if surface.region is None else list(surface.region.box),
         "values": [[float(v) for v in row] for row in rows],
     }
 

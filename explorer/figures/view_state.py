@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from explorer.figures.colour_maps import COLOUR_MAPS
@@ -12,9 +12,6 @@ from explorer.figures.style import THEMES
 from explorer.geography.region import Box
 from explorer.studies.model import Quantity, Result, Scale, Study
 from explorer.studies.registry import get_study
-
-MAX_TEXT = 500
-MAX_KEYS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,34 +108,20 @@ class ViewState:
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> ViewState:
-        """Read a state back from JSON values.
+        """Return a state from JSON values whose names and types have been checked.
 
         What is missing takes its default; what is unknown (a newer program's) is left out.
 
         Raises
         ------
         ValueError
-            Naming the field that is of the wrong type or out of range.
+            Naming the field that is out of range.
         """
-        known: dict[str, Any] = {}
-        for name in ("title", "theme", "colour_map"):
-            if name in raw:
-                known[name] = _text(name, raw[name])
-        for name in ("x_log", "y_log", "linked_scale", "show_basemap", "show_cities"):
-            if name in raw:
-                if not isinstance(raw[name], bool):
-                    raise ValueError(f"{name}: {raw[name]!r} is neither true nor false")
-                known[name] = raw[name]
-        for name in ("hidden", "surfaces"):
-            if name in raw:
-                known[name] = tuple(_text(name, key) for key in _items(name, raw[name]))
-        if "pinned" in raw:
-            known["pinned"] = tuple(
-                _mapping("pinned", pin) for pin in _items("pinned", raw["pinned"])
-            )
-        for name, length in (("x_range", 2), ("y_range", 2), ("map_box", 4)):
-            if raw.get(name) is not None:
-                known[name] = _numbers(name, raw[name], length)
+        known: dict[str, Any] = {
+            f.name: tuple(raw[f.name]) if isinstance(raw[f.name], list) else raw[f.name]
+            for f in fields(cls)
+            if f.name in raw
+        }
         return cls(**known)
 
 
@@ -157,33 +140,3 @@ def quantity_of(result: Result) -> Quantity | None:
         if item.key == result.request.quantity:
             return item
     return None
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str) or len(value) > MAX_TEXT:
-        raise ValueError(f"{name}: {str(value)[:40]!r} is not a text of at most {MAX_TEXT} letters")
-    return value
-
-
-def _items(name: str, value: object) -> Sequence[object]:
-    if not isinstance(value, list | tuple) or len(value) > MAX_KEYS:
-        raise ValueError(f"{name}: {str(value)[:40]!r} is not a list of at most {MAX_KEYS}")
-    return value
-
-
-def _mapping(name: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{name}: {str(value)[:40]!r} is not a mapping")
-    return value
-
-
-def _numbers(name: str, value: object, length: int) -> tuple[float, ...]:
-    items = _items(name, value)
-    if len(items) != length:
-        raise ValueError(f"{name}: {len(items)} numbers; it takes {length}")
-    numbers = []
-    for item in items:
-        if isinstance(item, bool) or not isinstance(item, int | float):
-            raise ValueError(f"{name}: {str(item)[:40]!r} is not a number")
-        numbers.append(float(item))
-    return tuple(numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,30 +23,10 @@ from explorer.studies.model import (
     relevant,
     with_unit,
 )
-from explorer.studies.wording import safe_to_show, with_role
+from explorer.studies.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.wording import with_role
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKS = {True: "✓", False: "✗", None: "assumed:"}
-
-
-def format_number(value: float, digits: int = 4) -> str:
-    """Write a number for reading: ``0.25``, ``1,000,000``, ``2.5×10⁻⁸``."""
-    if isinstance(value, int) or (math.isfinite(value) and value == round(value)):
-        if abs(value) < 1e7:
-            return f"{round(value):,}"
-    elif not math.isfinite(value):
-        return "∞" if value > 0 else "−∞" if value < 0 else "undefined"
-    if 1e-4 <= abs(value) < 1e7:
-        return f"{value:.{digits}g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    power = power_of_ten(int(exponent))
-    return power if mantissa == "1" else f"{mantissa}×{power}"
-
-
-def power_of_ten(exponent: int) -> str:
-    """Write a power of ten with its exponent raised: ``10⁻⁴``."""
-    return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def parameter_text(parameter: Parameter, value: Value) -> str:
@@ -58,8 +39,9 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
     if parameter.kind is Kind.FILE:
         name, _, digest = str(value).rpartition("#")
         return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
-    # As many digits as its field shows: four would make 1.2345-DP out of ε = 1.234.
-    number = format_number(float(value), 6)
+    number = format_number(
+        value if isinstance(value, int) else float(value), digits=PARAMETER_DIGITS
+    )
     unit = parameter.unit
     if parameter.kind is Kind.INTEGER and value == 1:
         unit = unit.removesuffix("s")
@@ -91,24 +73,34 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
     return " · ".join(parts)
 
 
-def data_line(result: Result, recipe: Mapping[str, object]) -> str:
-    """Return which check-ins a result is about; empty for results without data."""
-    selection = result.request.selection
-    if selection is None:
+def data_line(recipe: Mapping[str, Any]) -> str:
+    """Return which check-ins a recipe is about, as far as it tells; empty without any."""
+    chosen = recipe.get("selection")
+    if not isinstance(chosen, Mapping):
         return ""
+    parts = []
     data = recipe.get("data")
-    name = data.get("name") if isinstance(data, Mapping) else None
-    south, west, north, east = selection.region.box
-    parts = [f"data {name or 'unnamed'} (sha256 {selection.data[:12]}…)"]
-    parts.append(f"region {format_coordinates(south, west)} to {format_coordinates(north, east)}")
-    if selection.start or selection.end:
-        parts.append(f"time {selection.start or '…'} to {selection.end or '…'}")
-    parts.append(
-        "all users"
-        if selection.users is None
-        else f"up to {selection.users:,} users (data seed {selection.data_seed})"
-    )
-    parts.append(f"noise seed {result.request.seed}")
+    if isinstance(data, Mapping):
+        parts.append(f"data {data.get('name') or 'unnamed'} (sha256 {data['sha256'][:12]}…)")
+    if chosen.get("region") is not None:
+        south, west, north, east = chosen["region"]
+        corners = format_coordinates(south, west), format_coordinates(north, east)
+        parts.append(f"region {corners[0]} to {corners[1]}")
+    else:
+        parts.append("a region found from the check-ins")
+    if chosen.get("start") or chosen.get("end"):
+        parts.append(f"time {chosen.get('start') or '…'} to {chosen.get('end') or '…'}")
+    elif "time_from" in chosen:
+        parts.append("a time range found from the check-ins")
+    seed = f"sample seed {chosen.get('data_seed', 0)}"
+    if chosen.get("users") is not None:
+        parts.append(f"at most {chosen['users']:,} users ({seed})")
+    elif chosen.get("share") is not None:
+        parts.append(f"a share of {chosen['share']:g} of the users ({seed})")
+    else:
+        parts.append("all users")
+    if "seed" in recipe:
+        parts.append(f"noise seed {recipe['seed']}")
     return " · ".join(parts)
 
 
@@ -146,6 +138,13 @@ def legend_label(series: Series) -> str:
     """Return a curve's label with its role, which no legend may leave out."""
     label = with_role(series.label, series.role, " — ")
     return label if series.present.any() else f"{label} (not drawn: see ✗)"
+
+
+def short_legend_label(series: Series) -> str:
+    """Return a curve's label with the sign of its role before it, where the page is small."""
+    long = with_role(series.label, series.role, " — ")
+    sign = "" if long == series.label else f"{series.role.glyph} "
+    return f"{sign}{series.label}" + ("" if series.present.any() else " (✗)")
 
 
 def absent_ranges(x: Sequence[float], present: BoolArray) -> list[tuple[float, float]]:
@@ -238,11 +237,11 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
         unit = f" {r.unit}" if r.unit else ""
         sign = "=" if r.role in (None, Role.BASELINE) else r.role.glyph
         if r.value is not None and math.isfinite(r.value):
-            number = format_number(safe_to_show(r.value, r.role))
+            number = format_number(r.value, r.role)
             parts.append(f"{r.label} {sign} {number}{unit}")
         elif r.low is not None and r.high is not None:
-            low, high = safe_to_show(r.low, Role.LOWER), safe_to_show(r.high, Role.UPPER)
-            parts.append(f"{r.label} in [{format_number(low)}, {format_number(high)}]{unit}")
+            low, high = format_number(r.low, Role.LOWER), format_number(r.high, Role.UPPER)
+            parts.append(f"{r.label} in [{low}, {high}]{unit}")
         elif r.value is None and r.note.startswith("infinite"):
             parts.append(f"{r.label} {sign} ∞")
     at = _swept_value(result).strip()
@@ -251,8 +250,9 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
 
 def origin_line(recipe: Mapping[str, object]) -> str:
     """Return which program made the file and that it can be made again."""
-    version = recipe.get("version")
-    return f"Privacy Explorer {version or ''}".strip() + "; this file carries its recipe"
+    program = f"Privacy Explorer {recipe.get('version') or ''}".strip()
+    carried = "its settings and nothing private" if recipe.get("private_only") else "its recipe"
+    return f"{program}; this file carries {carried}"
 
 
 def shown_surfaces(result: Result, view: ViewState) -> list[Surface]:

@@ -18,6 +18,7 @@ its package; nothing is imported before it is used.
 `subsampling`       amplification by sampling
 `noise`             noise for studies, from numpy generators or counters
 `exact_noise`       noise for releases, from integers and the system's randomness (`bits`)
+`odds`              how well an observer can tell two cases apart, of pairs of laws that are known
 `audit`             lower bounds on ε from samples
 ==================  ===================================================================
 
@@ -66,8 +67,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer.privacy import (
         amplification, audit, bits, bounds, composition, coordinates, divergences, domain,
-        exact_noise, exact_polya, heatmaps, histograms, learning, noise, shuffle_rdp, spaces,
-        subsampling, transport, user_metric,
+        exact_noise, exact_polya, heatmaps, histograms, learning, noise, odds, shuffle_rdp,
+        spaces, subsampling, transport, user_metric,
     )
     from explorer.privacy.amplification import (
         CloneCurve, Clones, blanket_condition, clones_closed_form, clones_condition,
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
         BitSource, SeededBits, SystemBits,
     )
     from explorer.privacy.bounds import (
-        Bound, Reference, Role,
+        Bound, Grade, Reference, Role,
     )
     from explorer.privacy.composition import (
         kov_epsilon, kov_exact_delta, kov_exact_epsilon,
@@ -114,6 +115,11 @@ if TYPE_CHECKING:
     )
     from explorer.privacy.noise import (
         DemonstrationNoise, discrete_laplace_pmf, polya_pmf,
+    )
+    from explorer.privacy.odds import (
+        clone_total_variation, composed_clone_total_variation, composed_response_total_variation,
+        count_total_variation, guess_from_eps_delta, guess_from_total_variation,
+        pure_total_variation, two_bin_total_variation,
     )
     from explorer.privacy.shuffle_rdp import (
         Composition, Direction, RoundLoss, Shuffling, clone_epsilon, clone_loss,
@@ -152,7 +158,7 @@ _HOME = {
         ),
         "audit": "Audit clopper_pearson epsilon_lower_bound",
         "bits": "BitSource SeededBits SystemBits",
-        "bounds": "Bound Reference Role",
+        "bounds": "Bound Grade Reference Role",
         "composition": "kov_epsilon kov_exact_delta kov_exact_epsilon",
         "coordinates": (
             "bcdp_from_cdp bcdp_from_cdp_and_ldp bcdp_levels bdp_level best_certificate "
@@ -178,6 +184,11 @@ _HOME = {
             "training_epsilon_numerical"
         ),
         "noise": "DemonstrationNoise discrete_laplace_pmf polya_pmf",
+        "odds": (
+            "clone_total_variation composed_clone_total_variation "
+            "composed_response_total_variation count_total_variation guess_from_eps_delta "
+            "guess_from_total_variation pure_total_variation two_bin_total_variation"
+        ),
         "shuffle_rdp": (
             "Composition Direction RoundLoss Shuffling clone_epsilon clone_loss convergence_bound "
             "gradient_second_moment lower_rdp lower_rdp_epsilon lower_rdp_table pipeline_epsilon "
@@ -209,40 +220,44 @@ __all__ = [
     "GKRR", "Adjacency", "Audit", "BitSource", "Bound", "Calibration", "CellCounts",
     "CloneCurve", "Clones", "Clustered", "Clustering", "Composition", "Concentration",
     "Conversion", "CoordinateReport", "DemonstrationNoise", "Direction", "Discrete",
-    "Exponential", "FiniteSpace", "Grid", "HadamardResponse", "Internal", "Line", "MatrixSpace",
-    "Measurement", "MetricSpace", "Metrics", "Perceptron", "PlanarLaplace", "PrivUnit", "Query",
-    "Reference", "Role", "RoundLoss", "Schedule", "SeededBits", "Shuffling", "Softmax",
-    "SparseMap", "Sphere", "Square", "SystemBits", "Variant", "aggregate",
-    "alpha_from_distances", "alpha_from_requirements", "amplification", "audit",
+    "Exponential", "FiniteSpace", "Grade", "Grid", "HadamardResponse", "Internal", "Line",
+    "MatrixSpace", "Measurement", "MetricSpace", "Metrics", "Perceptron", "PlanarLaplace",
+    "PrivUnit", "Query", "Reference", "Role", "RoundLoss", "Schedule", "SeededBits",
+    "Shuffling", "Softmax", "SparseMap", "Sphere", "Square", "SystemBits", "Variant",
+    "aggregate", "alpha_from_distances", "alpha_from_requirements", "amplification", "audit",
     "bcdp_from_cdp", "bcdp_from_cdp_and_ldp", "bcdp_levels", "bdp_level", "best_certificate",
     "best_design", "best_disjoint_levels", "best_two_levels", "best_zeta", "bits",
     "blanket_condition", "block_interval", "bounded_emd_reduction", "bounded_reduction",
     "bounds", "budget_vector", "calibrate", "cdp_levels", "clone_epsilon", "clone_loss",
-    "clones_closed_form", "clones_condition", "clopper_pearson", "closed_form", "communication",
-    "composition", "convergence_bound", "coordinates", "coupling", "coupling_of_public_data",
-    "dense_map", "depth_cap", "discrete_gaussian", "discrete_laplace", "discrete_laplace_pmf",
-    "divergences", "domain", "emd_projection", "epsilon_from_rdp", "epsilon_lower_bound",
-    "exact_noise", "exact_polya", "exact_samples", "excess_risk", "figure3_curves",
-    "gaussian_delta", "gaussian_grid", "gkrr_emd_bound", "gkrr_excess", "gkrr_mse",
-    "gradient_second_moment", "grid_emd", "group_alpha", "group_alpha0", "group_delta",
-    "group_delta_certified", "group_privacy_delta", "hadamard_mse", "heatmaps",
-    "histogram_delta", "histograms", "hockey_stick", "hop_delta", "hop_epsilon",
-    "identify_support", "k_median", "k_norm_mean", "k_norm_noise", "kov_epsilon",
-    "kov_exact_delta", "kov_exact_epsilon", "laplace_grid", "laplace_l1_mean", "ldp_level",
-    "learning", "least_users", "line_emd", "linear_query", "lower_rdp", "lower_rdp_epsilon",
-    "lower_rdp_table", "m_ldp", "m_ldp_mse", "m_ldp_variance", "m_mean", "m_mean_mse",
-    "marginal_bound", "noise", "pipeline_epsilon", "pointer_chasing", "pointer_jumping",
-    "polya_pmf", "printed_error", "printed_noise", "printed_samples", "priv_emd_gaussian",
-    "priv_emd_item_wise", "priv_emd_linear", "private_coreset", "private_regression",
-    "projected_mse", "pure_dp_renyi", "pure_epsilon", "pyramid_bound",
-    "randomised_response_delta", "randomised_response_epsilon", "randomised_response_loss",
+    "clone_total_variation", "clones_closed_form", "clones_condition", "clopper_pearson",
+    "closed_form", "communication", "composed_clone_total_variation",
+    "composed_response_total_variation", "composition", "convergence_bound", "coordinates",
+    "count_total_variation", "coupling", "coupling_of_public_data", "dense_map", "depth_cap",
+    "discrete_gaussian", "discrete_laplace", "discrete_laplace_pmf", "divergences", "domain",
+    "emd_projection", "epsilon_from_rdp", "epsilon_lower_bound", "exact_noise",
+    "exact_polya", "exact_samples", "excess_risk", "figure3_curves", "gaussian_delta",
+    "gaussian_grid", "gkrr_emd_bound", "gkrr_excess", "gkrr_mse", "gradient_second_moment",
+    "grid_emd", "group_alpha", "group_alpha0", "group_delta", "group_delta_certified",
+    "group_privacy_delta", "guess_from_eps_delta", "guess_from_total_variation",
+    "hadamard_mse", "heatmaps", "histogram_delta", "histograms", "hockey_stick", "hop_delta",
+    "hop_epsilon", "identify_support", "k_median", "k_norm_mean", "k_norm_noise",
+    "kov_epsilon", "kov_exact_delta", "kov_exact_epsilon", "laplace_grid", "laplace_l1_mean",
+    "ldp_level", "learning", "least_users", "line_emd", "linear_query", "lower_rdp",
+    "lower_rdp_epsilon", "lower_rdp_table", "m_ldp", "m_ldp_mse", "m_ldp_variance", "m_mean",
+    "m_mean_mse", "marginal_bound", "noise", "odds", "pipeline_epsilon", "pointer_chasing",
+    "pointer_jumping", "polya_pmf", "printed_error", "printed_noise", "printed_samples",
+    "priv_emd_gaussian", "priv_emd_item_wise", "priv_emd_linear", "private_coreset",
+    "private_regression", "projected_mse", "pure_dp_renyi", "pure_epsilon",
+    "pure_total_variation", "pyramid_bound", "randomised_response_delta",
+    "randomised_response_epsilon", "randomised_response_loss",
     "randomised_response_round_epsilon", "reconstruct", "release_measurement",
     "renyi_cap_table", "run_protocol", "shuffle_rdp", "simplex_projection", "simulate_count",
-    "simulate_histogram", "simultaneous_error", "spaces", "subsampled_epsilon", "subsampling",
-    "table1", "table2", "theorem44_alpha", "theorem44_delta", "theorem44_invert",
-    "theorem53_alpha", "theorem66_bound", "top_grid", "tradeoff_beta", "tradeoff_bound",
-    "training_epsilon", "training_epsilon_numerical", "transport", "trust_region",
-    "upper_epsilon", "upper_rdp", "upper_rdp_table", "user_metric", "validity_limit",
+    "simulate_histogram", "simultaneous_error", "spaces", "subsampled_epsilon",
+    "subsampling", "table1", "table2", "theorem44_alpha", "theorem44_delta",
+    "theorem44_invert", "theorem53_alpha", "theorem66_bound", "top_grid", "tradeoff_beta",
+    "tradeoff_bound", "training_epsilon", "training_epsilon_numerical", "transport",
+    "trust_region", "two_bin_total_variation", "upper_epsilon", "upper_rdp",
+    "upper_rdp_table", "user_metric", "validity_limit",
 ]
 # fmt: on
 

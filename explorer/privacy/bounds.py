@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -27,6 +27,31 @@ class Role(StrEnum):
         return {"upper bound": "≤", "lower bound": "≥", "exact": "=", "estimate": "≈"}.get(
             self.value, "·"
         )
+
+
+class Grade(StrEnum):
+    """How far a computed number can be relied on as the bound it is called."""
+
+    PROVED = "proved"
+    """The inequality holds for the very number computed, rounding included."""
+    NUMERICAL = "numerical"
+    """A proved formula summed in floating point, its error estimated and added, not proved."""
+
+
+def running_best(values: FloatArray, better: np.ufunc) -> FloatArray:
+    """Return the best of the first 1, 2, … numbers, where they are known (not NaN).
+
+    What a stricter promise gives holds for every weaker one: along an axis from strict to weak a
+    bound carries the best so far on, where it is not valid itself too.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (N,)
+        NaN where nothing is known.
+    better : numpy.ufunc
+        `numpy.fmax` or `numpy.fmin`.
+    """
+    return np.asarray(better.accumulate(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +94,8 @@ class Bound:
         Why it does not hold where `valid` is False; empty if it holds everywhere.
     truncated : ndarray of bool, same shape as `value`
         Where work was cut short and the number is looser than it could be, in the safe direction.
+    grade : Grade
+        Whether the numbers are proof against rounding; nothing is taken to be unless it says so.
     """
 
     value: FloatArray
@@ -77,6 +104,7 @@ class Bound:
     valid: BoolArray = None  # type: ignore[assignment]  # made in __post_init__: all True
     reason: str = ""
     truncated: BoolArray = None  # type: ignore[assignment]  # made in __post_init__: all False
+    grade: Grade = Grade.NUMERICAL
 
     def __post_init__(self) -> None:
         value = np.asarray(self.value, dtype=float)
@@ -91,3 +119,51 @@ class Bound:
         object.__setattr__(self, "value", np.where(valid, value, np.nan))
         object.__setattr__(self, "valid", valid)
         object.__setattr__(self, "truncated", cut)
+
+    @classmethod
+    def proved(
+        cls,
+        value: ArrayLike,
+        role: Role,
+        reference: Reference,
+        error: float | FloatArray,
+        valid: BoolArray | None = None,
+        reason: str = "",
+        truncated: BoolArray | None = None,
+    ) -> Bound:
+        """Return a bound from a formula whose computed value errs by at most a share of itself.
+
+        It is moved by that share to its safe side, and is then proof against rounding.
+
+        Parameters
+        ----------
+        value : array of float
+            ≥ 0.
+        role : Role
+            `Role.UPPER` or `Role.LOWER`.
+        error : float or array of float
+            Largest relative error of the value. Shares below 2e-15 are not seen in what is shown.
+        """
+        moved = np.asarray(value, dtype=float) * (1 + error if role is Role.UPPER else 1 - error)
+        return cls(
+            moved, role, reference,
+            valid, reason, truncated,  # type: ignore[arg-type]  # None makes them, as ever
+            Grade.PROVED,
+        )  # fmt: skip
+
+    def spread(self, here: BoolArray, reason: str) -> Bound:
+        """Return the bound over more points.
+
+        Parameters
+        ----------
+        here : ndarray of bool
+            As many True as this bound has values; elsewhere the result is not valid.
+        reason : str
+            Why not there.
+        """
+        value, valid, cut = (np.zeros(here.shape, kind) for kind in (float, bool, bool))
+        value[here], valid[here], cut[here] = self.value, self.valid, self.truncated
+        reasons = dict.fromkeys(r for r in (self.reason, reason if not here.all() else "") if r)
+        return Bound(
+            value, self.role, self.reference, valid, "; or ".join(reasons), cut, self.grade
+        )

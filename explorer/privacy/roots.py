@@ -215,3 +215,90 @@ def bisect(
             b, fb, fa = x, fx, fa / 2 if side > 0 else fa
             side = 1
     return a, b
+
+
+def highest_point(
+    function: Callable[[float], float], low: float, high: float, width: float
+) -> tuple[float, float]:
+    """Return (x, function(x)) near the maximum of a function with one peak in [low, high].
+
+    Golden section; of all points tried the best is returned, so that a function with small kinks
+    does no harm.
+
+    Parameters
+    ----------
+    function : callable
+    low, high : float
+    width : float
+        Of the bracket at the end, above 0.
+    """
+    share = (math.sqrt(5) - 1) / 2
+    a, b = low, high
+    x, y = b - share * (b - a), a + share * (b - a)
+    fx, fy = function(x), function(y)
+    best = max((fx, x), (fy, y))
+    while b - a > width:
+        if fx >= fy:
+            b, y, fy = y, x, fx
+            x = b - share * (b - a)
+            fx = function(x)
+            best = max(best, (fx, x))
+        else:
+            a, x, fx = x, y, fy
+            y = a + share * (b - a)
+            fy = function(y)
+            best = max(best, (fy, y))
+    return best[1], best[0]
+
+
+def certified_root(
+    certified: Callable[[float], tuple[float, float]],
+    log_delta: float,
+    guess: float,
+    lower: bool,
+) -> float:
+    """Return an ε ≥ 0 that is certainly on its side of where a falling δ is reached, and near it.
+
+    Parameters
+    ----------
+    certified : callable
+        From ε to a bound on ln δ, above it or, if `lower`, below it, and about −d ln δ/dε.
+    log_delta : float
+        ln of the δ that is looked for.
+    guess : float
+        Where it may well be.
+    lower : bool
+        Which side: the bound at the result is at least `log_delta` if so, at most that otherwise.
+
+    Returns
+    -------
+    float
+        Within some 1e-11 of itself where the bound is smooth there; NaN if none was found.
+    """
+    if not lower and certified(0.0)[0] <= log_delta:
+        return 0.0
+    low, high, eps, blind = 0.0, math.inf, max(guess, 0.0), 0
+    for _ in range(60):
+        value, slope = certified(eps)
+        low, high = (eps, high) if value > log_delta else (low, eps)
+        blind += not math.isfinite(value)
+        step = (value - log_delta) / slope if slope > 0 else math.nan
+        if value < -1 and log_delta < -1 and slope > 0:
+            # √ln(1/δ) is all but linear in ε.
+            root = math.sqrt(-value)
+            step = 2 * root * (math.sqrt(-log_delta) - root) / slope
+        narrow = math.isfinite(high) and high - low <= 1e-11 * high
+        if abs(step) <= 1e-11 * eps or narrow or blind > 8:
+            break
+        new = eps + step
+        if not low < new < high:
+            new = 0.5 * (low + high) if math.isfinite(high) else 2 * eps + 1e-12
+        eps = new
+    side = -1 if lower else 1
+    for part in (2e-11, 1e-9, 1e-7, 1e-5, 1e-3):
+        aside = max(eps * (1 + side * part), 0.0)
+        if side * (log_delta - certified(aside)[0]) >= 0:
+            return aside
+    if lower:
+        return low
+    return high if math.isfinite(high) else math.nan

@@ -42,3 +42,9 @@ class HeatmapStudy:
         from explorer.studies.heatmap_answer import answers
 
         return answers(request, context)
+
+    def public_result(self, result: Result) -> Result:
+        """Return what of an answer may be published: see `explorer.studies.heatmap_public`."""
+        from explorer.studies.heatmap_public import public_result
+
+        return public_result(result)

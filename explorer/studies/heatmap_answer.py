@@ -18,6 +18,7 @@ from explorer.privacy.heatmaps.distance import (
     quick_intervals,
 )
 from explorer.studies import heatmap_statements as said
+from explorer.studies.heatmap_conditions import conditions
 from explorer.studies.heatmap_mechanisms import (
     Estimate,
     Stopwatch,
@@ -43,19 +44,22 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         raise ValueError("heatmap: there are no check-ins; open a file first")
     watch = Stopwatch()
     data = context.checkins(selection)
+    rows = selection.rows
     points = context.memo(
-        ("heatmap points", selection),
+        ("heatmap points", rows),
         lambda: data.points(
-            selection.region.box,
-            selection.start,
-            selection.end,
-            selection.users,
-            selection.data_seed,
+            rows.region.box,
+            rows.start,
+            rows.end,
+            rows.users,
+            rows.data_seed,
+            rows.exact_share,
+            context.check,
         ),
     )
     watch.lap("points")
     level = level_of(int(request["resolution"]))
-    truth = true_map(selection, points, level, request["sigma"], context, watch)
+    truth = true_map(rows, points, level, request["sigma"], context, watch)
     context.check()
     estimate = run_mechanism(request, points, truth.counts, context, watch)
     picture = draw(estimate, request["sigma"], truth.counts.level, watch)
@@ -69,9 +73,9 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
             Surface("private", said.pane_label(request), picture, selection.region, False,
                     said.stamp(synthetic, curator_only=False)),
         ),
-        conditions=said.conditions(request),
+        conditions=conditions(request),
         guarantee=said.guarantee(request),
-        notes=(*said.notes(request, points, selection.users), *estimate.notes),
+        notes=(*said.curator_notes(request, points), *said.notes(request), *estimate.notes),
         stamp=said.stamp(synthetic, curator_only=False),
     )  # fmt: skip
     plain = _plain_readouts(estimate, points)
@@ -83,7 +87,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
 
     watch.resume()
     context.check()
-    q = exact_truth(selection, truth.counts, request["sigma"], context)
+    q = exact_truth(rows, truth.counts, request["sigma"], context)
     p = exact_estimate(estimate, request["sigma"], level)
     context.check()
     agreement = compare(q, p)

@@ -147,7 +147,6 @@ def _leaves(
         ("heatmap noise", unit_noise, level), lambda: unit_noise_grid(level, unit_noise)
     )
     watch.lap("noise")
-    notes: tuple[str, ...] = ()
     if mechanism in GAUSSIAN:
         grid = gaussian_grid(counts, epsilon, request["delta"], noise)
     elif mechanism in WHOLE:
@@ -155,12 +154,11 @@ def _leaves(
         assert selection is not None
         box = selection.region.box
         votes: CellCounts = context.memo(
-            ("heatmap votes", selection, level),
+            ("heatmap votes", selection.rows, level),
             lambda: one_cell_each(points.user, points.lat, points.lon, points.weight, box, level),
         )
         watch.lap("aggregate")
         grid = discrete_grid(votes, epsilon, noise)
-        notes = (said.ONE_CELL_EACH,)
     else:
         grid = laplace_grid(counts, epsilon, noise)
     if mechanism in TOP:
@@ -170,8 +168,8 @@ def _leaves(
     total = float(grid.sum())
     if not total > 0:
         uniform = SparseMap.uniform(level)
-        return Estimate(uniform, levels, grid.size, notes=(said.ALL_CELLS_EMPTY, *notes))
-    return Estimate(grid / total, levels, grid.size, notes=notes)
+        return Estimate(uniform, levels, grid.size, notes=(said.ALL_CELLS_EMPTY,))
+    return Estimate(grid / total, levels, grid.size)
 
 
 def _plan(request: Request, level: int) -> Schedule:

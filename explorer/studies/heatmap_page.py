@@ -8,9 +8,9 @@ from explorer.studies.pages import Formula, Page, Preset
 PAGE = Page(
     what=(
         "A map shows where people were. Left is the true heatmap, which only whoever holds the "
-        "check-ins may see; right is one that may be shown, because noise hides whether any one "
-        "person is in the data at all. How much it hides is ε: smaller is more private and makes "
-        "a worse map.",
+        "check-ins may see; right is what others could be shown in its place, where noise hides "
+        "whether any one person is in the data at all. How much it hides is ε: smaller is more "
+        "private and, on average, makes a worse map.",
         "Every user weighs the same, however often they checked in: their check-ins inside the "
         "region share a mass of 1. The mechanisms differ in where they add the noise. The paper's "
         "counts ever smaller cells where there is something to see (a pyramid). With a capped "
@@ -18,6 +18,15 @@ PAGE = Page(
         "program or least squares makes a map of the counts. Dense aggregation counts on one "
         "level. The others add noise to every cell of the map: Laplace, Gaussian, or whole-number "
         "noise to whole counts, each also with only the largest cells kept.",
+        "All users are in the map unless a sample is asked for. Users are sampled by a hash of "
+        "their ids: so many with the smallest hashes, where one user more in the file may push "
+        "another out, so that one more or less costs 2ε; or a share of all hashes, where everyone "
+        "is in or out on their own and one more or less costs ε. The hash's key is public, so a "
+        "sample makes no map more private; it only leaves users out.",
+        "Without the true map an exported or copied picture, table or recipe tells nothing that "
+        "counts users or check-ins, names the file, or was found from it. If the region itself was "
+        "found from the check-ins, or drawn over them, it does not say where the map lies either. "
+        "Opened again it asks the same of whatever check-ins are open, with another draw.",
         "The numbers below compare both maps. The earth mover's distance is the one that matters "
         "most: how much of the heat must be carried how far to turn the private map into the true "
         "one, with the side of the map as unit (or in km). They are computed from the true data "
@@ -28,7 +37,10 @@ PAGE = Page(
     ),
     assumptions=(
         "Neighbouring data differ in one user: all their check-ins inside region and time range.",
-        "Region, time range, Δ, w, n₀, t and σ are chosen without looking at the data.",
+        "Region, time range, ε, δ, Δ, w, n₀, t, σ and the sample of users are chosen without "
+        "looking at the data. What the program found from them breaks this (✗); what somebody "
+        "typed, they must vouch for.",
+        "In a sample of so many users, adding or removing one is replacing one among the sampled.",
         "The number of users is not published; if it is, one user can only be replaced by another, "
         "and every ε doubles; Gaussian noise then has the level that the guarantee states for "
         "replacing one.",
@@ -84,8 +96,9 @@ PRESETS = (
     Preset(
         "figure-3-algorithm",
         "Figure 3: the paper's algorithm, ε = 1",
-        "The pyramid with w = 20 at Δ = 256. Choose about 200 users, as the paper does.",
+        "The pyramid with w = 20 at Δ = 256, on 200 users as in the paper.",
         values=(("mechanism", "pyramid"), ("epsilon", 1.0), ("w", 20), ("resolution", "256")),
+        users=200,
         claim="Section 4.1: better than the baseline and its variants in all metrics.",
         ours=_BEATS + ".078 (± .004), the Laplace baseline's .42.",
     ),
@@ -94,6 +107,7 @@ PRESETS = (
         "Figure 3: Laplace baseline, ε = 1",
         "Laplace noise on each of the 65,536 cells, negative ones emptied: a nearly uniform map.",
         values=(("mechanism", "laplace"), ("epsilon", 1.0), ("resolution", "256")),
+        users=200,
         claim="Section 4.1: rather poor in all metrics, even at ε = 10.",
         ours=_BEATS + ".42 at ε = 1 and .40 at ε = 10.",
     ),
@@ -104,15 +118,17 @@ PRESETS = (
         values=(
             ("mechanism", "top"), ("epsilon", 5.0), ("top_percent", 0.01), ("resolution", "256"),
         ),
+        users=200,
         claim="Section 4.1: a significant improvement over the baseline, still behind.",
         ours=_BEATS + ".14 (± .007); the algorithm has .024.",
     ),
     Preset(
         "least-squares",
         "Beyond the paper: depth cap and least squares, ε = 1",
-        "The same privacy, a better map: measure no deeper than 200 expected users can be seen, "
-        "and fit all counts.",
+        "At the same ε nearer to the truth, on average over the check-ins below: measure no deeper "
+        "than 200 expected users can be seen, and fit all counts.",
         values=(("mechanism", "least-squares"), ("epsilon", 1.0), ("n0", 200), ("w", 20)),
+        users=200,
         claim="",
         ours=_BEATS + ".056 (± .002), against .078 of the paper's algorithm; .16 against .30 at "
         "ε = .1.",
@@ -122,6 +138,7 @@ PRESETS = (
         "Beyond the paper: whole counts, ε = 10",
         "Every user counts once, and whole-number noise of scale 1/10 is almost always 0.",
         values=(("mechanism", "integers"), ("epsilon", 10.0), ("resolution", "256")),
+        users=200,
         claim="Section 4.1: baselines that add noise to every cell stay behind.",
         ours=_BEATS + "for users with one place each .0077, half of the paper's algorithm's .0147.",
     ),

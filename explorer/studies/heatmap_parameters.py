@@ -56,8 +56,8 @@ PARAMETERS = (
     ),
     Parameter(
         "delta", "δ", "failure probability",
-        "Gaussian noise only: with what probability the guarantee may fail. Smaller is more "
-        "private.",
+        "Gaussian noise only: by how much the chance of any outcome may exceed what ε alone would "
+        "allow. Smaller is more private.",
         Kind.REAL, 1e-6, 1e-15, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
         relevant_when=(("mechanism", GAUSSIAN),),
     ),

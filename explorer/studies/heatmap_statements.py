@@ -1,16 +1,19 @@
-"""What is said beside a heatmap: guarantee, conditions, stamps and notes."""
+"""What is said beside a heatmap: guarantee, stamps and notes."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE
-from explorer.studies.heatmap_parameters import ASSUMING, GAUSSIAN, PYRAMIDS, TOP, WHOLE
-from explorer.studies.model import Condition, Guarantee, Request
-from explorer.studies.wording import at_most
+from explorer.studies.heatmap_parameters import GAUSSIAN, PYRAMIDS, TOP, WHOLE
+from explorer.studies.model import Guarantee, Request
+from explorer.studies.numbers import at_most
+
+if TYPE_CHECKING:
+    from explorer.privacy.heatmaps.sampling import Adjacency, Scheme
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
@@ -33,8 +36,14 @@ GAUSSIAN_NOISE = Reference(
 DISCRETE_NOISE = Reference(
     "Ghosh, Roughgarden and Sundararajan 2009", "geometric mechanism", "errata 35"
 )
+SAMPLED = Reference(
+    "Balle, Barthe and Gaboardi 2018",
+    "Theorems 8 and 9 without a secret",
+    "users sampled by a keyed hash of their ids, whose key is public",
+)
 REFERENCES = (
     ALGORITHM, SCHEDULE_REFERENCE, CAPPED, FITTED, DENSE, BASELINES, GAUSSIAN_NOISE, DISCRETE_NOISE,
+    SAMPLED,
 )  # fmt: skip
 SOURCES = {
     "pyramid": (ALGORITHM,),
@@ -104,7 +113,6 @@ def distance_role(exact: bool) -> Role | None:
 
 def guarantee(request: Request) -> Guarantee:
     """Return what the mechanism promises, under either meaning of neighbouring."""
-    epsilon: float = request["epsilon"]
     mechanism: str = request["mechanism"]
     if mechanism in PYRAMIDS:
         how = "each level's counts change by at most 1 in total and the levels' ε add up to ε"
@@ -118,19 +126,75 @@ def guarantee(request: Request) -> Guarantee:
         how += ", and choosing the largest looks at noisy counts only"
     if mechanism in GAUSSIAN:
         return _failing(request, how)
-    most = 1 / (1 + math.exp(-epsilon))
+    scheme = sampled(request)
+    coming, exchanged = (sampling_level(request, kind) for kind in ("add_remove", "replace"))
+    most = 1 / (1 + math.exp(-coming))
+    ideal = f"for the idealised {_ideal(mechanism)} mechanism"
+    if scheme == "bottom_k":
+        add_remove = (
+            f"{at_most(coming)}-DP (2ε) {ideal}: {EXCHANGED}, and for each of the two {how}"
+        )
+        replace_one = f"{at_most(exchanged)}-DP (2ε): {EXCHANGED}"
+    else:
+        add_remove = f"{at_most(coming)}-DP {ideal}: {how}"
+        replace_one = f"{at_most(exchanged)}-DP (2ε): one user leaves and another comes"
     return Guarantee(
         unit=UNIT,
-        add_remove=f"{at_most(epsilon)}-DP for the idealised {_ideal(mechanism)} mechanism: {how}",
-        replace_one=f"{at_most(2 * epsilon)}-DP (2ε): one user leaves and another comes",
+        add_remove=add_remove,
+        replace_one=replace_one,
         trust=TRUST,
         sentence=(
-            "Whether any one user is in the data or not, the odds of every possible map differ "
-            f"by a factor of at most {at_most(math.exp(epsilon))} (e^ε): who thought it 50:50 that "
-            f"the user is in it ends up at most {_percent(most)} sure. {A_DEMONSTRATION}"
+            f"{sample_sentence(request)}"
+            "Whether any one user is in the data or not, the odds of every possible map differ by "
+            f"a factor of at most {at_most(math.exp(coming))} "
+            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): who thought it 50:50 that the user is "
+            f"in it ends up at most {_percent(most)} sure. {A_DEMONSTRATION}"
         ),
-        references=SOURCES[mechanism],
+        references=_sources(request),
     )
+
+
+EXCHANGED = "at most one of the sampled users is exchanged for another"
+
+
+def sampled(request: Request) -> Scheme:
+    """Return how users are sampled."""
+    selection = request.selection
+    if selection is None or not selection.sampled:
+        return "all"
+    return "poisson" if selection.users is None else "bottom_k"
+
+
+def sampling_level(request: Request, adjacency: Adjacency) -> float:
+    """Return the ε of pure mechanisms towards all users of the file."""
+    from explorer.privacy.heatmaps import sampling_guarantee
+
+    found = sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
+    return float(found.value)
+
+
+def sample_sentence(request: Request) -> str:
+    """Return what a sample of users costs, with a space behind; empty without one."""
+    scheme, selection = sampled(request), request.selection
+    once = _level(request) if request["mechanism"] in GAUSSIAN else "ε"
+    twice = replacement(request)
+    if scheme == "bottom_k" and selection is not None and selection.users is not None:
+        users = "user" if selection.users == 1 else "users"
+        return (
+            f"From at most {selection.users:,} {users} picked by a public rule. Adding, removing "
+            f"or replacing one user costs at most {twice}; users not picked are not used. "
+        )
+    if scheme == "poisson":
+        return (
+            "Each user is in or out by a public rule; adding or removing one costs "
+            f"{once}, replacing {twice}. "
+        )
+    return ""
+
+
+def _sources(request: Request) -> tuple[Reference, ...]:
+    found = SOURCES[request["mechanism"]]
+    return found if sampled(request) == "all" else (*found, SAMPLED)
 
 
 UNIT = "one user: all their check-ins inside region and time range"
@@ -146,26 +210,35 @@ def _ideal(mechanism: str) -> str:
 
 def _failing(request: Request, how: str) -> Guarantee:
     """Return what Gaussian noise promises but for a probability of δ."""
-    epsilon, delta = request["epsilon"], request["delta"]
+    delta: float = request["delta"]
+    exchanges = sampled(request) == "bottom_k"
+    epsilon = _wider(request["epsilon"], delta) if exchanges else request["epsilon"]
     # (e^ε + δ)/(1 + e^ε) without overflow.
     most = (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    ideal = "for the idealised real-valued mechanism"
+    moves = "which moves the counts by at most √2 in ℓ2 instead of 1"
+    if exchanges:
+        add_remove = f"{replacement(request)}-DP {ideal}: {EXCHANGED}, {moves}"
+        replace_one = f"{replacement(request)}-DP: {EXCHANGED}, {moves}"
+    else:
+        add_remove = f"{_level(request)}-DP {ideal}: {how}"
+        replace_one = f"{replacement(request)}-DP: one user leaves and another comes, {moves}"
     return Guarantee(
         unit=UNIT,
-        add_remove=(
-            f"({at_most(epsilon)}, {at_most(delta)})-DP for the idealised real-valued mechanism: "
-            f"{how}"
-        ),
-        replace_one=(
-            f"{_replacement(request)}-DP: one user leaves and another comes, which moves the "
-            "counts by at most √2 in ℓ2 instead of 1"
-        ),
+        add_remove=add_remove,
+        replace_one=replace_one,
         trust=TRUST,
         sentence=(
+            f"{sample_sentence(request)}"
             "Who thought it 50:50 that any one user is in the data guesses right at most "
             f"{_percent(most)} of the time after seeing the map. {A_DEMONSTRATION}"
         ),
-        references=SOURCES[request["mechanism"]],
+        references=_sources(request),
     )
+
+
+def _level(request: Request) -> str:
+    return f"({at_most(request['epsilon'])}, {at_most(request['delta'])})"
 
 
 @lru_cache(maxsize=16)
@@ -176,7 +249,7 @@ def _wider(epsilon: float, delta: float) -> float:
     return gaussian_epsilon_of_replacement(epsilon, delta)
 
 
-def _replacement(request: Request) -> str:
+def replacement(request: Request) -> str:
     """Return the level at which one user may be replaced by another: ``2ε``, ``(1.455, 1e-6)``."""
     if request["mechanism"] not in GAUSSIAN:
         return "2ε"
@@ -193,75 +266,42 @@ def _percent(share: float) -> str:
     return "100 %"
 
 
-def conditions(request: Request) -> tuple[Condition, ...]:
-    """Return what must hold for the guarantee."""
-    mechanism: str = request["mechanism"]
-    named = ["Region", "time range", "Δ"]
-    if mechanism in PYRAMIDS:
-        named.append("w")
-    if mechanism in ASSUMING:
-        named.append("n₀")
-    if mechanism in TOP:
-        named.append("t")
-    fixed = f"{', '.join(named)} and σ were chosen without looking at the data"
-    weighs = (
-        Condition("Each user counts once, in one cell", True, "sensitivity 1")
-        if mechanism in WHOLE
-        else Condition(
-            "Each user weighs at most 1: their check-ins inside region and time range share it",
-            True,
-            "sensitivity 1",
+def notes(request: Request) -> tuple[str, ...]:
+    """Return what else a reader must know; nothing of it depends on the data."""
+    if request["mechanism"] in WHOLE:
+        return (ONE_CELL_EACH,)
+    if request["mechanism"] in ("pyramid", "capped") and request["backend"] == "cvxpy":
+        return (
+            "The reference solver returns another of the many minimisers than the tree solver, "
+            "usually a worse map; compare the misfit, not the picture.",
         )
-    )
-    failing = mechanism in GAUSSIAN
-    why_n0 = "; n₀ taken from the data's own count gives no privacy at all"
-    return (
-        weighs,
-        Condition(
-            fixed,
-            None,
-            "picking the busiest cells is not private" + why_n0 * (mechanism in ASSUMING),
-        ),
-        Condition(
-            "The number of users is not published",
-            None,
-            f"if it is, only replace-one is meaningful, at {_replacement(request)}",
-        ),
-        Condition(
-            "Nothing else is released from the same check-ins",
-            None,
-            "every new ε is a new release, and their ε add up" + ", as their δ do" * failing,
-        ),
-        Condition(
-            "The noise is secret, random and exact",
-            False,
-            "demonstration noise: seeded and in floating point; never release it",
-        ),
-    )
+    return ()
+
+
+def curator_notes(request: Request, points: Any) -> tuple[str, ...]:
+    """Return what only the curator may know: it counts users."""
+    said, selection = [METRICS_ON], request.selection
+    there, used = points.users_in_region, points.users_used
+    if selection is None or not selection.sampled:
+        return tuple(said)
+    asked, seed = selection.users, selection.data_seed
+    if asked is not None and there < asked:
+        said.append(
+            f"{asked:,} {_users(asked)} asked for, but only {there:,} have a check-in inside "
+            "region and time range: all of them are used."
+        )
+    elif asked is None:
+        said.append(
+            f"{used:,} of {there:,} users are in the sample: those whose keyed hash (seed {seed}) "
+            f"lies below {selection.share:g} of all hashes."
+        )
+    elif asked < there:
+        said.append(
+            f"{used:,} of {there:,} users {'was' if used == 1 else 'were'} sampled: those with the "
+            f"smallest keyed hashes of their ids (seed {seed})."
+        )
+    return tuple(said)
 
 
 def _users(number: int) -> str:
     return "user was" if number == 1 else "users were"
-
-
-def notes(request: Request, points: Any, asked: int | None) -> tuple[str, ...]:
-    """Return what else a reader must know."""
-    said = [METRICS_ON]
-    if asked is not None and points.users_in_region < asked:
-        said.append(
-            f"{asked} {_users(asked)} asked for, but only {points.users_in_region} have a check-in "
-            "inside region and time range: all of them are used."
-        )
-    elif asked is not None and points.users_in_region > asked:
-        said.append(
-            f"{asked} of {points.users_in_region} users {'was' if asked == 1 else 'were'} sampled. "
-            "The guarantee is about the sampled; with a fixed number, one more user in the file "
-            "stands in place of another in the map, which is replace-one, at "
-            f"{_replacement(request)}."
-        )
-    if request["mechanism"] in ("pyramid", "capped") and request["backend"] == "cvxpy":
-        said.append(
-            "The reference solver returns another of the many minimisers than the tree solver, "
-            "usually a worse map; compare the misfit, not the picture."
-        )
-    return tuple(said)

@@ -25,7 +25,7 @@ from explorer.studies.parameters import (
     relevant,
     with_unit,
 )
-from explorer.studies.requests import Request, Selection
+from explorer.studies.requests import Origin, Request, Selection, all_sides
 from explorer.studies.results import (
     Condition,
     Guarantee,
@@ -46,6 +46,7 @@ __all__ = [
     "Guarantee",
     "Kind",
     "Mark",
+    "Origin",
     "Parameter",
     "Quantity",
     "Readout",
@@ -61,6 +62,7 @@ __all__ = [
     "Sweep",
     "Table",
     "Value",
+    "all_sides",
     "default_request",
     "default_sweep",
     "parameter",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Study, default_request, default_sweep, quantity
 from explorer.studies.parameters import Sweep, Value
-from explorer.studies.requests import Request
+from explorer.studies.requests import Request, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ class Preset:
         What the paper says comes out, with the place where it says so.
     ours : str
         What comes out here and, where it differs, why.
+    users : int or None
+        How many of the check-ins' users are sampled; None leaves that as it is.
     """
 
     key: str
@@ -81,6 +83,7 @@ class Preset:
     sweep: Sweep | None = None
     claim: str = ""
     ours: str = ""
+    users: int | None = None
 
 
 def page_of(study: Study) -> Page | None:
@@ -112,3 +115,10 @@ def preset_request(study: Study, chosen: Preset) -> Request:
         swept = default_sweep(study, sweeps[0]) if sweeps else None
         request = replace(request, quantity=chosen.quantity, sweep=swept)
     return request if chosen.sweep is None else replace(request, sweep=chosen.sweep)
+
+
+def sampled_for(chosen: Preset, selection: Selection) -> Selection:
+    """Return a selection with the sample of users that a preset asks for, if it asks for one."""
+    if chosen.users is None:
+        return selection
+    return replace(selection, users=chosen.users, share=None, data_seed=0)

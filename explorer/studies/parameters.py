@@ -131,20 +131,26 @@ class Parameter:
                 return True
             if text in ("0", "false", "no", "off"):
                 return False
-            raise ValueError(f"{self.key}: {raw!r} is neither yes nor no")
+            raise ValueError(f"{self.key}: {_short(raw)} is neither yes nor no")
         if self.kind is Kind.CHOICE:
             allowed = [value for value, _ in self.choices]
             if str(raw) in allowed:
                 return str(raw)
-            raise ValueError(f"{self.key}: {raw!r} is not one of {', '.join(allowed)}")
+            raise ValueError(f"{self.key}: {_short(raw)} is not one of {', '.join(allowed)}")
         if self.kind is Kind.FILE:
             if raw == "" or FILE_PATTERN.fullmatch(str(raw)):
                 return str(raw)
-            raise ValueError(f"{self.key}: {raw!r} is not an opened file; open the file first")
+            raise ValueError(
+                f"{self.key}: {_short(raw)} is not an opened file; open the file first"
+            )
         try:
+            if isinstance(raw, bool):
+                raise TypeError
             number = float(raw)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise ValueError(f"{self.key}: {raw!r} is not a number") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{self.key}: {_short(raw)} is not a number") from None
+        if not math.isfinite(number):
+            raise ValueError(f"{self.key}: {number} is not a finite number")
         if not (self.low <= number <= self.high):
             raise ValueError(
                 f"{self.key}: {number:g} is outside [{self.low:g}, {self.high:g}]"
@@ -178,6 +184,14 @@ class Parameter:
             xs = np.linspace(low, high, points)
         xs[0], xs[-1] = low, high
         return np.unique(np.rint(xs)) if self.kind is Kind.INTEGER else xs
+
+
+def _short(raw: object) -> str:
+    """Return how a value is written, cut short."""
+    if isinstance(raw, int) and abs(raw) >= 10**20:  # thousands of digits are not even written
+        return "a number of more than 20 digits"
+    text = repr(raw)
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def with_unit(parameter: Parameter, values: Mapping[str, Value]) -> Parameter:

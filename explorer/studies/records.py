@@ -5,19 +5,26 @@ Used by studies about coordinates (public tables, regressions); check-ins have a
 
 from __future__ import annotations
 
-import csv
-import io
-import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from explorer.privacy.bounds import FloatArray
+from explorer.studies.text_tables import (
+    LARGEST,
+    SMALLEST,
+    DecimalSign,
+    Dialect,
+    TableFileError,
+    TextTable,
+    read_table,
+)
 
 MOST_RECORDS = 1_000_000
-DELIMITERS = (",", ";", "\t")
 _EXAMPLES = 5
+_DIGITS = re.compile(r"[-+.,0-9eE\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ class Records:
     set_aside : tuple of SetAside
     cut : bool
         Whether the file has more than `MOST_RECORDS` records; the others are not read.
+    dialect : Dialect
+        How its numbers are written.
     """
 
     file: str
@@ -66,6 +75,7 @@ class Records:
     lines: list[int]
     set_aside: tuple[SetAside, ...]
     cut: bool
+    dialect: Dialect
 
 
 @dataclass(frozen=True)
@@ -89,81 +99,67 @@ class Numbers:
     cut: bool
 
 
-def number(text: str) -> float:
-    """Return the number a field holds; NaN if it holds none (words, blanks, nan, inf, 1_000)."""
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) and "_" not in text else math.nan
-
-
-def read_records(path: Path, name: str) -> Records:
-    """Read a CSV table: UTF-8, fields separated by comma, semicolon or tab.
+def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> Records:
+    """Read a table of at least two columns (see `text_tables`).
 
     The first line holds names unless all its fields are numbers. Lines with another number of
     fields are set aside, blank ones skipped.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        What to call it in messages.
+    decimal : str
+        A `DecimalSign`.
 
     Raises
     ------
     ValueError
         If it can't be read as such a table; the message names file and line and says what to do.
     """
-    try:
-        with path.open("rb") as stream:
-            text = stream.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise ValueError(
-            f"{name}, line {line}: not UTF-8 text; save the table as CSV in UTF-8"
-        ) from None
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(DELIMITERS, key=first.count)
-    names: tuple[str, ...] = ()
+    table = read_table(path, name, decimal, most_rows=MOST_RECORDS + 2)
+    names = _names(table)
+    first = 1 if names else 0
+    names = names or tuple(f"column {i}" for i in range(1, len(table.rows[0]) + 1))
     rows: list[list[str]] = []
     lines: list[int] = []
     set_aside: list[SetAside] = []
     cut = False
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    before = 0
-    try:
-        for fields in reader:
-            line, before = before + 1, reader.line_num
-            fields = [field.strip() for field in fields]
-            if not any(fields):
-                continue
-            if not names:
-                if len(fields) < 2:
-                    raise ValueError(
-                        f"{name}, line {line}: there is one column only; a table needs at least "
-                        "two, separated by comma, semicolon or tab"
-                    )
-                headed = any(math.isnan(number(field)) for field in fields)
-                names = tuple(
-                    (field if headed else "") or f"column {i}" for i, field in enumerate(fields, 1)
-                )
-                if headed:
-                    continue
-            if len(rows) == MOST_RECORDS:
-                cut = True
-                break
-            if len(fields) != len(names):
-                why = f"{len(fields)} fields, {len(names)} expected"
-                set_aside.append(SetAside(line, "", why))
-                continue
-            rows.append(fields)
-            lines.append(line)
-    except csv.Error as error:
-        raise ValueError(
-            f"{name}, line {reader.line_num}: {error}; save the table as plain CSV"
-        ) from None
+    for line, fields in zip(table.lines[first:], table.rows[first:], strict=True):
+        if len(rows) == MOST_RECORDS:
+            cut = True
+            break
+        if len(fields) != len(names):
+            set_aside.append(SetAside(line, "", f"{len(fields)} fields, {len(names)} expected"))
+            continue
+        rows.append(fields)
+        lines.append(line)
     if len(rows) < 2:
         found = f"{len(rows)} usable record{'' if len(rows) == 1 else 's'}"
         aside = f" ({set_aside[0]})" if set_aside else ""
-        raise ValueError(
+        raise TableFileError(
             f"{name}: {found}{aside}; at least 2 are needed, one a line, after a line of names"
         )
-    return Records(name, names, rows, lines, tuple(set_aside), cut)
+    return Records(name, names, rows, lines, tuple(set_aside), cut, table.dialect)
+
+
+def _names(table: TextTable) -> tuple[str, ...]:
+    """Return the names of the first line; nothing if it holds numbers only."""
+    if not table.rows:
+        raise TableFileError(
+            f"{table.name}: 0 usable records; at least 2 are needed, one a line, after a line of "
+            "names"
+        )
+    fields = table.rows[0]
+    if len(fields) < 2:
+        raise table.error(
+            table.lines[0], None, "there is one column only; a table needs at least two, separated "
+            "by comma, semicolon or tab",
+        )  # fmt: skip
+    if all(table.dialect.number_like(field) for field in fields):
+        return ()
+    return tuple(field or f"column {i}" for i, field in enumerate(fields, 1))
 
 
 def numeric(records: Records) -> Numbers:
@@ -174,32 +170,59 @@ def numeric(records: Records) -> Numbers:
     ValueError
         If hardly any row is left; the message names file, line and field.
     """
-    try:
-        values = np.array(records.rows, dtype=float)
-        plain = bool(np.isfinite(values).all()) and not any(
-            "_" in field for row in records.rows for field in row
-        )
-    except ValueError:
-        plain = False
+    values = _plain_numbers(records)
     set_aside: list[SetAside] = []
-    if not plain:
-        kept = []
+    if values is None:
+        kept, number = [], records.dialect.number
         for line, row in zip(records.lines, records.rows, strict=True):
             parsed = [number(field) for field in row]
-            bad = next((i for i, value in enumerate(parsed) if math.isnan(value)), None)
-            if bad is None:
+            if None not in parsed:
                 kept.append(parsed)
             else:
-                why = f"{row[bad][:40]!r} is not a number" if row[bad] else "the field is empty"
-                set_aside.append(SetAside(line, records.names[bad], why))
+                bad = parsed.index(None)
+                set_aside.append(
+                    SetAside(line, records.names[bad], why_no_number(records, row[bad]))
+                )
         if len(kept) < max(2, len(records.rows) // 2):
-            raise ValueError(
+            raise TableFileError(
                 f"{records.file}, {set_aside[0]}; {len(set_aside)} of {len(records.rows)} records "
-                "are not all numbers: remove columns of words and write decimals with a point"
+                "are not all numbers: remove columns of words"
             )
-        values = np.array(kept)
+        values = np.array(kept, dtype=float)
     together = tuple(sorted((*records.set_aside, *set_aside), key=lambda item: item.line))
     return Numbers(records.file, records.names, values, together, records.cut)
+
+
+def why_no_number(records: Records, text: str) -> str:
+    """Return why a field of a column of numbers can't be used."""
+    if not text:
+        return "the field is empty"
+    return records.dialect.why_none(text) or f"{text[:40]!r} is not a number"
+
+
+def _plain_numbers(records: Records) -> FloatArray | None:
+    """Return all fields as numbers, read at once; None unless every one is one in range."""
+    text = "\n".join("\n".join(row) for row in records.rows)
+    if not _DIGITS.fullmatch(text) or (records.dialect.decimal == "." and "," in text):
+        return None
+    if records.dialect.decimal == ",":
+        if "." in text:
+            return None
+        text = text.replace(",", ".")
+    try:
+        values = np.array(text.split("\n"), dtype=float)
+    except ValueError:
+        return None
+    if values.size != len(records.rows) * len(records.names):
+        # A field of several lines.
+        return None
+    size = np.abs(values)
+    # Zero may be what is too small for a double: such files are read field by field.
+    tiny = "e-" in text.lower()
+    fits = ((size <= LARGEST) & (size >= SMALLEST)) | ((size == 0) & (not tiny))
+    if not fits.all():
+        return None
+    return values.reshape(len(records.rows), -1)
 
 
 def what_was_read(table: Records | Numbers, kept: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -89,6 +89,15 @@ class Series:
         return np.isfinite(self.y)
 
 
+Roles = Sequence[Role | Sequence[Role | None] | None]
+
+
+def role_of_cell(roles: Roles, row: int, column: int) -> Role | None:
+    """Return the role of a cell's number; None if it is a plain one."""
+    role = roles[column] if column < len(roles) else None
+    return role if role is None or isinstance(role, Role) else role[row]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Numbers and words in rows: what a plot can't say.
@@ -101,6 +110,9 @@ class Table:
         One entry a column; None is an empty cell ("not there", with the reason in `note`).
     note : str
         What holds for the whole table: roles, units, conditions, source.
+    roles : tuple of Role, None or tuple of these
+        What the numbers are, so that bounds are shown as such: one entry a column, for all of its
+        cells or one for each; columns beyond its end have plain numbers.
     """
 
     key: str
@@ -108,6 +120,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float | None, ...], ...]
     note: str = ""
+    roles: Roles = ()
 
 
 @dataclass(frozen=True)
@@ -149,7 +162,8 @@ class Surface:
     label : str
     values : ndarray of float32, shape (Δ, Δ)
         ``values[row, column]``, row 0 south, column 0 west, sum 1 (or all 0).
-    region : Region
+    region : Region or None
+        None where it may not be told where the map lies.
     curator_only : bool
         Whether it may never leave the curator's screen.
     stamp : str
@@ -159,7 +173,7 @@ class Surface:
     key: str
     label: str
     values: np.ndarray[Any, np.dtype[np.float32]]
-    region: Region
+    region: Region | None
     curator_only: bool
     stamp: str = ""
 

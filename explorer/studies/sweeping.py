@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from explorer.privacy.bounds import Bound, FloatArray
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, running_best
 from explorer.studies.model import (
     Kind,
     Readout,
@@ -92,6 +93,44 @@ def swept_points(study: Study, request: Request) -> SweptPoints:
     }
     columns[sweep.key][:-1] = x
     return SweptPoints(sweep, x, columns)
+
+
+def carried(
+    bound: Bound, points: SweptPoints, weaker: Mapping[str, int], *, largest: bool = False
+) -> Bound:
+    """Return a bound that is nowhere worse than at a point whose promise is stricter.
+
+    What holds for a stricter promise holds for a weaker one: there the better of the two numbers
+    is the bound, and the stricter one's is where the weaker one's own argument does not hold.
+
+    Parameters
+    ----------
+    bound : Bound
+        At `points`.
+    points : SweptPoints
+    weaker : mapping
+        Along which axes the promise gets weaker: 1 as their number rises, −1 as it falls. On
+        another axis the bound stays as it is.
+    largest : bool
+        Whether larger numbers are better, as of what may be used.
+    """
+    turn = weaker.get(points.sweep.key, 0)
+    if not turn:
+        return bound
+    order = np.argsort(turn * points[points.sweep.key], kind="stable")
+    values = bound.value[order]
+    best = running_best(values, np.fmax if largest else np.fmin)
+    # Where each best number comes from; an unknown one from itself.
+    place = np.arange(values.size)
+    own: BoolArray = (values == best) | np.isnan(best)
+    source = order[np.maximum.accumulate(np.where(own, place, 0))]
+    at = np.empty_like(source)
+    at[order] = source
+    valid = bound.valid[at]
+    return replace(
+        bound, value=bound.value[at], valid=valid, truncated=bound.truncated[at],
+        reason="" if valid.all() else bound.reason,
+    )  # fmt: skip
 
 
 def curve_of(

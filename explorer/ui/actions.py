@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui import theme as themes
+from explorer.ui.controllers.errata import Errata
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
 from explorer.ui.panels.presets import PresetMenu
 
@@ -142,11 +143,16 @@ class Menus:
         menu.addMenu(PresetMenu(window.session, menu))
 
     def _help_menu(self) -> None:
+        self.errata = Errata(self._window)
         window, keys = self._window, QKeySequence.StandardKey
         menu = window.menuBar().addMenu("&Help")
         self._add(
             menu, "page", "About this &question", window.study_page.open_page, keys.HelpContents,
             "What is asked, what is assumed, formulas, sources, errata",
+        )  # fmt: skip
+        self._add(
+            menu, "errata", "&Errata of the papers", self.errata.open, tip="What the papers "
+            "print, what is right and why: the labels like shuf-A4",
         )  # fmt: skip
         self._add(
             menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
@@ -177,6 +183,7 @@ class Menus:
         session = self._window.session
         session.history_changed.disconnect(self.update)
         session.changed.disconnect(self._state_changed)
+        self.errata.close()
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:

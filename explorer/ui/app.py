@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from explorer.geography.region import Region
 
-SCREENSHOT_TIMEOUT_S = 180.0
+SCREENSHOT_TIMEOUT_S = 600.0
+"""Only what never becomes ready is given up: on a busy machine a map has taken minutes."""
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,13 @@ from explorer.figures.comparison import (
     varying_first,
 )
 from explorer.studies.model import Request
+from explorer.studies.numbers import format_interval
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.side_answers import SideAnswers
 from explorer.ui.panels.compare_bar import CommonBar, RowsBar
 from explorer.ui.theme import Theme
 from explorer.ui.views.compare_chart import CompareChart
-from explorer.ui.widgets.numbers import pretty_number
+from explorer.ui.widgets.links import with_titles
 
 COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
            "Reference", "Stamp")  # fmt: skip
@@ -310,7 +311,7 @@ class CompareWorkspace(QWidget):
 
     def write(self, path: Path) -> None:
         """Write the table to a file whose extension chooses the format."""
-        from explorer.figures.files import write_whole
+        from explorer.files import write_whole
 
         text = FORMATS[path.suffix.lower().lstrip(".")](self.rows)
         try:
@@ -327,7 +328,7 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
     role = f"{row.role.glyph} {row.role.value}" if row.role is not None else ""
     bar = ""
     if row.low is not None and row.high is not None:
-        bar = f"{pretty_number(row.low, 3)} … {pretty_number(row.high, 3)}"
+        bar = format_interval(row.low, row.high)
     value = value_text(row) + unit if row.missing != "computing…" else "computing…"
     holds = [f"{_sign(c.holds)} {c.text}" + (f" ({c.margin})" if c.margin else "")
              for c in row.conditions]  # fmt: skip
@@ -341,7 +342,7 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
         (bar, bar),
         (at, "\n".join(row.settings)),
         (said, "<br>".join(html.escape(line) for line in holds)),
-        (row.reference, row.reference),
+        (row.reference, with_titles(row.reference)),
         (row.stamp, row.stamp),
     ]
 

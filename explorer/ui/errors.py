@@ -83,7 +83,8 @@ class Banner(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
-        self.problem: Problem | None = None
+        self._problems: list[Problem] = []
+        """What has been said and neither settled nor closed; the last one is shown."""
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.remedy = QToolButton()
@@ -106,29 +107,24 @@ class Banner(QFrame):
         self.remedy.setAccessibleName("Remedy")
         self.remedy.clicked.connect(self._help)
         self.more.toggled.connect(self.details.setVisible)
-        self.shut.clicked.connect(self.hide)
+        self.shut.clicked.connect(self._close)
         self._doubt = QTimer(self, singleShot=True, interval=DOUBT_MS)
         self._doubt.timeout.connect(lambda: self.settled(self._doubted))
         self._doubted = ""
         self.details.hide()
         self.hide()
 
-    def show_problem(self, problem: Problem) -> None:
-        """Say what went wrong."""
-        self._doubt.stop()
-        self.problem = problem
-        self.text.setText(problem.sentence)
-        self.details.setPlainText(problem.details)
-        self.remedy.setText(problem.remedy)
-        self.remedy.setAccessibleName(problem.remedy or "Remedy")
-        self.remedy.setVisible(bool(problem.remedy))
-        self.more.setVisible(bool(problem.details))
-        self.more.setChecked(False)
-        self.show()
+    @property
+    def problem(self) -> Problem | None:
+        """What is shown."""
+        return self._problems[-1] if self._problems else None
 
-    def _help(self) -> None:
-        if self.problem is not None and self.problem.do is not None:
-            self.problem.do()
+    def show_problem(self, problem: Problem) -> None:
+        """Say what went wrong; what was said of something else comes back once this is closed."""
+        self._trust(problem.source)
+        self._problems = [p for p in self._problems if p.source != problem.source]
+        self._problems.append(problem)
+        self._show_last()
 
     def doubt(self, source: str) -> None:
         """Take the message away soon if it was about this and is not said again.
@@ -141,10 +137,37 @@ class Banner(QFrame):
 
     def settled(self, source: str) -> None:
         """Take the message away if it was about this."""
-        self._doubt.stop()
-        if self.problem is not None and self.problem.source == source:
-            self.problem = None
+        self._trust(source)
+        shown = self.problem
+        self._problems = [p for p in self._problems if p.source != source]
+        if self.problem is not shown:
+            self._show_last()
+
+    def _trust(self, source: str) -> None:
+        if source == self._doubted:
+            self._doubt.stop()
+
+    def _close(self) -> None:
+        self._problems.pop()
+        self._show_last()
+
+    def _show_last(self) -> None:
+        problem = self.problem
+        if problem is None:
             self.hide()
+            return
+        self.text.setText(problem.sentence)
+        self.details.setPlainText(problem.details)
+        self.remedy.setText(problem.remedy)
+        self.remedy.setAccessibleName(problem.remedy or "Remedy")
+        self.remedy.setVisible(bool(problem.remedy))
+        self.more.setVisible(bool(problem.details))
+        self.more.setChecked(False)
+        self.show()
+
+    def _help(self) -> None:
+        if self.problem is not None and self.problem.do is not None:
+            self.problem.do()
 
 
 class ExceptionHook(QObject):

@@ -9,23 +9,25 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.apart import AnswersApart
-from explorer.engine.folders import state_folder
+from explorer.engine.folders import cache_complaint, state_folder
 from explorer.engine.host import FileNotOpenError, Host, typed_value
 from explorer.engine.recipe import Recipe, recipe_from_dict
 from explorer.engine.session import Session
-from explorer.studies.model import Value, parameter
-from explorer.studies.pages import preset, preset_request
+from explorer.files import write_whole
+from explorer.studies.model import Origin, Value, all_sides, parameter
+from explorer.studies.pages import Preset, preset, preset_request, sampled_for
 from explorer.studies.registry import card, get_study
 from explorer.ui import theme as themes
 from explorer.ui.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.errors import ExceptionHook, Problem, explain
+from explorer.ui.icon import introduce
 from explorer.ui.main_window import MainWindow
-from explorer.ui.saved_state import StateFile
+from explorer.ui.saved_state import own_file
 
 SWITCH_S = 0.0005
 _POLL_MS = 20
@@ -56,24 +58,33 @@ class Launch(QObject):
         self.app = QApplication.instance() or QApplication(arguments)
         super().__init__()
         self.options = options
-        self.app.setApplicationName("Privacy Explorer")
+        introduce(self.app)
         themes.prepare(self.app)
         self.exit_code = 0
         self._first_data = True
+        self._preset: Preset | None = None
         self._settings: dict[str, Value] = {}
         alone = options.screenshot is not None
-        self.keeper = SessionKeeper(None if alone else StateFile(state_folder()))
+        self.keeper = SessionKeeper(None)
+        if not alone:
+            try:
+                self.keeper = SessionKeeper(own_file(state_folder()))
+            except OSError as error:
+                self.keeper.complaint = (
+                    f"This session will not be saved: {error.filename}: {error.strerror}."
+                )
         self.host = Host()
         if options.apart:
             self.host.apart = AnswersApart(self.host)
+        self.keeper.load()
         self.session = self._first_session()
         if card(self.session.state.study).workspace == "bounds":
             self._start_apart()  # what it imports and what the window does, each on a core
         choice = options.theme
-        if choice == "system" and not alone:
-            choice = _known_theme(self.keeper.values.get("theme"))
+        if choice == "system" and self.keeper.values is not None:
+            choice = self.keeper.values.theme
         self.theme = themes.Theme(choice, dressed=False)
-        self.window = MainWindow(self.session, self.host, self.theme, self.keeper)
+        self.window = self._make_window()
         self.theme.dress()
         self.window.resize(*options.size)
         self.hook = ExceptionHook()
@@ -102,20 +113,22 @@ class Launch(QObject):
         self.keeper.follow(self.window)
         self.window.data.loaded.connect(self._loaded)
         self.window.data.failed.connect(self._first_failed)
-        if self.keeper.complaint:
-            self.window.tell(Problem("session", self.keeper.complaint))
+        for source, sentence in (("cache", cache_complaint()), ("session", self.keeper.complaint)):
+            if sentence:
+                self.window.tell(Problem(source, sentence))
         self.window.show()
         QTimer.singleShot(0, self._open_first)
 
     def _first_session(self) -> Session:
         """Return what was remembered with what the options say on top; nothing to undo yet."""
-        session = Session(self.keeper.load())
+        session = Session(self.keeper.state)
         of_recipe = _study_of(self.options.recipe)
         if self.options.study is not None or of_recipe is not None:
             session.set_study(self.options.study or of_recipe)
         if self.options.preset is not None:
             study = get_study(session.state.study)
-            session.follow(preset_request(study, preset(study, self.options.preset)))
+            self._preset = preset(study, self.options.preset)
+            session.follow(preset_request(study, self._preset))
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:
@@ -129,6 +142,19 @@ class Launch(QObject):
             session.set_seed(self.options.seed)
         return Session(session.state)
 
+    def _make_window(self) -> MainWindow:
+        """Return the window; on what was remembered if that can be, without it if it can't."""
+        try:
+            return MainWindow(self.session, self.host, self.theme, self.keeper)
+        except Exception as error:
+            if not self.keeper.restored:
+                raise
+            logging.getLogger("explorer").exception("no window on the last session")
+            self._half_built = error  # with all that was made so far: Qt crashes if that goes
+            self.keeper.give_up(error)
+            self.session = self._first_session()
+            return MainWindow(self.session, self.host, self.theme, self.keeper)
+
     def _start_apart(self) -> None:
         if self.host.apart is not None:
             self.host.apart.start()
@@ -138,9 +164,17 @@ class Launch(QObject):
         self.window.parameter_files.restore(self.keeper.files)
         if not self.keeper.files:
             self._refresh()
+        if self.options.recipe is None:
+            self._open_data()
+            return
+        self.window.files.followed.connect(self._set_again)
+        self.window.files.recognised.connect(self._open_data)
+        self.window.files.open_recipe(self.options.recipe, coming=True)
+
+    def _open_data(self) -> None:
+        """Open the data to begin with, unless a recipe has seen to its own."""
         if self.options.recipe is not None:
-            self.window.files.followed.connect(self._set_again)
-            self.window.files.open_recipe(self.options.recipe)
+            self.window.files.recognised.disconnect(self._open_data)
         if self.options.data is not None:
             self.window.files.open_data(self.options.data)
         elif self.window.data.busy:
@@ -178,13 +212,17 @@ class Launch(QObject):
         if not self._first_data or selection is None:
             return
         self._first_data = False
-        if self.options.region is None and self.options.users is None:
-            return
+        asked = selection
         if self.options.region is not None:
-            selection = replace(selection, region=self.options.region)
+            typed = all_sides(Origin.TYPED)
+            asked = replace(asked, region=self.options.region, region_from=typed)
+        if self._preset is not None:
+            asked = sampled_for(self._preset, asked)
         if self.options.users is not None:
-            selection = replace(selection, users=self.options.users)
-        self.session.replace_data(selection)
+            asked = replace(asked, users=self.options.users, share=None)
+        if asked == selection:
+            return
+        self.session.replace_data(asked)
         if self.options.region is not None:
             self.window.workspaces["map"].go_home()
 
@@ -234,10 +272,12 @@ class Launch(QObject):
 
     def _grab(self) -> None:
         self._poll.stop()
-        path = self.options.screenshot
-        picture = self.window.grab()
-        if not picture.save(str(path), "PNG"):
-            self._fail(f"the screenshot could not be written to {path}")
+        data = QByteArray()
+        self.window.grab().save(QBuffer(data), "PNG")
+        try:
+            write_whole(self.options.screenshot, data.data())
+        except OSError as error:
+            self._fail(explain(error, "export").sentence)
             return
         self.app.quit()
 
@@ -275,7 +315,3 @@ def _qt_said(kind: QtMsgType, _context: object, text: str) -> None:
     if "propagateSizeHints" not in text:
         level = logging.DEBUG if kind is QtMsgType.QtDebugMsg else logging.WARNING
         logging.getLogger("explorer.qt").log(level, text)
-
-
-def _known_theme(name: object) -> str:
-    return name if name in themes.CHOICES else "system"

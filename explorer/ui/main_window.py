@@ -172,6 +172,7 @@ class MainWindow(QMainWindow):
             )
         files = self.parameter_files
         self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
+        self.activity.watch("recipe", "reading a file", self.files.busy_changed, self.files.cancel)
         self.parameters.reopened.connect(self.answers["bounds"].refresh)
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         exporter = self.output.controller
@@ -222,6 +223,7 @@ class MainWindow(QMainWindow):
         return (
             self.data.busy
             or self.parameter_files.busy
+            or self.files.busy
             or any(c.busy for c in self.answers.values())
         )
 
@@ -382,6 +384,7 @@ class MainWindow(QMainWindow):
         self._idle.stop()
         self.keeper.close()
         self.output.controller.close()
+        self.files.close()
         self.data.close()
         self.parameter_files.close()
         for controller in self.answers.values():

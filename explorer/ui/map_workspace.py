@@ -20,7 +20,7 @@ from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.figures.view_state import ViewState
 from explorer.geography.projection import Box
 from explorer.geography.region import Region
-from explorer.studies.model import Result
+from explorer.studies.model import Origin, Result, all_sides
 from explorer.studies.registry import card, cards
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.latest_job import LatestJob
@@ -31,6 +31,7 @@ from explorer.ui.views.map_dots import Dots
 from explorer.ui.views.map_lines import prepare_tiles
 from explorer.ui.views.map_pane import KEY_ZOOM
 from explorer.ui.views.map_panes import MapPanes
+from explorer.ui.views.users_line import UsersLine
 
 PREPARE_AFTER_MS = 300
 """From the map's first showing to the building of tiles not yet seen, which its first picture would
@@ -76,6 +77,8 @@ class MapWorkspace(QWidget):
         self._soon.timeout.connect(lambda: self._prepare.submit("tiles", prepare_tiles))
         self.seed_label = QLabel()
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
+        self.users = UsersLine()
+        self.users.use_all.connect(self.use_all_users)
         self._make_actions()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
@@ -153,7 +156,8 @@ class MapWorkspace(QWidget):
             self.banner.show_problem(explain(error, "region"))
             return
         self.banner.settled("region")
-        self._session.set_selection(replace(selection, region=region))
+        drawn = all_sides(Origin.DRAWN)
+        self._session.set_selection(replace(selection, region=region, region_from=drawn))
 
     def go_home(self) -> None:
         """Show the whole region, the whole data without one, or the world."""
@@ -175,6 +179,12 @@ class MapWorkspace(QWidget):
         study = self._map_study()
         seed = self._session.state.request_of(study).seed
         self._session.set_seed((seed + 1) % 2**31, study)
+
+    def use_all_users(self) -> None:
+        """Draw the map of all users in place of a sample, as one undoable step."""
+        selection = self._session.state.selection
+        if selection is not None:
+            self._session.set_selection(replace(selection, users=None, share=None))
 
     # Actions ---------------------------------------------------------------------------------
 
@@ -265,6 +275,7 @@ class MapWorkspace(QWidget):
             button = bar.widgetForAction(action)
             button.setAccessibleName(action.text().replace("&", ""))
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        bar.addWidget(self.users)
         side = QWidget()
         row = QHBoxLayout(side)
         row.setContentsMargins(0, 0, 4, 0)
@@ -313,6 +324,7 @@ class MapWorkspace(QWidget):
         selection = state.selection
         self.panes.set_region(selection.region if selection is not None else None)
         self.dots.set_data(self._data.current, selection)
+        self.users.follow(selection)
         if selection is None:
             self._result = None
             self.panes.clear()
@@ -325,7 +337,7 @@ class MapWorkspace(QWidget):
         self._result = None
         self.panes.clear()
         self.metrics.clear()
-        self.banner.hide()
+        self.banner.settled("hint")
         self._went_home = self.isVisible()
         if self.isVisible():
             self.go_home()
@@ -341,6 +353,7 @@ class MapWorkspace(QWidget):
         self._result = result
         self.panes.show_result(result)
         self.metrics.show_result(result)
+        self.users.show_result(result)
         self.result_shown.emit(result)
 
     def _failed(self, _error: Exception) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.engine.recipe import Recipe
+from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.ui.controllers.export_controller import ExportController, ExportJob
 from explorer.ui.dialogs.export import ExportDialog, public_view
@@ -38,13 +39,14 @@ class Output(QObject):
         self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
 
     def recipe(self, view: ViewState) -> dict[str, Any]:
-        """Return the recipe of the answer in front under a view."""
+        """Return the recipe of the answer in front under a view, as far as it may be written."""
         result = self._window.current_result
         data = self._window.data.current
         about_data = result.request.selection is not None and data is not None
         name = data.basename if about_data else ""
         columns = asdict(data.mapping) if about_data else {}
-        return Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
+        recipe = Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
+        return dict(gate(result, view, recipe)[2])
 
     def ask(self) -> None:
         """Open the export dialog."""

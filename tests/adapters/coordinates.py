@@ -71,6 +71,10 @@ _FUNCTIONS = {
     "corollary1": lambda n, d, k, delta, eps, q: [
         float(number) for number in co.corollary1_bound(n, d, k, delta, eps, q)
     ],
+    "coupling_upper": lambda table, sizes, beta: co.coupling_upper(table, sizes, beta),
+    "coupling_upper_counts": lambda cells, counts, sizes, beta: co.coupling_upper_of_counts(
+        cells, counts, sizes, beta
+    ),
     "prop4_part1": lambda c, q: co.bcdp_from_cdp(c, q),
     "prop4_part2": lambda c, q, eps: co.bcdp_from_cdp_and_ldp(c, q, eps),
     "bcdp_refined": lambda c, q, L: co.best_certificate(c, q, L),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from explorer.privacy import amplification, composition, divergences, shuffle_rdp, subsampling
-from tests.vectors import Argmin
+from explorer.privacy.bounds import Role
+from tests.vectors import Argmin, Certified
 
 
 def _number(p):
@@ -54,8 +55,22 @@ def _convergence(p, L, D, d, eps0, k, T):
 
 
 def _composed_delta(eps, eps0, k, n, T, direction):
-    loss = shuffle_rdp.randomised_response_loss(eps0, k, n)
-    return shuffle_rdp.Composition(loss if direction == "QP" else loss.reversed()).delta(eps, T)
+    rounds = shuffle_rdp.ResponseRounds(eps0, k, n, shuffle_rdp.Direction(direction))
+    return rounds.delta(eps, T).value
+
+
+def _certified(bound, within):
+    return Certified(float(bound.value), bound.role, within)
+
+
+def _composed_2rr(eps0, k, n, T, delta):
+    found = shuffle_rdp.randomised_response_epsilon(eps0, k, n, T, delta)
+    # One message a round: two losses, and their sums are exact.
+    return _certified(found, 1e-9 if k == 1 else 1e-2)
+
+
+def _composed_clones(eps0, k, n, T, delta, variant):
+    return _certified(shuffle_rdp.clone_epsilon(eps0, k, n, T, delta, str(variant)), 1e-4)
 
 
 ADAPTERS = {
@@ -85,4 +100,9 @@ ADAPTERS = {
         shuffle_rdp.clone_epsilon(eps0, k, n, T, delta).value
     ),
     "convergence_bound": _convergence,
+    "composed_eps_2rr": _composed_2rr,
+    "composed_eps_clones": _composed_clones,
+    "composed_delta_2rr": lambda eps, eps0, k, n, T: Certified(
+        shuffle_rdp.ResponseRounds(eps0, k, n).delta(eps, T).value, Role.LOWER
+    ),
 }

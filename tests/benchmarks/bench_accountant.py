@@ -13,7 +13,11 @@ import numpy as np
 
 from explorer.privacy.amplification import shuffled_delta, shuffled_epsilon
 from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
-from explorer.privacy.shuffle_rdp import upper_rdp_table
+from explorer.privacy.shuffle_rdp import (
+    clone_epsilon,
+    randomised_response_epsilon,
+    upper_rdp_table,
+)
 from explorer.studies.model import Result, Scale, Sweep, default_request
 from explorer.studies.registry import get_study
 from tests.benchmarks.table import Row, at_least, at_most
@@ -84,7 +88,8 @@ def _study() -> list[Row]:
             )
         )  # fmt: skip
     for axis, low, high in (
-        ("eps0", 0.01, 10), ("k", 1, 1e6), ("n", 1e3, 1e9), ("gamma", 1e-6, 1.0),
+        ("T", 1, 1e6), ("delta", 1e-30, 0.1), ("eps0", 0.01, 10), ("k", 1, 1e6), ("n", 1e3, 1e9),
+        ("gamma", 1e-6, 1.0),
     ):  # fmt: skip
         request = replace(base, sweep=Sweep(axis, low, high, 100, Scale.LOG))
         first, last = [], []
@@ -160,6 +165,21 @@ def _clones() -> list[Row]:
     return rows
 
 
+def _composed() -> list[Row]:
+    """Compose certified, the law of a round included: at Figure 2 (a), few rounds, a tiny δ."""
+    rows = []
+    for name, arguments in (
+        ("Figure 2 (a)", (2.0, 10**3, 10**6, 10**5, 1e-8)),
+        ("10 rounds", (2.0, 10**3, 10**6, 10, 1e-8)),
+        ("δ = 1e-200", (2.0, 10**3, 10**6, 10**5, 1e-200)),
+        ("two messages a round", (2.0, 2, 100, 20_000, 1e-6)),
+    ):  # fmt: skip
+        for what, bound in (("clones", clone_epsilon), ("2RR", randomised_response_epsilon)):
+            spent = _median(lambda bound=bound, a=arguments: bound(*a), 9)
+            rows.append(at_most(f"composed {what}, certified: {name}", spent, 100.0, "ms"))
+    return rows
+
+
 def run() -> list[Row]:
     """Measure everything of this topic."""
-    return [*_theorem3(), *_clones(), *_study()]
+    return [*_theorem3(), *_clones(), *_composed(), *_study()]

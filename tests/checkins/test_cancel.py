@@ -21,6 +21,7 @@ from explorer.checkins import (
     sniff,
 )
 from tests.checkins.conftest import good
+from tests.waiting import time_limit
 
 STAGES = ("Preparing", "Reading", "Finding duplicates", "Storing")
 
@@ -97,9 +98,9 @@ def test_a_statement_is_stopped_by_interrupting_it(large: dict[str, Path], tmp_p
     time.sleep(0.15)
     asked = time.perf_counter()
     wanted.set()
-    assert done.wait(5)
+    assert done.wait(time_limit())
     thread.join()
-    assert ended[0] - asked < 2
+    assert ended[0] - asked < time_limit(2)
     assert left(tmp_path / "c") == []
 
 
@@ -141,17 +142,17 @@ def test_progress_only_grows(large: dict[str, Path], kind: str) -> None:
 
 def test_lost_rows_are_noticed(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """If the reader returned fewer rows than there are lines, the load would say so."""
-    from explorer.checkins import CheckinError, rows
+    from explorer.checkins import CheckinError, reading
 
     path = write("\n".join(good(i) for i in range(30)))
-    source = rows.text_source
+    source = reading.text_source
     tried: list[bool] = []
 
     def losing(*args: object) -> str:
         tried.append(bool(args[4]) if len(args) > 4 else True)
         return f"(FROM {source(*args)} LIMIT 20)"  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rows, "text_source", losing)
+    monkeypatch.setattr(reading, "text_source", losing)
     with pytest.raises(CheckinError, match="30 lines should be rows, but the reader returned 20"):
         open_checkins(path, cache_dir=None)
     assert False in tried  # it was read once more, in one thread, before giving up
@@ -212,10 +213,10 @@ def test_closing_interrupts_questions(large: dict[str, Path]) -> None:
 
     thread = threading.Thread(target=ask)
     thread.start()
-    assert begun.wait(5)
+    assert begun.wait(time_limit())
     time.sleep(0.05)
     data.close()
-    thread.join(5)
+    thread.join(time_limit())
     assert not thread.is_alive()
     assert len(raised) == 1
     with pytest.raises(ValueError, match="has been closed"):

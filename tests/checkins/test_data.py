@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +56,11 @@ def data(
         yield opened
 
 
+def keyed_hash(user: str, seed: int) -> bytes:
+    key = hashlib.blake2b(f"privacy-explorer sample {seed}".encode(), digest_size=32).digest()
+    return hashlib.blake2b(user.encode(), digest_size=16, key=key).digest()
+
+
 def inside(row: tuple[int, int, float, float], low: int = 0, high: int = 10**9) -> bool:
     return BOX[0] <= row[2] <= BOX[2] and BOX[1] <= row[3] <= BOX[3] and low <= row[1] < high
 
@@ -91,15 +98,49 @@ def test_time_range_is_half_open(data: CheckinData) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_sampled_users_are_as_documented(data: CheckinData, text_ids: bool, seed: int) -> None:
+def test_sampled_users_are_those_of_the_smallest_hashes(
+    data: CheckinData, text_ids: bool, seed: int
+) -> None:
     rows = [r for r in ROWS if inside(r)]
-    users = sorted({r[0] for r in rows}, key=str if text_ids else int)
-    chosen = np.sort(np.random.default_rng(seed).choice(np.arange(len(users)), 9, replace=False))
-    names = {users[i]: k for k, i in enumerate(chosen)}
+    spelt = {r[0]: f"user-{r[0]}" if text_ids else str(r[0]) for r in rows}
+    chosen = sorted(spelt, key=lambda u: (keyed_hash(spelt[u], seed), spelt[u]))[:9]
+    names = ranked(set(chosen), text_ids)
     want = [(names[r[0]], r[2]) for r in rows if r[0] in names]
     points = data.points(BOX, users=9, data_seed=seed)
     assert points.users_used == 9
     assert list(zip(points.user.tolist(), points.lat.tolist(), strict=True)) == want
+
+
+@pytest.mark.parametrize("share", ["1/10", "0.3", "1"])
+def test_a_share_is_everyone_below_a_hash(data: CheckinData, text_ids: bool, share: str) -> None:
+    rows = [r for r in ROWS if inside(r)]
+    spelt = {r[0]: f"user-{r[0]}" if text_ids else str(r[0]) for r in rows}
+    limit = int(Fraction(share) * 2**128)
+    chosen = {u for u in spelt if int.from_bytes(keyed_hash(spelt[u], 5)) < limit}
+    points = data.points(BOX, share=Fraction(share), data_seed=5)
+    assert points.lat.tolist() == [r[2] for r in rows if r[0] in chosen]
+    assert (points.users_used, points.users_in_region) == (len(chosen), len(spelt))
+
+
+def test_a_share_may_be_nobody(data: CheckinData) -> None:
+    points = data.points(BOX, share=Fraction(1, 2**128))
+    assert (points.rows, points.users_used) == (0, 0)
+
+
+@pytest.mark.parametrize("share", [0, -1, 2])
+def test_impossible_shares_are_refused(data: CheckinData, share: int) -> None:
+    with pytest.raises(ValueError, match="share"):
+        data.points(BOX, share=Fraction(share))
+    with pytest.raises(ValueError, match="choose one"):
+        data.points(BOX, users=3, share=Fraction(1, 2))
+
+
+def test_hashing_can_be_stopped(data: CheckinData) -> None:
+    def stop() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        data.points(BOX, users=3, data_seed=987, check=stop)
 
 
 def test_more_users_than_there_are(data: CheckinData) -> None:

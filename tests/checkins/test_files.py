@@ -23,6 +23,7 @@ from explorer.checkins import (
     sniff,
 )
 from tests.checkins.conftest import good
+from tests.waiting import time_limit
 
 Write = Callable[..., Path]
 ROWS = [good(i) for i in range(30)]
@@ -200,8 +201,8 @@ def test_archives_joined_end_to_end(write: Write) -> None:
     ("content", "name", "words"),
     [
         (b"", "empty.txt", "is empty"),
-        (gzip.compress(b""), "empty.txt.gz", "nothing"),
-        (gzip.compress(b"x" * 1000)[:10], "stub.txt.gz", "nothing"),
+        (gzip.compress(b"", mtime=0), "empty.txt.gz", "nothing"),
+        (gzip.compress(b"x" * 1000, mtime=0)[:10], "stub.txt.gz", "nothing"),
         (b"\x1f\x8bgarbage all the way", "garbage.gz", "damaged"),
         (b"\n\n\n", "blank.txt", "blank lines only"),
         (bytes(range(256)) * 40, "binary.dat", "not text"),
@@ -335,7 +336,7 @@ def test_a_line_of_many_megabytes(tmp_path: Path) -> None:
         example = data.report.examples[Reason.LINE_TOO_LONG][0]
         assert example.line == 21
         assert str(size + 1) in example.text
-    assert time.perf_counter() - start < 60
+    assert time.perf_counter() - start < time_limit(60)
 
 
 @pytest.mark.parametrize("length", [(1 << 20) - 200, (1 << 20) + 200, 5 << 20])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ from explorer import __version__
 from explorer.cli import run
 from explorer.engine.recipe import recipe_from_dict
 from explorer.figures.read_recipe import recipe_of
+from tests.figures.reading import everything_in
 
 SMALL = ("--resolution", "32", "--users", "100", "--seed", "7", "--quiet")
 
@@ -92,6 +95,19 @@ def test_every_mechanism_from_the_command_line(
     assert printed["metrics"]["emd"] is not None
 
 
+def test_every_file_that_is_written_is_named(
+    tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    region = ["--region", "-34.2,18.3,-33.9,18.6"]
+    files = [tmp_path / "map.pdf", tmp_path / "rows.csv"]
+    words = ["--output", str(files[0]), "--set-aside", str(files[1]), "--json"]
+    assert run(["heatmap", str(tiny_file), *region, *words, *SMALL]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)  # nothing but the document
+    for file in files:
+        assert f"written: {file} (" in said.err
+
+
 def test_the_same_seed_gives_the_same_map_and_another_does_not(
     tiny_file: Path, tmp_path: Path
 ) -> None:
@@ -111,10 +127,15 @@ def test_the_same_seed_gives_the_same_map_and_another_does_not(
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv", ".json"])
-def test_bounds_in_every_format_carry_the_recipe(suffix: str, tmp_path: Path) -> None:
+def test_bounds_in_every_format_carry_the_recipe(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / f"curves{suffix}"
     words = ["--sweep", "T=1:1e6:20", "--set", "eps0=2", "--set", "k=1000", "--set", "n=1000000"]
     assert run(["bounds", "shuffle-rdp", *words, "--set", "delta=1e-8", "--output", str(out)]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(rf"written: {re.escape(str(out))} \([\d.]+ (bytes|kB|MB)\)\n", said.err)
     recipe = recipe_from_dict(recipe_of(out))
     assert recipe.request["eps0"] == 2
     assert recipe.request.sweep is not None
@@ -137,6 +158,10 @@ def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixtur
         (["heatmap", "no-such-file.txt"], 1, "no-such-file.txt"),
         (["heatmap", "sample", "--region", "10,0,5,1"], 2, "grow northwards"),
         (["heatmap", "sample", "--region", "0,0,1"], 2, "LATMIN,LONMIN,LATMAX,LONMAX"),
+        (["heatmap", "sample", "--region", "New York"], 2, "'New York' is not a number of degrees"),
+        (["heatmap", "sample", "--region", "40,-74,41,west"], 2, "'west' is not a number of deg"),
+        (["heatmap", "sample", "--region", ""], 2, "such as 40.5,-74.3,41.0,-73.6"),
+        (["window", "--region", "here"], 2, "'here' is not a number of degrees"),
         (["heatmap", "sample", "--region", "0,-100,1,100"], 2, "too wide"),
         (["heatmap", "sample", "--epsilon", "0"], 2, "epsilon: 0 is outside"),
         (["heatmap", "sample", "--mechanism", "magic"], 2, "pyramid, capped, least-squares"),
@@ -192,3 +217,91 @@ def test_the_papers_filter_shows_its_counts_beside_ours(
     assert printed["rows"]["set_aside"] == {"duplicate": 6}
     assert run(["fetch", "elsewhere"]) == 1
     assert "gowalla, brightkite" in capsys.readouterr().err
+
+
+PRIVATE = ["--panes", "private", "--resolution", "32", "--seed", "7351928", "--quiet"]
+
+
+@pytest.fixture
+def canary_file(tmp_path: Path) -> Path:
+    """41 users, 3 of them inside the region, 37 bad rows; edges and times nobody else has."""
+    path = tmp_path / "canary.txt"
+    lines = [
+        f"{u}\t2010-01-{1 + u % 28:02d}T07:35:{u:02d}Z\t{-34.073519 + u / 97}\t18.473519\t1"
+        for u in range(41)
+    ]
+    lines += ["5\tyesterday\t-34.02\t18.44\t4"] * 37
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["json", "text", ".png", ".svg", ".pdf", ".csv", ".json"])
+@pytest.mark.parametrize("region", [[], ["--region", "-34.2,18.3,-34.04,18.6"]])
+def test_a_private_map_tells_nothing_of_the_file(
+    canary_file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    suffix: str,
+    region: list[str],
+) -> None:
+    words = ["heatmap", str(canary_file), *region, *PRIVATE, "--users", "500"]
+    if suffix == "text":
+        assert run(words) == 0
+        told = capsys.readouterr().out.encode()
+    elif suffix == "json":
+        assert run([*words, "--json"]) == 0
+        told = capsys.readouterr().out.encode()
+        printed = json.loads(told)
+        assert printed["recipe"]["private_only"] is True
+        curators = ("rows", "users", "metrics", "timings_ms", "seed")
+        assert {printed[key] for key in curators} == {None}
+    else:
+        out = tmp_path / f"map{suffix}"
+        assert run([*words, "--output", str(out)]) == 0
+        told = everything_in(out.read_bytes(), suffix.lstrip("."))
+        settings = recipe_of(out)
+        assert settings["private_only"] is True
+        assert ("region" in settings["selection"]) == bool(region)
+    fingerprint = hashlib.sha256(canary_file.read_bytes()).hexdigest()
+    canaries = [
+        "canary",
+        fingerprint,
+        fingerprint[:12],
+        "735192",
+        "473519",
+        "2010-01",
+        "similarity",
+    ]
+    canaries += (
+        ["78 rows", "41 users", "of 41", "only 3", "37 "] if suffix in ("json", "text") else []
+    )
+    for canary in canaries:
+        assert canary.encode() not in told
+    if suffix in ("json", "text"):
+        assert "From at most 500 users" in told.decode() or suffix == "text"
+        mark = "○ The region was chosen" if region else "✗ The region was chosen"
+        assert suffix == "json" or mark in told.decode()
+
+
+def test_the_curator_is_told_what_a_sample_costs(
+    tiny_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["heatmap", str(tiny_file), "--resolution", "32", "--quiet"]
+    assert run([*words, "--users", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "3 used of 6 in the region" in said
+    assert "add or remove one user: 2-DP (2ε)" in said
+    assert "✗ The region was chosen without looking at the data (the extent" in said
+    assert run([*words, "--share", "0.5", "--data-seed", "2", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["recipe"]["selection"]["share"] == 0.5
+    assert printed["recipe"]["selection"]["region_from"] == "extent"
+    assert printed["guarantee"]["add_remove"].startswith("1-DP")
+    (region,) = (c for c in printed["conditions"] if c["text"].startswith("The region"))
+    assert region["holds"] is False
+    assert run([*words, "--share", "0.5", "--users", "3"]) == 2
+    assert "choose --users or --share" in capsys.readouterr().err
+    assert run([*words, "--preset", "gowalla", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    chosen = printed["recipe"]["selection"]
+    assert (chosen["region_from"], chosen["time_from"]) == ("public", "public")

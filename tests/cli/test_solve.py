@@ -47,7 +47,7 @@ def test_an_impossible_target_names_the_nearest(capsys: pytest.CaptureFixture[st
     printed = json.loads(captured.out)
     assert printed["value"] is None
     assert printed["nearest"] > 0
-    assert captured.err.startswith("Impossible: ε = -1 is not reached for ε₀ from ")
+    assert captured.err.startswith("Impossible: ε = −1 is not reached for ε₀ from ")
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from explorer.resources import resource_bytes, resource_path, samples
 
-ROOT = Path(__file__).parents[2]
 PROBE = """
 import hashlib, json, sys
 import explorer
@@ -54,17 +52,6 @@ def test_missing() -> None:
         pass
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
-        cwd=ROOT, check=True, capture_output=True,
-    )  # fmt: skip
-    (built,) = folder.glob("*.whl")
-    return built
-
-
 def _probe(path: Path, folder: Path) -> dict[str, object]:
     """Run the probe outside the checkout with `path` alone in front of the standard library."""
     done = subprocess.run(
@@ -92,13 +79,3 @@ def test_zipped_wheel(wheel: Path, tmp_path: Path) -> None:
     answer = _probe(wheel, tmp_path)
     assert answer["sha256"] == answer["on_disk"] == answer["in_memory"]
     assert not answer["left"], "the temporary copy is removed"
-
-
-def test_wheel_carries_every_resource(wheel: Path) -> None:
-    inside = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {"samples.json", *(s.file for s in samples())}
-    tracked = subprocess.run(
-        ["git", "ls-files", "resources"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.split()
-    wanted |= {name.removeprefix("resources/") for name in tracked}
-    assert {f"explorer/_resources/{name}" for name in wanted} <= inside

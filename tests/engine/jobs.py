@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 
 def add(a: int, b: int) -> int:
@@ -25,3 +26,10 @@ def die() -> None:
 
 def cache_folder() -> str:
     return os.environ["NUMBA_CACHE_DIR"]
+
+
+def never_ends(_host: object, _subject: object, check: Callable[[], None]) -> None:
+    """Go on until told to stop."""
+    while True:
+        check()
+        time.sleep(0.01)

@@ -22,8 +22,7 @@ from explorer.engine.runner import Delivery
 from explorer.engine.solve import solve
 from explorer.studies.model import Cancelled, Request, default_request
 from explorer.studies.registry import get_study
-
-PATIENCE_S = 60.0
+from tests.waiting import time_limit, wait_until
 
 
 class Inbox:
@@ -38,7 +37,9 @@ class Inbox:
 
     def wait_until(self, done: Callable[[list[Delivery]], bool]) -> None:
         with self.arrived:
-            assert self.arrived.wait_for(lambda: bool(self.items) and done(self.items), PATIENCE_S)
+            assert self.arrived.wait_for(
+                lambda: bool(self.items) and done(self.items), time_limit()
+            )
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_the_same_answers_as_here_in_order(host: Host, apart: AnswersApart, inbo
     request = default_request(get_study("shuffle-rdp"))
     assert apart.submit(request) == apart.generation == 1
     assert apart.busy
-    assert apart.wait_idle(PATIENCE_S)
+    assert apart.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished)
     results = [d.result for d in inbox.items if d.result is not None]
     assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
@@ -100,7 +101,7 @@ def test_only_the_newest_of_many_is_refined(apart: AnswersApart, inbox: Inbox) -
     asked = [quick(e) for e in np.linspace(0.5, 3.0, 40)]
     for request in asked:
         apart.submit(request)
-    assert apart.wait_idle(PATIENCE_S)
+    assert apart.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == len(asked))
     assert inbox.items[-2].result.request == asked[-1]
     assert len({d.generation for d in inbox.items}) < len(asked)
@@ -111,7 +112,7 @@ def test_cancelling_stops_a_long_answer(apart: AnswersApart, inbox: Inbox) -> No
     apart.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     apart.cancel()
-    assert apart.wait_idle(PATIENCE_S)
+    assert apart.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished)
     assert inbox.items[-1].error is None
     assert not any(d.result is not None and d.result.complete for d in inbox.items)
@@ -125,7 +126,7 @@ def test_cancelling_before_anything_was_sent(apart: AnswersApart, inbox: Inbox) 
     apart.submit(quick())
     apart.cancel()
     inbox.wait_until(lambda items: items[-1].finished)
-    assert apart.wait_idle(PATIENCE_S)
+    assert apart.wait_idle(time_limit())
 
 
 def test_a_refusal_arrives_as_what_it_was(apart: AnswersApart, inbox: Inbox) -> None:
@@ -157,9 +158,7 @@ def test_dying_while_nothing_is_asked_is_no_error(apart: AnswersApart, inbox: In
     apart.start()
     first = apart.pid
     os.kill(first, signal.SIGKILL)
-    limit = time.monotonic() + PATIENCE_S
-    while apart.pid is not None and time.monotonic() < limit:
-        time.sleep(0.01)
+    assert wait_until(lambda: apart.pid is None)
     assert inbox.items == []
     apart.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished)
@@ -203,13 +202,10 @@ def test_the_process_does_not_outlive_a_crash() -> None:
         "os._exit(1)\n"
     )
     told = subprocess.run(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, timeout=PATIENCE_S, check=False
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, timeout=time_limit(), check=False
     )
     pid = int(told.stdout)
-    limit = time.monotonic() + PATIENCE_S
-    while not gone(pid) and time.monotonic() < limit:
-        time.sleep(0.02)
-    assert gone(pid)
+    assert wait_until(lambda: gone(pid))
 
 
 def test_a_file_opened_later_is_known_there(
@@ -266,10 +262,7 @@ def test_a_call_given_up_ends_there_too(host: Host, apart: AnswersApart, tmp_pat
 
     with pytest.raises(Cancelled):
         host.beside(_wait_to_be_given_up, path, check)
-    limit = time.monotonic() + PATIENCE_S
-    while path.read_text() != "given up" and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert path.read_text() == "given up"
+    assert wait_until(lambda: path.read_text() == "given up")
 
 
 def test_a_call_whose_process_dies_fails_and_the_next_works(

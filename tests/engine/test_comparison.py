@@ -88,7 +88,7 @@ def test_a_curve_without_a_number_is_asked_for_at_the_sliders_value() -> None:
         assert farther.request.sweep.low == farther.request.sweep.high == 200.0
         row = compared_row(farther.request, entry.key, final_answer(host, farther.request))
         assert row.value == pytest.approx(0.25)
-    assert entries_from_list(entries_to_list([farther])) == (farther,)
+    assert entries_from_list(entries_to_list([farther]), []) == (farther,)
 
 
 def test_an_axis_without_a_slider_has_no_numbers_to_compare() -> None:
@@ -140,16 +140,24 @@ def test_everything_of_a_session_is_read_back() -> None:
     assert dict(back.looks) == dict(state.looks)
     assert back.pins == state.pins
     assert back.comparison == state.comparison
-    assert entries_from_list(entries_to_list(state.comparison)) == state.comparison
-    assert pins_from_list(pins_list(state.pins)) == state.pins
-    assert looks_from_list(looks_to_list(state.looks)) == dict(state.looks)
+    assert entries_from_list(entries_to_list(state.comparison), []) == state.comparison
+    assert pins_from_list(pins_list(state.pins), []) == state.pins
+    assert looks_from_list(looks_to_list(state.looks), []) == dict(state.looks)
 
 
 def test_what_cannot_be_read_is_left_out() -> None:
-    for spoilt in (None, "x", 5, [None], [{"recipe": 3, "readout": "a"}], [{"readout": "a"}]):
-        assert entries_from_list(spoilt) == ()
-    old = state_from_dict({"study": "shuffle-rdp", "requests": []})
+    good = entries_to_list([Entry(SHUFFLE, "theorem1")])
+    spoilt = [None, {"recipe": 3, "readout": "a"}, *good, {"readout": "a"}]
+    said: list[str] = []
+    assert entries_from_list(spoilt, said) == (Entry(SHUFFLE, "theorem1"),)
+    assert [sentence.partition(":")[0] for sentence in said] == [
+        "comparison[0]",
+        "comparison[1].recipe",
+        "comparison[3]",
+    ]
+    old = state_from_dict({"study": "shuffle-rdp", "requests": []}, said)
     assert (dict(old.looks), old.pins, old.comparison) == ({}, (), ())
+    assert len(said) == 3
 
 
 def test_every_pin_of_a_plot_has_dashes_of_its_own() -> None:

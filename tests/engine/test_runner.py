@@ -11,6 +11,7 @@ from explorer.engine.host import Host
 from explorer.engine.runner import Delivery, Runner
 from explorer.studies.model import Fidelity, default_request
 from tests.engine.tiny import TinyStudy
+from tests.waiting import time_limit
 
 
 class Inbox:
@@ -25,7 +26,7 @@ class Inbox:
 
     def wait_for(self, count: int) -> None:
         with self.arrived:
-            assert self.arrived.wait_for(lambda: len(self.items) >= count, 10)
+            assert self.arrived.wait_for(lambda: len(self.items) >= count, time_limit())
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def runner(host: Host, inbox: Inbox) -> Iterator[Runner]:
 def test_coarse_then_full(tiny: TinyStudy, runner: Runner, inbox: Inbox) -> None:
     tiny.gate.set()
     runner.submit(default_request(tiny))
-    assert runner.wait_idle(10)
+    assert runner.wait_idle(time_limit())
     assert [d.result.fidelity for d in inbox.items if d.result] == [Fidelity.COARSE, Fidelity.FULL]
     assert [d.finished for d in inbox.items] == [False, False, True]
     assert all(d.generation == 1 for d in inbox.items)
@@ -57,7 +58,7 @@ def test_between_first_and_newest_everything_is_dropped(
     for a in range(1, 8):
         runner.submit(default_request(tiny, a=a))
     tiny.gate.set()
-    assert runner.wait_idle(10)
+    assert runner.wait_idle(time_limit())
     shown = [d.request["a"] for d in inbox.items if d.result]
     assert shown == [0, 7, 7]
 
@@ -70,8 +71,8 @@ def test_a_running_request_gets_its_first_answer_out(
     for a in range(10):
         tiny.started.clear()
         runner.submit(default_request(tiny, a=a))
-        assert tiny.started.wait(10)
-    assert runner.wait_idle(10)
+        assert tiny.started.wait(time_limit())
+    assert runner.wait_idle(time_limit())
     first = [d.request["a"] for d in inbox.items if d.result and d.result.fidelity == 0]
     assert first == list(range(10))
 
@@ -82,7 +83,7 @@ def test_cancel_drops_running_and_waiting(tiny: TinyStudy, runner: Runner, inbox
     runner.submit(default_request(tiny, a=2))
     runner.cancel()
     tiny.gate.set()
-    assert runner.wait_idle(10)
+    assert runner.wait_idle(time_limit())
     assert {d.request["a"] for d in inbox.items if d.result} == {1}
     assert sorted(d.generation for d in inbox.items if d.finished) == [1, 2]
 
@@ -93,11 +94,11 @@ def test_an_error_is_delivered_and_the_runner_goes_on(
     tiny.gate.set()
     broken = default_request(tiny)
     runner.submit(type(broken)(**{**_fields(broken), "study": "no-such-study"}))
-    assert runner.wait_idle(10)
+    assert runner.wait_idle(time_limit())
     assert isinstance(inbox.items[-1].error, ValueError)
     assert "no-such-study" in str(inbox.items[-1].error)
     runner.submit(default_request(tiny))
-    assert runner.wait_idle(10)
+    assert runner.wait_idle(time_limit())
     assert inbox.items[-2].result is not None
     assert inbox.items[-2].result.complete
 
@@ -109,7 +110,7 @@ def test_close_during_work_leaves_no_thread(tiny: TinyStudy, host: Host, inbox: 
     closer = threading.Thread(target=runner.close)
     closer.start()
     tiny.gate.set()
-    closer.join(10)
+    closer.join(time_limit())
     assert not closer.is_alive()
     assert "closing" not in [t.name for t in threading.enumerate()]
     assert not any(d.finished for d in inbox.items)
@@ -121,7 +122,7 @@ def test_a_complete_answer_is_remembered(tiny: TinyStudy, runner: Runner, inbox:
     tiny.gate.set()
     for _ in range(2):
         runner.submit(default_request(tiny, a=3))
-        assert runner.wait_idle(10)
+        assert runner.wait_idle(time_limit())
     assert len(tiny.answered) == 2  # coarse and full, once
     assert inbox.items[-2].result is inbox.items[1].result
 

@@ -193,7 +193,7 @@ def test_of_several_crossings_the_nearest_is_taken_and_the_others_are_told(ask) 
     assert right.value == pytest.approx(10, rel=1e-5)
     assert left.value == pytest.approx(0.1, rel=1e-5)
     assert right.others == pytest.approx((0.1,), rel=0.02)
-    words = solution_sentence(right, lambda v: f"{v:.3g}")
+    words = solution_sentence(right)
     assert words == "x = 10 gives y = 1 (curve, upper bound); the curve also crosses near x = 0.1"
 
 
@@ -212,8 +212,8 @@ def test_what_cannot_be_is_said_with_the_nearest_that_can(ask) -> None:
     found = ask(lambda x, m, b: 1 - np.exp(-x), 2.0)
     assert (found.value, found.possible) == (None, False)
     assert found.reached == pytest.approx(1.0)
-    words = solution_sentence(found, lambda v: f"{v:.3g}")
-    assert words.startswith("Impossible: y = 2 is not reached for x from 0.001 to 1e+03; ")
+    words = solution_sentence(found)
+    assert words.startswith("Impossible: y = 2 is not reached for x from 0.001 to 1,000; ")
     assert "the nearest is y = 1 at x = " in words
 
 
@@ -226,8 +226,8 @@ def test_curves_that_leave_the_plot_are_followed_to_their_edge(ask) -> None:
     assert beyond.nearest == pytest.approx(7.77, rel=5e-3)
     nowhere = ask(lambda x, m, b: np.nan * x, 1.0)
     assert nowhere.nearest is None
-    assert "holds nowhere for x from" in solution_sentence(nowhere, str)
-    assert solution_sentence(nowhere, str).endswith(": left out")
+    assert "holds nowhere for x from" in solution_sentence(nowhere)
+    assert solution_sentence(nowhere).endswith(": left out")
 
 
 def test_a_parameter_that_cannot_be_swept_is_solved_point_by_point(ask) -> None:
@@ -305,7 +305,7 @@ def test_estimates_by_a_formula_are_solved_after_all_others() -> None:
         request = default_request(study)
         found = solve(host, Goal(request, "order", "x", 4.0), lambda: None)
         assert found.value == 2.5
-        assert "(order, estimate)" in solution_sentence(found, str)
+        assert "(order, estimate)" in solution_sentence(found)
         (answer,) = [a for a in host.answer(request, lambda: None) if a.complete]
         assert [s.key for s in solvable_series(answer)] == ["bound", "order", "chance"]
     finally:

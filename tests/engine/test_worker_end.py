@@ -10,6 +10,7 @@ import pytest
 
 from explorer.engine.processes import HeavyWorker
 from explorer.studies.model import Cancelled
+from tests.waiting import wait_until
 
 
 def _slow(_array: np.ndarray) -> None:
@@ -29,7 +30,4 @@ def test_a_large_argument_in_the_pipe_does_not_keep_a_thread(seconds: float) -> 
     with pytest.raises(Cancelled):
         worker.call(_slow, (np.zeros(1_000_000),), check)
     worker.close()
-    limit = time.monotonic() + 5
-    while set(threading.enumerate()) - before and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert set(threading.enumerate()) - before == set()
+    assert wait_until(lambda: not set(threading.enumerate()) - before, 5)

@@ -20,6 +20,7 @@ from explorer.studies.model import (
     Series,
     parameter,
 )
+from tests.waiting import time_limit
 
 SOURCE = Reference("Tiny (tests)", "line 1")
 
@@ -58,7 +59,7 @@ class TinyStudy:
                     request, fidelity, series=(series,), complete=fidelity is Fidelity.FULL
                 )
                 self.answered.append(float(request["a"]))
-                if not self.gate.wait(10):
+                if not self.gate.wait(time_limit()):
                     raise TimeoutError("the test never opened the gate")
                 context.check()
         except GeneratorExit:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 from xml.etree import ElementTree
 
 import numpy as np
+from PIL import Image
 from pypdf import PdfReader
 
 from explorer.figures.view_state import ViewState
@@ -70,3 +72,21 @@ def panes(pixels: np.ndarray, colour: np.ndarray) -> list[slice]:
         else:
             runs.append([int(a), int(b)])
     return [slice(a, b) for a, b in runs if b - a > 100]
+
+
+def everything_in(content: bytes, fmt: str) -> bytes:
+    """Return a file's bytes with all that is compressed in it written out."""
+    parts = [content]
+    if fmt == "png":
+        with Image.open(io.BytesIO(content)) as image:
+            parts += [repr(image.info).encode(), image.tobytes()]
+    elif fmt == "pdf":
+        reader = PdfReader(io.BytesIO(content))
+        parts.append(repr(reader.metadata).encode())
+        parts.append(reader.pages[0].extract_text().encode())
+        for piece in content.split(b"stream")[1:]:
+            try:
+                parts.append(zlib.decompressobj().decompress(piece.lstrip(b"\r\n")))
+            except zlib.error:
+                continue
+    return b"\n".join(parts)

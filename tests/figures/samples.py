@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from explorer.geography.region import Region
 from explorer.privacy.bounds import Reference, Role
+from explorer.studies.heatmap import HeatmapStudy
 from explorer.studies.model import (
     Condition,
     Fidelity,
     Guarantee,
+    Origin,
     Readout,
     Request,
     Result,
@@ -18,6 +22,8 @@ from explorer.studies.model import (
     Series,
     Surface,
     Sweep,
+    all_sides,
+    default_request,
 )
 
 STAMP = "not private: computed from real data without accounting"
@@ -84,16 +90,21 @@ def hot_map(row: int, column: int, cells: int, value: float = 1.0) -> np.ndarray
 
 
 def maps(
-    true: np.ndarray | None = None, private: np.ndarray | None = None, region: Region = REGION
+    true: np.ndarray | None = None,
+    private: np.ndarray | None = None,
+    region: Region = REGION,
+    came_from: Origin = Origin.TYPED,
 ) -> Result:
     """The truth has its hot cell in the south-west, the private map its own in the north-east."""
     true = hot_map(1, 2, 16, 0.8) if true is None else true
     private = hot_map(13, 11, 16, 0.5) if private is None else private
     return Result(
-        request=Request(
-            "made-up",
-            (("epsilon", 1.0), ("mechanism", "pyramid")),
-            selection=Selection("cd" * 32, region, "2010-01-01T00:00:00Z", None, 200, 3),
+        request=replace(
+            default_request(HeatmapStudy()),
+            selection=Selection(
+                "cd" * 32, region, "2010-01-01T00:00:00Z", None, 200, 3,
+                region_from=all_sides(came_from), time_from=came_from,
+            ),
             seed=7,
         ),
         fidelity=Fidelity.FULL,

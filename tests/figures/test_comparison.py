@@ -114,3 +114,22 @@ def test_settings_name_what_matters_and_what_differs_comes_first(request_: Reque
     rows = [compared_row(r, "x", None) for r in (request_, other)]
     first = [said.split(", ")[0] for said in varying_first(rows)]
     assert first == ["T = 100,000 rounds", "T = 7 rounds"]
+
+
+@pytest.mark.parametrize(
+    ("value", "role", "said"),
+    [(2.11802, Role.UPPER, "≤ 2.119"), (0.24479, Role.LOWER, "≥ 0.2447"),
+     (2.11802, Role.EXACT, "= 2.118"), (2.11802, None, "2.118")],
+)  # fmt: skip
+def test_a_bound_is_rounded_to_its_safe_side_wherever_it_is_read(value, role, said) -> None:
+    row = replace(ROW, role=role, value=value)
+    assert value_text(row) == said
+    assert said in markdown([row])
+    assert said.split()[-1] in latex([row])
+    [whole] = csv.DictReader(io.StringIO(comma_separated([row])))
+    assert whole["value"] == repr(value)
+
+
+def test_an_interval_is_rounded_outwards() -> None:
+    row = replace(ROW, role=None, value=None, low=0.123456, high=0.123489)
+    assert value_text(row) == "0.1234 … 0.1235"

@@ -8,9 +8,12 @@ from PIL import Image
 from explorer.figures.colour_maps import colour_table
 from explorer.figures.export import (
     PICTURE_FORMATS,
+    draw_page,
     figure_bytes,
+    own_settings,
 )
 from explorer.figures.maps import colour_limits
+from explorer.figures.style import THEMES
 from explorer.geography.region import Region
 from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of
 from tests.figures.samples import RECIPE, REGION, STAMP, hot_map, maps
@@ -144,3 +147,73 @@ def test_a_map_without_a_shown_surface_is_refused():
     result = maps()
     with pytest.raises(ValueError, match="this result has true, private"):
         figure_bytes(result, view_of(result, surfaces=("nowhere",)), RECIPE, "png")
+
+
+SIZES = [((1600, 1000), 150), ((2079, 1465), 600), ((700, 900), 90), ((1200, 500), 100)]
+
+
+@pytest.mark.parametrize(("size", "dpi"), SIZES, ids=["screen", "paper column", "portrait", "wide"])
+@pytest.mark.parametrize("surfaces", [BOTH, ("private",)], ids=["both", "private"])
+@pytest.mark.parametrize("box", [None, (40.7, -74.05, 40.8, -74.0), (40.2, -75.5, 40.3, -73.0)],
+                         ids=["region", "tall part", "wide part"])  # fmt: skip
+def test_a_map_fills_its_page(size, dpi, surfaces, box):
+    """A zoomed view filled a fifth of the page: panes kept the shape they had in the window."""
+    result = maps()
+    view = view_of(result, surfaces=surfaces, map_box=box)
+    with own_settings():
+        page = draw_page(
+            result, view, RECIPE, (size[0] / dpi, size[1] / dpi), dpi, basemap(), cities()
+        )
+    shown = page.figure.axes[: len(surfaces)]
+    heights = [axes.get_position().height for axes in shown]
+    assert min(heights) >= 0.55
+    assert sum(axes.get_position().width for axes in shown) >= 0.55
+    for axes in shown:
+        west, east = axes.get_xlim()
+        south, north = axes.get_ylim()
+        asked = box or REGION.box
+        assert south <= asked[0] < asked[2] <= north
+        assert west <= asked[1] < asked[3] <= east
+        # True to the map's shape: a degree of latitude is as long as it should be.
+        place = axes.get_position()
+        across = place.width * size[0] / ((east - west) / REGION.aspect)
+        assert across == pytest.approx(place.height * size[1] / (north - south), rel=1e-6)
+
+
+@pytest.mark.parametrize("box", [(-80, -170, 80, 170), (80, 0, 90, 3), (-90, 0, -60, 1)])
+@pytest.mark.parametrize("size", [(1600, 500), (500, 1200)])
+def test_the_map_ends_at_the_poles(box, size):
+    result = maps(region=Region(60, 0, 70, 20))
+    with own_settings():
+        view = view_of(result, surfaces=BOTH, map_box=box)
+        page = draw_page(result, view, RECIPE, (size[0] / 100, size[1] / 100), 100)
+    for axes in page.figure.axes[:2]:
+        assert -90 <= axes.get_ylim()[0] <= box[0]
+        assert box[2] <= axes.get_ylim()[1] <= 90
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_stamp_can_be_read_on_every_map(theme, value):
+    """On an opaque strip of its own: its background does not depend on the map below."""
+    colours = THEMES[theme]
+    assert contrast(colours.stamp_text, colours.stamp_back) >= 4.5
+    values = np.full((16, 16), value, np.float32)
+    result = maps(values, values)
+    view = view_of(result, theme=theme, map_box=(40.6, -74.1, 40.7, -74.0), surfaces=BOTH)
+    data = figure_bytes(result, view, RECIPE, "png", size_px=(900, 600), dpi=100)
+    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).reshape(-1, 3)
+    back = [int(colours.stamp_back[i : i + 2], 16) for i in (1, 3, 5)]
+    assert (pixels == back).all(1).sum() > 4000

@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 import zlib
 from struct import pack
 
@@ -7,7 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from explorer.figures import read_recipe
 from explorer.figures.export import PICTURE_FORMATS, export_figure
 from explorer.figures.read_recipe import recipe_of
 from explorer.figures.tables import TABLE_FORMATS, export_table
@@ -19,7 +19,8 @@ FORMATS = (*PICTURE_FORMATS, *TABLE_FORMATS)
 
 def export(path, recipe=RECIPE, result=None):
     result = result or curves()
-    view = ViewState.for_result(result)
+    both = tuple(s.key for s in result.surfaces)
+    view = ViewState.for_result(result, surfaces=both)
     if path.suffix.lstrip(".") in TABLE_FORMATS:
         export_table(result, view, recipe, path)
     else:
@@ -173,12 +174,93 @@ def test_files_without_a_recipe_are_refused_in_a_sentence(kind, words, tmp_path)
     assert "\n" not in str(error.value)
 
 
-def test_huge_files_are_refused_unread(tmp_path, monkeypatch):
-    path = tmp_path / "huge.csv"
-    path.write_text("# recipe: {}\n")
-    monkeypatch.setattr(read_recipe, "MAX_FILE", 5)
-    with pytest.raises(ValueError, match=r"huge\.csv: 0 MB is more"):
-        recipe_of(path)
+def peak_mb(function) -> float:
+    tracemalloc.start()
+    try:
+        function()
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak / 1e6
+
+
+def nested_svg(path):
+    path.write_bytes(b"<svg>" + b"<g>" * 3_000_000 + b"</g>" * 3_000_000 + b"</svg>")
+
+
+def wide_svg(path):
+    path.write_bytes(b"<svg>" + b'<path d="M 0 0"/>' * 1_000_000 + b"</svg>")
+
+
+def long_svg(path):
+    path.write_bytes(b"<svg>" + b"<g>a</g>" * 3_000_000 + b"</svg>")
+
+
+def geojson(path):
+    point = b'{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1.5, 2.5]}},'
+    path.write_bytes(b'{"type": "FeatureCollection", "features": [' + point * 700_000 + b"{}]}")
+
+
+def late_geojson(path):
+    path.write_bytes(b'{"name": "a", "features": [' + b"[1,2,3]," * 2_000_000 + b"0]}")
+
+
+def large_json(path):
+    path.write_bytes(b'{"numbers": [' + b"0.123456789," * 5_000_000 + b"0]}")
+
+
+def nested_json(path):
+    path.write_bytes(b'{"a": ' + b"[" * 20_000_000)
+
+
+def large_pdf(path):
+    path.write_bytes(b"%PDF-1.4\n" + bytes(25_000_000))
+
+
+def one_chunk_png(path):
+    data = b"\0" * 60_000_000
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + pack(">I", len(data)) + b"eXIf" + data)
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (nested_svg, "nested too deeply"),
+        (wide_svg, "no recipe in its first 4 MB"),
+        (long_svg, "no recipe in its first 4 MB"),
+        (geojson, "this is GeoJSON"),
+        (late_geojson, "this is GeoJSON"),
+        (large_json, "no recipe"),
+        (nested_json, "no recipe"),
+        (large_pdf, "25 MB is more"),
+        (one_chunk_png, "damaged"),
+    ],
+)
+def test_huge_files_are_refused_with_little_memory(write, words, tmp_path):
+    path = tmp_path / "huge"
+    write(path)
+
+    def refused():
+        with pytest.raises(ValueError, match=words):
+            recipe_of(path)
+
+    assert peak_mb(refused) < 60  # a file of 60 MB took 1.7 GB
+
+
+def test_a_large_export_of_ours_is_read_from_its_beginning(tmp_path):
+    export(tmp_path / "out.json")
+    text = (tmp_path / "out.json").read_text().rstrip().removesuffix("}")
+    (tmp_path / "out.json").write_text(text + ', "more": [' + "0.123456789,\n" * 3_000_000 + "0]}")
+    assert peak_mb(lambda: recipe_of(tmp_path / "out.json")) < 60
+    assert recipe_of(tmp_path / "out.json") == RECIPE
+
+
+def test_entities_across_two_pieces_are_seen(tmp_path):
+    for shift in range(9):
+        text = " " * (65536 - 10 - shift - 4) + '<!ENTITY a "aaaa">'
+        (tmp_path / "a.svg").write_text(f"<svg><!--{text}--></svg>")
+        with pytest.raises(ValueError, match="entities"):
+            recipe_of(tmp_path / "a.svg")
 
 
 def test_missing_files_and_folders_are_system_errors(tmp_path):

@@ -20,7 +20,16 @@ from explorer.figures.tables import TABLE_FORMATS, export_table, table_text
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.resources import resource_path, samples
-from explorer.studies.model import Fidelity, Result, Scale, Selection, Sweep, default_request
+from explorer.studies.model import (
+    Fidelity,
+    Origin,
+    Result,
+    Scale,
+    Selection,
+    Sweep,
+    all_sides,
+    default_request,
+)
 from explorer.studies.registry import get_study
 from tests.figures.reading import panes
 from tests.geography.resources import basemap, cities
@@ -63,7 +72,9 @@ def heatmap(host, tmp_path_factory) -> Result:
 @pytest.mark.parametrize("kind", ["accountant", "heatmap"])
 def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
     result = request.getfixturevalue(kind)
-    view = ViewState.for_result(result, theme="dark")
+    view = ViewState.for_result(
+        result, theme="dark", surfaces=tuple(s.key for s in result.surfaces)
+    )
     recipe = Recipe(result.request, "sample.txt.gz", view=view.to_dict()).to_dict()
     target = tmp_path / f"out.{fmt}"
     if fmt in TABLE_FORMATS:
@@ -75,6 +86,22 @@ def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
         )  # fmt: skip
     read = recipe_from_dict(recipe_of(target))
     assert read.request == result.request
+    assert ViewState.from_dict(read.view) == view
+
+
+def test_a_private_map_brings_back_its_settings(heatmap, tmp_path):
+    """Not the draw, nor its data: those are the curator's."""
+    asked = replace(heatmap.request.selection, region_from=all_sides(Origin.PUBLIC), data_seed=3)
+    result = replace(heatmap, request=replace(heatmap.request, selection=asked))
+    view = ViewState.for_result(result, theme="dark")
+    recipe = Recipe(result.request, "sample.txt.gz", view=view.to_dict()).to_dict()
+    export_table(result, view, recipe, tmp_path / "out.json")
+    read = recipe_from_dict(recipe_of(tmp_path / "out.json"))
+    assert read.request.values == result.request.values
+    assert read.request.selection is None
+    assert read.part.of(Selection("other data", Region(0, 0, 1, 1))) == replace(
+        asked, data="other data"
+    )
     assert ViewState.from_dict(read.view) == view
 
 

@@ -54,26 +54,15 @@ def test_views_of_other_programs_are_read_as_far_as_known():
 @pytest.mark.parametrize(
     "raw",
     [
-        {"title": 5},
-        {"title": "x" * 501},
         {"theme": "sepia"},
         {"colour_map": "jet"},
-        {"x_log": 1},
-        {"x_range": [1]},
         {"x_range": [2, 1]},
-        {"x_range": [1, "2"]},
-        {"x_range": [True, 2]},
         {"y_range": [0, float("inf")]},
-        {"y_range": "ab"},
-        {"hidden": "paper"},
-        {"hidden": [1]},
-        {"hidden": ["x"] * 201},
         {"map_box": [41, -74, 40, -73]},
         {"map_box": [40, -74, float("nan"), -73]},
-        {"map_box": {"a": 1}},
     ],
 )
-def test_damaged_views_are_refused_by_name(raw):
+def test_views_out_of_range_are_refused_by_name(raw):
     (name,) = raw
     with pytest.raises(ValueError, match=f"^{name}: "):
         ViewState.from_dict(raw)
@@ -157,26 +146,6 @@ def test_styles_tell_roles_and_places_apart():
     assert DASHES[Role.UPPER] != DASHES[Role.LOWER] != DASHES[Role.ESTIMATE]
     with pytest.raises(ValueError, match="'sepia' is not one of light, dark"):
         series_styles(many, "sepia")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1, "1"),
-        (0.25, "0.25"),
-        (1e6, "1,000,000"),
-        (2.5e-8, "2.5×10⁻⁸"),
-        (1e-8, "10⁻⁸"),
-        (-3e12, "-3×10¹²"),
-        (0.0, "0"),
-        (12345.678, "12,346"),
-        (float("inf"), "∞"),
-        (float("-inf"), "−∞"),
-        (float("nan"), "undefined"),
-    ],
-)
-def test_numbers_are_written_for_reading(value, text):
-    assert words.format_number(value) == text
 
 
 def test_parameters_are_written_with_symbol_and_unit():

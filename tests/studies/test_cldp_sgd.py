@@ -22,11 +22,12 @@ from explorer.studies.model import (
     default_sweep,
     quantity,
 )
+from explorer.studies.numbers import at_most
 from explorer.studies.pages import presets_of
 from explorer.studies.registry import get_study
-from explorer.studies.wording import at_most
 from tests.studies.checks import assert_page, assert_sound, last, preset_answer
 from tests.studies.context import Context
+from tests.waiting import time_limit
 
 SMALL = {"n": 400, "k": 100, "epochs": 3, "runs": 2, "randomiser": "r_inf"}
 EPOCHS = Sweep("epochs", 1, 3, 3, "lin")
@@ -116,7 +117,7 @@ def test_figure_5_as_presets(study):
     assert a.readout("theorem").value == pytest.approx(3.0859, abs=5e-5)
     assert a.readout("numerical").value == pytest.approx(0.556, abs=1e-3)
     assert a.readout("rounds").value == 1200
-    assert "guesses right at most" in a.guarantee.sentence
+    assert "is right at most" in a.guarantee.sentence
     said = " ".join(p.ours for p in presets_of(study))
     assert "4.82" in said
     assert "18.3" in said
@@ -377,7 +378,9 @@ if __name__ == "__main__":
 def test_training_runs_in_the_worker_process(tmp_path):
     script = tmp_path / "alone.py"
     script.write_text(_ALONE)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=time_limit(120)
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Pictures to train on: scikit-learn's digits, MNIST's files, and what is wrong with them."""
+"""Pictures to train on: the digits that ship, MNIST's files, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -51,6 +51,17 @@ def test_digits_are_split_by_their_seed():
     for images in (one, other):
         together = np.concatenate([images.x, images.x_test * 16])
         assert together.sum() == 561_718
+
+
+def test_the_digits_are_those_of_the_collection():
+    images = digits(0)
+    order = np.random.default_rng([0, 0]).permutation(1797)
+    x = np.concatenate([images.x_test * 16, images.x]).astype(np.uint8)[np.argsort(order)]
+    y = np.concatenate([images.y_test, images.y]).astype(np.uint8)[np.argsort(order)]
+    assert hashlib.sha256(x.tobytes()).hexdigest().startswith("8f26b2bd9d135c256808f68f14fdabdd")
+    assert hashlib.sha256(y.tobytes()).hexdigest().startswith("8ba4f891220f5e4c9c819638d1602d74")
+    # The counts that the collection itself gives for its test part.
+    assert np.bincount(y).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
 
 
 def test_clients_share_pictures_evenly():

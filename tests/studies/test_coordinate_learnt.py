@@ -234,9 +234,9 @@ def test_a_bit_that_is_known_is_not_thought_50_50():
     for p1, value in ((0.0, 0), (1.0, 1)):
         said = ask(p1=p1).guarantee.sentence
         assert said.startswith(f"Under this prior x₁ is always {value}: the report can tell")
-        assert "50:50" not in said
+        assert "both equally likely beforehand" not in said
     assert "Under this prior x₂ is always 0" in ask(p2=0.0, coordinate="2").guarantee.sentence
-    assert "50:50" in ask(p1=0.001).guarantee.sentence
+    assert "both equally likely beforehand" in ask(p1=0.001).guarantee.sentence
 
 
 def test_example_2_opens_with_a_level_that_grows():

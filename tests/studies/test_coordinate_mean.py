@@ -30,7 +30,8 @@ from explorer.studies.model import (
     default_request,
     default_sweep,
 )
-from explorer.studies.wording import at_most, odds
+from explorer.studies.numbers import at_most
+from explorer.studies.wording import odds
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -114,7 +115,7 @@ def test_what_the_presets_say_of_our_numbers():
     shown = curves(corollary)
     ratio = shown["paper"].y / shown["theorem2"].y
     np.testing.assert_allclose(ratio[shown["paper"].present], 6.0, rtol=0.03)
-    assert any("0.0165" in condition.margin for condition in corollary.conditions)
+    assert any("0.01646" in condition.margin for condition in corollary.conditions)
     worst = curves(ask(low=0.999, high=1.0, points=2, projected=True, x2=1.0)[-1])
     assert worst["paper_projected"].y[0] == pytest.approx(2.94, abs=0.01)
     assert worst["baseline_projected"].y[0] == pytest.approx(1.476, abs=1e-3)
@@ -338,23 +339,106 @@ def table_of_public_records(folder, n=4000, q=0.3):
     return path
 
 
-def test_the_coupling_of_a_public_file(tmp_path):
+def coupling_table(result):
+    return next(t for t in result.tables if t.key == "coupling")
+
+
+def test_the_upper_bound_of_a_public_file_is_what_budgets_are_made_for(tmp_path):
     context = Context()
     value = context.add_file(table_of_public_records(tmp_path))
     result = ask("mse", "n", 100, 1000, 3, context, q_from="file", public=value)[-1]
-    table = next(t for t in result.tables if t.key == "coupling")
-    assert [row[0] for row in table.rows] == ["a", "b", "c"]
-    for _, plug_in, lower, _ in table.rows:
+    table = coupling_table(result)
+    assert [row[:2] for row in table.rows] == [(c, "2 values, from the file") for c in "abc"]
+    for *_, upper, plug_in, lower in table.rows:
         # Sampling noise of the plug-in estimate is some 0.02 with 4000 records.
         assert plug_in == pytest.approx(0.3, abs=0.08)
         assert lower <= 0.3
-    q = max(row[1] for row in table.rows)
+        assert plug_in < upper < plug_in + 0.2
+    q = max(row[2] for row in table.rows)
     c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, q, 0.5 * (1 + q))
     assert result.readout("paper").value == pytest.approx(float(co.m_mean_mse(0.0, c, 1e4)))
     assert "line 4002: 2 fields, 3 expected" in result.notes[0]
-    assert any("never" in note or "public" in note for note in result.notes)
-    assumed = [c for c in result.conditions if "public file" in c.text]
-    assert assumed[0].holds is None
+    assert any("Never take the coupling from the protected records" in n for n in result.notes)
+    said = result.guarantee.sentence
+    assert (
+        "With confidence 95 % over 4,000 public records, if drawn independently from the "
+        f"population the reader believes in, coupling is at most {at_most(q)} and odds about a "
+        "most sensitive coordinate change at most e^0.2 = 1.222 times; else e^2 = 7.39"
+    ) in said
+    by_text = {c.text: c for c in result.conditions}
+    assert next(c for t, c in by_text.items() if "bound is one on the coupling" in t).holds is True
+    vouched = next(c for t, c in by_text.items() if "no values but those found" in t)
+    assert vouched.holds is None
+    assert "a: 2; b: 2; c: 2" in vouched.margin
+    surer = ask("mse", "n", 100, 1000, 3, context, q_from="file", public=value, beta=1e-6)[-1]
+    assert "With confidence 99.99 %" in surer.guarantee.sentence
+    assert max(row[2] for row in coupling_table(surer).rows) > q
+
+
+def test_declared_values_need_no_vouching_and_count_though_unseen(tmp_path):
+    lines = table_of_public_records(tmp_path).read_text().splitlines()
+    path = tmp_path / "declared.csv"
+    head = "a [0|1],b [0|1],c [0|1]"
+    path.write_text("\n".join([head, *lines[1:-1], "0,2,1", "1.0,0,1"]))
+    context = Context()
+    value = context.add_file(path)
+    result = ask("mse", "n", 100, 1000, 2, context, q_from="file", public=value)[-1]
+    assert not any("no values but those found" in c.text for c in result.conditions)
+    assert "line 4002, b: '2' is not one of the declared values 0, 1" in result.notes[0]
+    assert "4,001 records" in result.notes[0]
+    q = max(row[2] for row in coupling_table(result).rows)
+    path.write_text("\n".join(["a [0|1|2],b [0|1],c [0|1]", *lines[1:-1]]))
+    unseen = ask("mse", "n", 100, 1000, 2, q_from="file", public=context.add_file(path),
+                 context=context)[-1]  # fmt: skip
+    assert coupling_table(unseen).rows[0][2] == 1.0 > q
+    # At q = 1 nothing is better than protecting everything alike.
+    assert unseen.readout("exact").value == pytest.approx(unseen.readout("baseline").value)
+
+
+@pytest.mark.parametrize("head", ["a,b", "a [x|y],b"])
+def test_a_column_of_one_value_is_refused(tmp_path, head):
+    path = tmp_path / "constant.csv"
+    path.write_text(head + "\n" + "x,1\nx,2\n" * 40)
+    context = Context()
+    value = context.add_file(path)
+    with pytest.raises(ValueError, match=r"constant\.csv, column a: every record has the same val.*"
+                       r"remove the column, or give"):  # fmt: skip
+        ask(points=2, q_from="file", public=value, context=context)
+
+
+@pytest.mark.parametrize(
+    ("head", "reads_bins", "why"),
+    [
+        ("a,b", False, "a is cut in bins and the mechanism reads the numbers"),
+        ("a [-6:6],b [-6:6]", False, "a is cut in bins and the mechanism reads the numbers"),
+        ("a,b", True, "the bins of a were made from the records: declare its range"),
+        ("a [-6:6],b [-6:6]", True, ""),
+    ],
+)
+def test_bins_certify_only_what_reads_them(tmp_path, head, reads_bins, why):
+    # Two Gaussian columns of correlation 0.3 have 0.19 on two bins and 0.655 in truth.
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(20_000, 2))
+    x[:, 1] = 0.3 * x[:, 0] + math.sqrt(1 - 0.09) * x[:, 1]
+    path = tmp_path / "gauss.csv"
+    path.write_text(head + "\n" + "\n".join(f"{a:.3f},{b:.3f}" for a, b in x))
+    context = Context()
+    value = context.add_file(path)
+    own = {"q_from": "file", "public": value, "bins": 2, "reads_bins": reads_bins}
+    result = ask("mse", "n", 100, 1000, 2, context, **own)[-1]
+    row = coupling_table(result).rows[0]
+    assert row[3] == pytest.approx(0.19, abs=0.03)
+    assert row[2] < 0.655
+    condition = next(c for c in result.conditions if "bound is one on the coupling" in c.text)
+    assert condition.holds is (not why)
+    said = result.guarantee.sentence
+    if why:
+        assert why in condition.margin
+        assert f"estimate from 20,000 public records and no bound, as {why}" in said
+        assert "With confidence" not in said
+        assert "it is an estimate" in coupling_table(result).note
+    else:
+        assert "With confidence 95 % over" in said
 
 
 def test_a_public_file_whose_columns_settle_each_other(tmp_path):
@@ -364,8 +448,25 @@ def test_a_public_file_whose_columns_settle_each_other(tmp_path):
     context = Context()
     value = context.add_file(path)
     result = ask(points=2, q_from="file", public=value, bins=7, context=context)[-1]
-    table = next(t for t in result.tables if t.key == "coupling")
-    assert all(0.99 <= row[1] <= 1.0 for row in table.rows)
+    rows = coupling_table(result).rows
+    assert all(row[2] == 1.0 for row in rows)
+    assert all(0.99 <= row[3] <= 1.0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        ("a [yes|yes],b", "give every declared value once"),
+        ("a [5:1],b", "in brackets give the values a column can have"),
+        ("a [x],b", "in brackets give the values a column can have"),
+    ],
+)
+def test_headings_that_declare_nothing_are_refused(tmp_path, head, why):
+    path = tmp_path / "head.csv"
+    path.write_text(head + "\n" + "1,2\n2,1\n" * 5)
+    context = Context()
+    with pytest.raises(ValueError, match=rf"head\.csv, 'a \[.*{why}"):
+        ask(points=2, q_from="file", public=context.add_file(path), context=context)
 
 
 def test_on_the_axis_of_q_the_file_is_a_dot(tmp_path):
@@ -373,11 +474,14 @@ def test_on_the_axis_of_q_the_file_is_a_dot(tmp_path):
     value = context.add_file(table_of_public_records(tmp_path))
     result = ask(points=3, q_from="file", public=value, context=context)[-1]
     dot = curves(result)["file_q"]
-    assert dot.x[0] == pytest.approx(0.3, abs=0.08)
+    assert dot.x[0] == max(row[2] for row in coupling_table(result).rows)
+    assert dot.role is Role.EXACT
+    assert "upper bound at confidence 95 %" in dot.note
     c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, dot.x[0], 0.5 * (1 + dot.x[0]))
     assert dot.y[0] == pytest.approx(float(co.m_mean_mse(0.0, c, 1e4)))
     # The line on the axis is the slider, and the numbers beside the plot are there.
     assert result.readout("paper").value == pytest.approx(1.564, rel=1e-3)
+    assert "With confidence" not in result.guarantee.sentence
 
 
 def test_words_among_numbers_are_set_aside(tmp_path):
@@ -414,7 +518,7 @@ def test_the_guarantee_moves_with_the_sliders():
     weak, strong = (ask(points=2, level=v)[-1].guarantee for v in (1.0, 0.05))
     assert weak.sentence != strong.sentence
     assert "q = 0.1" in weak.sentence
-    assert "89:11" in weak.sentence
+    assert "88.08:11.92" in weak.sentence
     assert "not covered" in weak.add_remove
     assert weak.differences
 
@@ -437,7 +541,7 @@ def test_a_level_that_protects_nothing_is_said_in_words():
     assert "100:0" not in said
     # 20 reports of the paper's L = 0.7714.
     assert "with any beliefs become practically certain (level 15.43)" in said
-    assert "they can reach at most 89:11" in said
+    assert "they can reach at most 88.08:11.92" in said
 
 
 def test_sentences_end_once():

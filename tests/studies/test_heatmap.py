@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,23 @@ from hypothesis import strategies as st
 from explorer.geography.region import Region
 from explorer.privacy.bounds import Role
 from explorer.studies.heatmap import HeatmapStudy
+from explorer.studies.heatmap_conditions import conditions
 from explorer.studies.model import (
     Cancelled,
     Fidelity,
     Kind,
+    Origin,
     Request,
     Result,
     Selection,
+    all_sides,
     default_request,
     parameter,
     relevant,
 )
 from explorer.studies.pages import preset_request
 from tests.studies import walking
+from tests.waiting import time_limit
 
 REGION = Region(40.5, -74.3, 41.0, -73.6)
 
@@ -64,10 +69,20 @@ class FakeData:
         self._all = (rows, 40.5 + 0.5 * at[:, 0], -74.3 + 0.7 * at[:, 1])
         self._users = users
 
-    def points(self, box: Any, start: Any, end: Any, users: int | None, data_seed: int) -> Any:
+    def points(
+        self,
+        box: Any,
+        start: Any,
+        end: Any,
+        users: int | None,
+        data_seed: int,
+        share: Fraction | None,
+        check: Callable[[], None],
+    ) -> Any:
         self.queries += 1
         user, lat, lon = self._all
         used = self._users if users is None else min(users, self._users)
+        used = used if share is None else round(used * share)
         keep = user < used
         ones = np.ones(int(keep.sum()))
         return FakePoints(
@@ -271,6 +286,114 @@ def test_a_sample_of_users_is_said() -> None:
     assert not any("sampled" in note for note in answers(request_for(users=60))[-1].notes)
 
 
+def with_share(share: float, **values: Any) -> Request:
+    request = request_for(**values)
+    return replace(request, selection=replace(request.selection, share=share))
+
+
+def test_a_number_of_users_costs_twice_for_one_more_or_less() -> None:
+    """One user more pushes another out: what used to be called ε costs 2ε."""
+    said = answers(request_for(users=50, epsilon=1.0))[-1].guarantee
+    assert said.add_remove.startswith("2-DP (2ε) for the idealised real-valued mechanism: at most")
+    assert said.replace_one.startswith("2-DP (2ε): at most one of the sampled users is exchanged")
+    assert said.sentence.startswith(
+        "From at most 50 users picked by a public rule. Adding, removing or replacing one user "
+        "costs at most 2ε; users not picked are not used. Whether"
+    )
+    assert "a factor of at most 7.39 (e^2ε)" in said.sentence
+    assert "at most 89 % sure" in said.sentence  # 1/(1 + e⁻²) = .8808
+    # Whether fewer were there than asked for is no public knowledge.
+    assert answers(request_for(users=5000, epsilon=1.0))[-1].guarantee.add_remove == said.add_remove
+
+
+def test_a_share_of_users_costs_what_all_cost() -> None:
+    result = answers(with_share(0.5, epsilon=1.0))[-1]
+    said, without = result.guarantee, answers(request_for(epsilon=1.0))[-1].guarantee
+    assert (said.add_remove, said.replace_one) == (without.add_remove, without.replace_one)
+    assert said.sentence.startswith(
+        "Each user is in or out by a public rule; adding or removing one costs ε, replacing 2ε. "
+    )
+    assert said.sentence.endswith(without.sentence)
+    assert any(n.startswith("30 of 60 users are in the sample") for n in result.notes)
+    failing = answers(with_share(0.5, mechanism="gaussian", epsilon=1.0, delta=1e-6))[-1]
+    assert "one costs (1, 1e-6), replacing (1.455, 1e-6). " in failing.guarantee.sentence
+    assert failing.guarantee.add_remove.startswith("(1, 1e-6)-DP")
+
+
+def test_the_source_of_a_sample_stands_with_it() -> None:
+    assert any("sampled" in r.note for r in answers(request_for(users=5))[-1].guarantee.references)
+    assert not any("sampled" in r.note for r in answers(request_for())[-1].guarantee.references)
+
+
+ORIGINS = {
+    Origin.PUBLIC: True,
+    Origin.TYPED: None,
+    Origin.UNKNOWN: None,
+    Origin.DRAWN: False,
+    Origin.BUSIEST: False,
+    Origin.FIRST: False,
+    Origin.EXTENT: False,
+}
+
+
+def chosen(request: Request, what: str) -> Any:
+    (found,) = (c for c in conditions(request) if c.text.startswith(what))
+    assert "without looking at the data" in found.text
+    return found
+
+
+@pytest.mark.parametrize(("origin", "holds"), ORIGINS.items())
+def test_a_region_found_from_the_data_breaks_its_condition(origin: Origin, holds: Any) -> None:
+    assert set(ORIGINS) == set(Origin)
+    request = request_for()
+    selection = replace(request.selection, region_from=all_sides(origin))
+    assert chosen(replace(request, selection=selection), "The region").holds is holds
+    # One side is enough.
+    sides = (Origin.PUBLIC, origin, Origin.PUBLIC, Origin.PUBLIC)
+    selection = replace(selection, region_from=sides)
+    found = chosen(replace(request, selection=selection), "The region")
+    assert found.holds is holds
+    assert found.margin
+
+
+def test_a_time_range_says_where_it_came_from() -> None:
+    request = request_for()
+    texts = [c.text for c in conditions(request)]
+    assert not any("time range was" in text for text in texts)  # all times are nobody's choice
+    for origin, holds in ORIGINS.items():
+        selection = replace(request.selection, end="2010-01-01T00:00:00Z", time_from=origin)
+        found = chosen(replace(request, selection=selection), "The time range")
+        assert found.holds is holds
+
+
+def test_settings_hold_while_they_are_constants() -> None:
+    assert chosen(request_for(resolution="256"), "ε, Δ").holds is True
+    moved = chosen(request_for(epsilon=0.7, resolution="256"), "ε, Δ")
+    assert (moved.holds, moved.margin) == (None, "whoever chose ε must vouch for that")
+    assumed = request_for(mechanism="least-squares", n0=7, resolution="256")
+    vouched = chosen(assumed, "ε, Δ")
+    assert vouched.holds is None
+    assert "own count gives no privacy" in vouched.margin
+    found = replace(assumed, selection=replace(assumed.selection, n0_from=Origin.EXTENT))
+    assert chosen(found, "ε, Δ").holds is False
+    sampled = chosen(request_for(users=200, resolution="256"), "ε, Δ")
+    assert "the sample of users" in sampled.text
+    paper = preset_request(HeatmapStudy(), HeatmapStudy.presets[0])
+    selection = replace(request_for(users=200).selection)
+    assert chosen(replace(paper, selection=selection), "ε, Δ").holds is True
+    other = replace(selection, data_seed=1)
+    assert chosen(replace(paper, selection=other), "ε, Δ").holds is None
+
+
+def test_where_a_choice_came_from_changes_no_picture() -> None:
+    context = FakeContext(FakeData())
+    request = request_for()
+    typed = replace(request.selection, region_from=all_sides(Origin.TYPED))
+    answers(request, context)
+    answers(replace(request, selection=typed), context)
+    assert context.data.queries == 1
+
+
 def test_both_schedules() -> None:
     theory = answers(request_for(variant="theory", w=20))[-1]
     split = {r.key: r.value for r in theory.readouts if r.key.startswith("epsilon_level_")}
@@ -426,8 +549,8 @@ def test_replacing_one_has_one_level_in_guarantee_condition_and_note(mechanism: 
     assert result.guarantee.replace_one.startswith("(1.455, 1e-6)-DP")
     (condition,) = (c for c in result.conditions if "not published" in c.text)
     assert condition.margin.endswith("at (1.455, 1e-6)")
-    (note,) = (note for note in result.notes if "sampled" in note)
-    assert note.endswith("replace-one, at (1.455, 1e-6).")
+    assert result.guarantee.add_remove.startswith("(1.455, 1e-6)-DP")
+    assert "replacing one user costs at most (1.455, 1e-6); " in result.guarantee.sentence
     assert any(c.margin.endswith("their ε add up, as their δ do") for c in result.conditions)
     pure = answers(request_for(users=50))[-1]
     assert any(c.margin.endswith("their ε add up") for c in pure.conditions)
@@ -504,4 +627,4 @@ found = [m for m in ("numba", "cvxpy", "scipy.optimize", "scipy.stats", "PySide6
          if m in sys.modules]
 assert not found, found
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=time_limit(120))

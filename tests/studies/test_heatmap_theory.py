@@ -14,7 +14,7 @@ from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
 from explorer.studies.heatmap_theory import HeatmapTheory
 from explorer.studies.heatmap_theory.simulation import Experiment, errors
 from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
-from explorer.studies.wording import at_most
+from explorer.studies.numbers import at_most
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -184,7 +184,7 @@ def test_too_few_users_for_shares():
 def test_the_shuffle_guarantee_counts_deltas():
     promised = ask("bits", "B", 1, 10, 3, epsilon=1.0, delta=1e-5).guarantee
     # Two hops of (ε, δ): (2ε, (1 + e^ε)δ), rounded up.
-    assert "(2, 3.8e-5)" in promised.replace_one
+    assert "(2, 3.719e-5)" in promised.replace_one
     missing = ask("missing", "B", 1, 64, 3, epsilon=1.0).guarantee
     assert "adds at most half of itself" in missing.sentence
 
@@ -275,7 +275,7 @@ def test_it_stops_when_told_to():
 
 def test_what_is_promised_moves_with_the_sliders():
     one, two = (ask(epsilon=e).guarantee for e in (1.0, 2.0))
-    assert "74" in one.sentence
+    assert "73.11 times" in one.sentence
     assert one.sentence != two.sentence
     assert "2-DP" in one.replace_one
     assert one.differences
@@ -297,11 +297,13 @@ def test_why_the_schedules_differ_is_what_the_bars_show(values, levels):
     bars, why = curves(result), result.guarantee.differences[0]
     theorem, experiments = (bars[key].y[list(levels)] for key in ("theory", "experiments"))
     assert (
-        f"level q = {levels[0]} has ε {theorem[0]:.4g} in the theorem, {experiments[0]:.4g} in the "
-        "experiments"
+        f"level q = {levels[0]} has ε {at_most(theorem[0])} in the theorem, "
+        f"{at_most(experiments[0])} in the experiments"
     ) in why
     if len(levels) == 2:
-        finest = f"the finest, {levels[1]}, has {theorem[1]:.4g} and {experiments[1]:.4g}."
+        finest = (
+            f"the finest, {levels[1]}, has {at_most(theorem[1])} and {at_most(experiments[1])}."
+        )
         assert why.endswith(finest)
     else:
         assert "finest" not in why

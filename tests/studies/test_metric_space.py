@@ -12,7 +12,6 @@ from explorer.studies.metric_space import (
     KINDS,
     MATRIX,
     POINTS,
-    SpaceFileError,
     chosen_space,
     half_circumference,
     read_matrix,
@@ -20,6 +19,7 @@ from explorer.studies.metric_space import (
     space_parameters,
 )
 from explorer.studies.model import Kind, Request, relevant
+from explorer.studies.text_tables import TableFileError
 from tests.studies.context import Context
 
 PARAMETERS = {p.key: p for p in space_parameters()}
@@ -72,7 +72,8 @@ def test_only_what_a_kind_needs_is_asked():
     }
     assert shown["sphere"] == {"space", "space_unit", "space_earth"}
     assert shown["clustered"] == {"space", "space_clusters", "space_each", "space_near"}
-    assert shown["points"] == {"space", "space_unit", "space_points", "space_norm"}
+    own = {"space_points", "space_norm", "space_decimal"}
+    assert shown["points"] == {"space", "space_unit", *own}
     assert all(p.group == "space" for p in PARAMETERS.values())
     few = {p.key for p in space_parameters(("clustered", "discrete"), "clustered")}
     assert few == {"space", "space_clusters", "space_each", "space_near", "space_items"}
@@ -170,7 +171,7 @@ def test_great_circles_say_which_columns_they_do_not_use(tmp_path):
     ],
 )
 def test_what_is_no_metric_is_named_with_its_place(text, said, tmp_path):
-    with pytest.raises(SpaceFileError) as error:
+    with pytest.raises(TableFileError) as error:
         read_matrix(str(write(tmp_path, text)), "mine.csv", "")
     assert said in str(error.value)
     assert str(error.value).startswith("mine.csv")
@@ -178,10 +179,10 @@ def test_what_is_no_metric_is_named_with_its_place(text, said, tmp_path):
 
 
 def test_files_that_cannot_be_read_say_so(tmp_path):
-    with pytest.raises(SpaceFileError, match=r"mine.csv, line 2: not UTF-8 text; save"):
+    with pytest.raises(TableFileError, match=r"mine.csv, line 2: not UTF-8 text; save"):
         read_matrix(str(write(tmp_path, "A,B\nMünchen,0\n", encoding="latin-1")), "mine.csv", "")
     long = "\n".join("0,1" for _ in range(1200))
-    with pytest.raises(SpaceFileError, match=r"line 1001: more than 1000 items"):
+    with pytest.raises(TableFileError, match=r"line 1001: more than 1000 items"):
         read_points(str(write(tmp_path, long)), "mine.csv", "", "2", 1.0)
 
 
@@ -225,7 +226,7 @@ def test_lines_without_a_point_are_set_aside_and_counted(tmp_path):
     ],
 )
 def test_files_without_points_are_refused(text, said, tmp_path):
-    with pytest.raises(SpaceFileError) as error:
+    with pytest.raises(TableFileError) as error:
         read_points(str(write(tmp_path, text)), "mine.csv", "", "2", 1.0)
     assert said in str(error.value)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.studies import records
-from explorer.studies.records import number, numeric, read_records, what_was_read
+from explorer.studies.records import numeric, read_records, what_was_read
 
 
 def table(folder, text, name="t.csv"):
@@ -76,7 +76,23 @@ def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
     assert "only the first 3 are read" in what_was_read(found, 3)
 
 
-@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "-inf", "1_000", "1,5"])
-def test_words_are_no_numbers(text):
-    assert np.isnan(number(text))
-    assert number(" 1e3 ") == 1000.0
+def test_decimal_commas_between_semicolons(tmp_path):
+    found = numeric(table(tmp_path, "a;b\n0,5;1\n1,5;2\n1e2;,5\n"))
+    np.testing.assert_array_equal(found.values, [[0.5, 1], [1.5, 2], [100, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("field", "why"),
+    [
+        ("1e308", "1e308 is too large (at most 1e100)"),
+        ("-2e100", "-2e100 is too large (at most 1e100)"),
+        ("1e-101", "1e-101 is too small (at least 1e-100, or 0)"),
+        ("1e-999", "1e-999 is too small (at least 1e-100, or 0)"),
+        ("1\x1f", "'1\\x1f' is not a number"),
+        ('"1,5"', "'1,5' has a decimal comma; between commas write a decimal point"),
+    ],
+)
+def test_numbers_out_of_range_are_set_aside_by_line_and_field(tmp_path, field, why):
+    found = numeric(table(tmp_path, f"a,b\n1,2\n3,{field}\n4,5\n"))
+    assert found.values.shape == (2, 2)
+    assert [str(item) for item in found.set_aside] == [f"line 3, b: {why}"]

@@ -11,8 +11,8 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Scale, Sweep, default_request
+from explorer.studies.numbers import at_least
 from explorer.studies.unbounded import Unbounded
-from explorer.studies.wording import at_least
 from tests.studies import walking
 
 STUDY = Unbounded()
@@ -143,7 +143,7 @@ def test_few_draws_need_no_concentration():
 
 def test_what_is_left_at_a_distance_is_said():
     near = ask(d=0.04).guarantee.sentence
-    assert "in 5 hops, ε is 1 and δ is 1.6e-11." in near
+    assert "in 5 hops, ε is 1 and δ is 1.553e-11." in near
     within = ask(d=0.004, r=0.008)
     assert "The distance looked at, 49.8 mi, is not more: the same holds" in (
         within.guarantee.sentence
@@ -151,7 +151,7 @@ def test_what_is_left_at_a_distance_is_said():
     assert "hop" not in within.guarantee.sentence
     assert "d = 0.004 is within r, δ" in within.conditions[3].margin
     assert "in 2 hops" in ask(d=0.009, r=0.008).conditions[3].margin
-    assert "55 times in 100" in near
+    assert "54.99 times in 100" in near
     far = ask(d=1.0, eps=2.0)
     assert "nothing is promised any more" in far.guarantee.sentence
     assert far.conditions[3].holds is False

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from explorer.studies.model import Scale, Sweep, default_request, default_sweep, quantity
+from explorer.studies.numbers import nearest
+from explorer.studies.pages import page_of, presets_of
 from explorer.studies.registry import get_study
-from explorer.studies.wording import signed
 from tests.studies import walking
 
 STUDIES = ("choose-alpha", "itemwise", "linear-queries", "frequency", "unbounded")
@@ -78,9 +79,9 @@ def test_nothing_is_the_better_the_shorter_and_no_number_has_a_hyphen(name):
 
 
 def test_numbers_below_zero_have_a_minus_sign():
-    assert signed(-27.6310211) == "−27.63"
-    assert signed(-1.118) == "−1.118"
-    assert signed(2.5) == "2.5"
+    assert nearest(-27.6310211) == "−27.63"
+    assert nearest(-1.118) == "−1.118"
+    assert nearest(2.5) == "2.5"
     few = result_of(get_study("itemwise"), "alpha0", model="local", m=10)
     assert "limit −" in few.conditions[0].margin
     draws = result_of(get_study("unbounded"), "alpha")
@@ -110,7 +111,7 @@ def test_conditions_of_the_theorem_name_the_items_of_their_model(model, yes, no)
 
 def test_a_sentence_about_a_change_closes_its_comma():
     sentence = result_of(get_study("itemwise"), "alpha0").guarantee.sentence
-    assert "0.008 of the largest distance apart, guesses right" in sentence
+    assert "0.008 of the largest distance apart, both equally likely" in sentence
 
 
 def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
@@ -129,3 +130,25 @@ def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
         assert found[h][2] == pytest.approx(1 / h)
     for number in ("0.12", "8.3", "27 at 0.147", "18 at 0.25", "in ℓ∞"):
         assert number in preset.ours
+
+
+@pytest.mark.parametrize(
+    "study_id",
+    ["choose-alpha", "coordinate-learnt", "coordinate-mean", "frequency", "itemwise",
+     "linear-queries", "private-regression", "unbounded"],
+)  # fmt: skip
+def test_what_a_paper_prints_is_said_of_its_first_version(study_id):
+    # The texts are arXiv 2405.02665 v1 and 2410.18404 v1; both have newer versions.
+    page = page_of(get_study(study_id))
+    assert page.errata
+    for erratum in page.errata:
+        assert erratum.startswith("The paper (v1)"), erratum
+    assert any("v1)" in str(source) for source in page.sources)
+
+
+def test_example_2_claims_what_the_paper_states():
+    # It states δ₁ = 0 and that two copies can tell x₁ = 1; the other levels are ours.
+    found = {p.key: p for p in presets_of(get_study("coordinate-learnt"))}
+    assert "log" not in found["example2"].claim
+    assert "δ₁ = 0" in found["example2"].claim
+    assert "(0, log 3, log 3)" in found["example2"].ours

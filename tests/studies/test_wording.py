@@ -1,4 +1,4 @@
-"""Numbers in sentences: rounded to the side on which what is said stays true."""
+"""Sentences about odds, and names of curves."""
 
 from __future__ import annotations
 
@@ -9,37 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.privacy.bounds import Role
-from explorer.studies.wording import at_least, at_most, guesses, odds, times, with_role
-
-
-@pytest.mark.parametrize(
-    ("value", "up", "down"),
-    [
-        (3.848989, "3.849", "3.848"),
-        (0.0806785, "0.08068", "0.08067"),
-        (0.1 + 0.2, "0.3", "0.3"),
-        (25.0, "25", "25"),
-        (1e-6, "1e-6", "1e-6"),
-        (2.8312e-6, "2.832e-6", "2.831e-6"),
-        (99.99999, "100", "99.99"),
-        (0.0, "0", "0"),
-    ],
-)
-def test_bounds_are_rounded_to_their_own_side(value, up, down):
-    assert (at_most(value), at_least(value)) == (up, down)
-
-
-@given(st.floats(1e-300, 1e300), st.integers(1, 6))
-def test_rounding_moves_by_one_digit_at_most(value, digits):
-    up, down = float(at_most(value, digits)), float(at_least(value, digits))
-    assert down <= value * (1 + 1e-11)
-    assert up >= value * (1 - 1e-11)
-    assert up - down <= 1.001 * 10.0 ** (math.floor(math.log10(value)) + 1 - digits) * 10
-
-
-def test_infinity_and_nothing_are_said_as_they_are():
-    assert at_most(math.inf) == "inf"
-    assert at_least(0.0) == "0"
+from explorer.studies.wording import guesses, odds, times, times_in_100, with_role
 
 
 @given(st.floats(0, 900), st.floats(0, 1))
@@ -49,6 +19,23 @@ def test_odds_are_never_below_the_best_test(epsilon, delta):
     low = math.exp(-epsilon)
     assert right + wrong == pytest.approx(100)
     assert right >= 100 * (1 + delta * low) / (1 + low) - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (0.5, "50"),
+        (0.50873, "50.88"),
+        (0.5088, "50.88"),
+        (0.508800001, "50.89"),
+        (0.51826, "51.83"),
+        (0.99989, "99.99"),
+        (0.99991, "100"),
+        (1.0, "100"),
+    ],
+)
+def test_times_in_100_are_rounded_up_to_the_hundredth(chance, said):
+    assert times_in_100(chance) == said
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "best"), [(0.0, 0.0, "50:50"), (0.0, 0.1, "55:45")])

@@ -18,15 +18,13 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
 from tests.ui.tiny_study import TinyStudy
+from tests.waiting import time_limit
 
 if TYPE_CHECKING:
     from explorer.ui.main_window import MainWindow
 
-# Machines that run tests are at times much slower than those that people sit at.
-QtBot.waitUntil.__kwdefaults__["timeout"] = 30_000
-
 THREAD_GRACE_S = 3.0
-"""How long a thread that was told to end may take to do so."""
+"""How long a thread that was told to end may take to do so on a quiet machine."""
 
 
 @dataclass
@@ -67,7 +65,7 @@ class LeakGuard:
         return found
 
     def _running_threads(self) -> list[threading.Thread]:
-        end = time.monotonic() + THREAD_GRACE_S
+        end = time.monotonic() + time_limit(THREAD_GRACE_S)
         while True:
             running = [
                 t

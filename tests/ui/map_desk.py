@@ -37,7 +37,7 @@ class Desk:
         qtbot.waitExposed(self.widget)
 
     def load(self, path: Path, **how: object) -> None:
-        with self.qtbot.waitSignal(self.data.loaded, timeout=30_000):
+        with self.qtbot.waitSignal(self.data.loaded):
             self.data.open(path, **how)
 
     def answered(self) -> object:
@@ -47,7 +47,6 @@ class Desk:
                 self.map.current_result is not None
                 and self.map.current_result.request == self.controller.request
             ),
-            timeout=30_000,
         )
         return self.map.current_result
 
@@ -55,7 +54,7 @@ class Desk:
         """Wait for a picture with its metrics."""
         self.answered()
         self.qtbot.waitUntil(
-            lambda: self.map.current_result.readout("similarity").value is not None, timeout=30_000
+            lambda: self.map.current_result.readout("similarity").value is not None
         )
         return self.map.current_result
 

@@ -25,6 +25,7 @@ from explorer.studies.model import (
     SpacePicture,
     Table,
 )
+from tests.waiting import time_limit
 
 SOURCE = Reference("A made-up paper", "Theorem 1")
 _ONLY_SLOW = (("mode", ("slow",)),)
@@ -83,7 +84,7 @@ class MarksStudy:
         if request["mode"] == "slow":
             for step in range(request["steps"]):
                 yield self._result(request, path, False, step / request["steps"])
-                end = time.monotonic() + 0.05
+                end = time.monotonic() + time_limit(0.05)
                 while time.monotonic() < end:
                     context.check()
                     time.sleep(0.002)

@@ -59,7 +59,7 @@ def test_the_controls_of_the_dialogs_have_names(open_window, settled, qtbot, tmp
     window.data_panel.show_busiest()
     path = tmp_path / "odd.csv"
     path.write_text("a;b;c\n" + "".join(f"{i};48.{i};11.{i}\n" for i in range(20)))
-    with qtbot.waitSignal(window.data.mapping_needed, timeout=10_000):
+    with qtbot.waitSignal(window.data.mapping_needed):
         window.files.open_data(path, ask=True)
     dialogs = [w for w in window.findChildren(QWidget) if w.isWindow() and w.inherits("QDialog")]
     assert len(dialogs) == 5
@@ -69,7 +69,7 @@ def test_the_controls_of_the_dialogs_have_names(open_window, settled, qtbot, tmp
         buttons = [b.text() for b in dialog.findChildren(QAbstractButton)]
         assert mnemonics(labels + buttons) == []
         dialog.close()
-    qtbot.waitUntil(lambda: not window.data.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not window.data.busy)
 
 
 def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
@@ -83,11 +83,11 @@ def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
         "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileName",
         lambda *_: (str(path), ""),
     )
-    with qtbot.waitSignal(window.data.mapping_needed, timeout=10_000):
+    with qtbot.waitSignal(window.data.mapping_needed):
         window.menus.actions["open-mapping"].trigger()
     dialog = window.data_panel.dialog("mapping")
     assert dialog.problem == ""
-    with qtbot.waitSignal(window.data.loaded, timeout=20_000):
+    with qtbot.waitSignal(window.data.loaded):
         qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert window.data.current.rows == 20
     assert window.keeper.recent[0].endswith("sure.csv")

@@ -284,7 +284,7 @@ def test_long_curves_are_thinned_and_keep_their_ends() -> None:
 @pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
 def test_nothing_of_the_workspace_is_cut_off(tiny, qtbot, size) -> None:
     tiny.resize(*size)
-    qtbot.wait(10)
+    qtbot.turns()
     bounds = tiny.workspaces["bounds"]
     for bar in (bounds.x_bar, bounds.y_bar):
         for child in bar.findChildren(QWidget):

@@ -232,7 +232,7 @@ def test_the_comparison_comes_back(window, open_window, settled, qtbot) -> None:
 @pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
 def test_everything_has_a_name_and_room(window, qtbot, size) -> None:
     window.resize(*size)
-    qtbot.wait(10)
+    qtbot.turns()
     assert window.width() == size[0]
     assert check(window) == []
     for bar in (window.compare.common, window.compare.bar):

@@ -12,8 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.checkins import Mapping
+from explorer.checkins.columns import bad_cells
+from explorer.studies.model import Origin
 from explorer.ui.controllers.first_region import first_region
-from explorer.ui.dialogs.open_checkins import bad_cells
 from explorer.ui.panels.time_range import month_ranges
 from tests.ui.map_desk import Desk, made_checkins, opened
 
@@ -66,21 +67,22 @@ def test_a_generated_file_is_loaded_and_described(desk: Desk, checkins) -> None:
     assert f"{data.rows:,} check-ins of {data.users} users" in desk.panel.counts.text()
     selection = desk.session.state.selection
     assert selection.data == data.fingerprint
-    assert selection.users == 200
+    assert not selection.sampled
     assert stages == sorted(stages)
     assert not desk.map.banner.isVisible()
     result = desk.answered()
     used = result.readout("users_used").value
     assert used > 0
-    assert f"{used:,.0f} of " in desk.panel.user_count.text()
-    assert "all are used" in desk.panel.user_count.text()
+    assert f"{used:,.0f} of {used:,.0f} users" in desk.panel.sample.count.text()
 
 
 def test_the_first_region_is_the_densest_area(desk: Desk, checkins) -> None:
     desk.load(checkins)
     data, region = desk.data.current, desk.region
     inside = data.points(region.box).rows
-    assert region == first_region(data)
+    assert (region, Origin.FIRST) == first_region(data)
+    assert desk.session.state.selection.region_origin is Origin.FIRST
+    assert "✗ found by the program" in desk.panel.region_from.text()
     assert region.north - region.south == pytest.approx(0.35, abs=1e-5)
     assert inside > 0.3 * data.rows
 
@@ -98,7 +100,7 @@ def test_check_ins_at_one_place_get_a_region(desk: Desk, tmp_path) -> None:
 
 
 def test_the_sample_is_known_as_synthetic(desk: Desk) -> None:
-    with desk.qtbot.waitSignal(desk.data.loaded, timeout=30_000):
+    with desk.qtbot.waitSignal(desk.data.loaded):
         desk.data.open_sample()
     assert desk.panel.badge.text() == "synthetic data"
     assert "Synthetic" in desk.panel.file_name.text()
@@ -119,9 +121,9 @@ def test_a_load_is_cancelled_and_the_data_before_stay(desk: Desk, checkins, tmp_
     desk.data.progress.connect(seen.append)
     desk.data.open(large)
     assert desk.panel.load_bar.isVisible()
-    desk.qtbot.waitUntil(lambda: bool(seen), timeout=20_000)
+    desk.qtbot.waitUntil(lambda: bool(seen))
     assert "MB" in desk.panel.load_bar.text.text()
-    with desk.qtbot.waitSignal(desk.data.cancelled, timeout=5_000):
+    with desk.qtbot.waitSignal(desk.data.cancelled):
         desk.qtbot.mouseClick(desk.panel.load_bar.button, Qt.MouseButton.LeftButton)
     assert not desk.panel.load_bar.isVisible()
     assert desk.data.current is before
@@ -144,7 +146,7 @@ def test_a_bad_file_is_refused_and_the_data_before_stay(
     before = desk.data.current
     path = tmp_path / name
     path.write_bytes(content)
-    with desk.qtbot.waitSignal(desk.data.failed, timeout=10_000) as failed:
+    with desk.qtbot.waitSignal(desk.data.failed) as failed:
         desk.data.open(path)
     assert said in str(failed.args[0])
     assert name in str(failed.args[0])
@@ -153,7 +155,7 @@ def test_a_bad_file_is_refused_and_the_data_before_stay(
 
 
 def test_a_missing_file_is_refused(desk: Desk, tmp_path) -> None:
-    with desk.qtbot.waitSignal(desk.data.failed, timeout=10_000) as failed:
+    with desk.qtbot.waitSignal(desk.data.failed) as failed:
         desk.data.open(tmp_path / "nowhere.txt")
     assert "does not exist" in str(failed.args[0])
 
@@ -162,7 +164,7 @@ def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
     path = tmp_path / "odd.csv"
     rows = "".join(f"{11 + i / 900:.4f},p{i % 7},{48 + i / 1000:.4f},x{i}\n" for i in range(40))
     path.write_text("a,b,c,d\n" + rows)
-    with desk.qtbot.waitSignal(desk.data.mapping_needed, timeout=10_000):
+    with desk.qtbot.waitSignal(desk.data.mapping_needed):
         desk.data.open(path)
     dialog = desk.panel.dialog("mapping")
     assert dialog.table.rowCount() > 5
@@ -180,7 +182,7 @@ def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
     assert dialog.problem == ""
     assert "40 of the first 40 rows" in dialog.verdict.text()
-    with desk.qtbot.waitSignal(desk.data.loaded, timeout=20_000):
+    with desk.qtbot.waitSignal(desk.data.loaded):
         desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert desk.data.current.users == 7
     assert desk.data.current.rows == 40
@@ -191,7 +193,7 @@ def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
 
 
 def test_a_sure_file_can_be_asked_about_too(desk: Desk, checkins) -> None:
-    with desk.qtbot.waitSignal(desk.data.mapping_needed, timeout=10_000):
+    with desk.qtbot.waitSignal(desk.data.mapping_needed):
         desk.data.open(checkins, ask=True)
     dialog = desk.panel.dialog("mapping")
     assert dialog.mapping == dialog.request.preview.mapping
@@ -216,7 +218,6 @@ def test_the_same_file_with_other_columns_is_another_picture(desk: Desk, tmp_pat
             desk.map.current_result is not None
             and desk.map.current_result.readout("users_in_file").value == 60
         ),
-        timeout=10_000,
     )
 
 
@@ -256,7 +257,7 @@ def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path
     assert "95.0" in tops[0].child(0).text(1)
     target = tmp_path / "aside.csv"
     dialog.export_to(target)
-    desk.qtbot.waitUntil(lambda: "4 rows written" in dialog.message.text(), timeout=10_000)
+    desk.qtbot.waitUntil(lambda: "4 rows written" in dialog.message.text())
     assert "yesterday" in target.read_text()
     dialog.close()
     desk.qtbot.waitUntil(lambda: desk.panel.dialog("report") is None)
@@ -287,7 +288,7 @@ def test_the_busiest_cell_becomes_the_region(desk: Desk, checkins) -> None:
     before = desk.region
     desk.qtbot.mouseClick(desk.panel.busiest_button, Qt.MouseButton.LeftButton)
     dialog = desk.panel.dialog("busiest")
-    desk.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0, timeout=10_000)
+    desk.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0)
     counts = [
         int(dialog.table.item(i, 0).text().replace(",", "")) for i in range(dialog.table.rowCount())
     ]
@@ -327,24 +328,85 @@ def test_months_cover_a_span() -> None:
     assert ranges == [("December 2009", "2009-12-01T00:00:00Z", "2010-01-01T00:00:00Z")]
 
 
+def choose_users(desk: Desk, mode: str) -> None:
+    box = desk.panel.sample.mode
+    box.setCurrentIndex(box.findData(mode))
+    box.activated.emit(box.currentIndex())
+
+
 def test_users_are_sampled_and_all_can_be_taken(desk: Desk, checkins) -> None:
     desk.load(checkins)
-    type_into(desk.panel.users, "10")
+    sample = desk.panel.sample
+    assert not sample.number.isVisible()
+    choose_users(desk, "number")
+    assert desk.session.state.selection.users == 200
+    assert "so all are used" in _count_of(desk)
+    type_into(sample.number, "10")
     assert desk.answered().readout("users_used").value == 10
     ten = desk.answered().surface("true").values
-    type_into(desk.panel.seed, "3")
+    type_into(sample.seed, "3")
     assert desk.session.state.selection.data_seed == 3
     assert (desk.answered().surface("true").values != ten).any()
-    desk.panel.all_users.setChecked(True)
+    choose_users(desk, "share")
+    assert not sample.number.isVisible()
+    type_into(sample.share, "25")
+    assert desk.session.state.selection.share == 0.25
     result = desk.answered()
-    assert desk.session.state.selection.users is None
+    assert 0 < result.readout("users_used").value < result.readout("users_in_region").value
+    choose_users(desk, "all")
+    result = desk.answered()
+    assert not desk.session.state.selection.sampled
     assert result.readout("users_used").value == result.readout("users_in_region").value
-    assert not desk.panel.users.isEnabled()
-    type_into(desk.panel.seed, "-1")
-    assert desk.session.state.selection.data_seed == 3
+    assert not sample.seed.isVisible()
     desk.session.undo()
+    assert desk.session.state.selection.share == 0.25
+    assert sample.mode.currentData() == "share"
+    type_into(sample.seed, "-1")
+    assert desk.session.state.selection.data_seed == 3
+    choose_users(desk, "number")
+    assert desk.session.state.selection.users == 10  # as it was last
+    type_into(sample.number, "0")
     assert desk.session.state.selection.users == 10
-    assert not desk.panel.all_users.isChecked()
+
+
+def _count_of(desk: Desk) -> str:
+    desk.answered()
+    return desk.panel.sample.count.text()
+
+
+def test_a_region_says_where_it_came_from(desk: Desk, checkins) -> None:
+    desk.load(checkins)
+
+    def origin() -> Origin:
+        return desk.session.state.selection.region_origin
+
+    assert origin() is Origin.FIRST
+    assert desk.answered().conditions[1].holds is False
+    region = desk.region
+    for side in ("south", "west", "north"):
+        type_into(desk.panel.sides[side], f"{getattr(region, side) - 0.01:.3f}")
+    assert origin() is Origin.FIRST  # one side is still the program's
+    assert "✗ east: found by the program" in desk.panel.region_from.text()
+    type_into(desk.panel.sides["east"], f"{region.east + 0.01:.3f}")
+    assert origin() is Origin.TYPED
+    assert "○ typed in" in desk.panel.region_from.text()
+    assert desk.answered().conditions[1].holds is None
+    desk.map.set_region_box((40.5, -74.3, 41.0, -73.6))
+    assert origin() is Origin.DRAWN
+    assert "✗ drawn on the map" in desk.panel.region_from.text()
+    desk.session.undo()
+    assert origin() is Origin.TYPED
+
+
+def test_an_end_that_nobody_chose_stays_open(desk: Desk, checkins) -> None:
+    """The fields show when the check-ins begin and end; only what is changed is a choice."""
+    desk.load(checkins)
+    time = desk.panel.time
+    time.end.setDateTime(time.end.dateTime().addDays(-3))
+    selection = desk.session.state.selection
+    assert selection.start is None
+    assert selection.end is not None
+    assert selection.time_from is Origin.TYPED
 
 
 def test_closing_during_a_load_leaves_no_thread(qtbot, tmp_path) -> None:
@@ -367,7 +429,7 @@ def test_two_loads_at_once_end_with_the_second(desk: Desk, checkins, tmp_path) -
     desk.data.loaded.connect(loaded.append)
     desk.data.open(checkins)
     desk.data.open(other)
-    desk.qtbot.waitUntil(lambda: not desk.data.busy, timeout=20_000)
+    desk.qtbot.waitUntil(lambda: not desk.data.busy)
     assert [data.basename for data in loaded] == ["other.txt"]
     assert desk.data.current.basename == "other.txt"
 
@@ -376,4 +438,4 @@ def test_no_question_is_asked_by_a_modal_box(desk: Desk, checkins, monkeypatch) 
     monkeypatch.setattr(QMessageBox, "exec", lambda *_: pytest.fail("a modal box"))
     desk.load(checkins)
     desk.data.open("nowhere")
-    desk.qtbot.waitUntil(lambda: not desk.data.busy, timeout=10_000)
+    desk.qtbot.waitUntil(lambda: not desk.data.busy)

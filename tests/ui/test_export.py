@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,12 @@ from PIL import Image
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
+from explorer.engine.recipe import Recipe
 from explorer.figures.read_recipe import recipe_of
-from explorer.studies.model import Scale, Sweep
-from explorer.ui.controllers.export_controller import ExportController, ExportJob
+from explorer.geography.region import Region
+from explorer.resources import samples
+from explorer.studies.model import Origin, Scale, Sweep
+from explorer.ui.controllers.export_controller import ExportController, ExportJob, rendered
 from explorer.ui.dialogs.export import FORMATS
 from explorer.ui.errors import Problem
 
@@ -40,7 +44,7 @@ def export(qtbot, monkeypatch, tmp_path):
         for name, value in choices.items():
             box = getattr(dialog, name)
             box.setCurrentIndex(box.findData(value))
-        with qtbot.waitSignal(window.output.controller.done, timeout=60_000):
+        with qtbot.waitSignal(window.output.controller.done):
             dialog.save.click()
         return path
 
@@ -71,7 +75,8 @@ def test_every_format_goes_out_and_comes_back(tiny, export, settled, qtbot, fmt)
     tiny.session.set_values({"eps": 2.0, "slow": True})
     tiny.session.set_quantity("error")
     bounds.plot.reset_view()
-    tiny.files.open_any(path)
+    with qtbot.waitSignal(tiny.files.recognised):
+        tiny.files.open_any(path)
     settled(tiny)
     assert tiny.session.request() == asked
     back = bounds.view_state()
@@ -104,7 +109,7 @@ def test_another_size_is_a_size_of_ones_own(tiny) -> None:
 
 @pytest.mark.parametrize(("key", "kind"), [("copy", "image/png"), ("copy-numbers", "text/plain")])
 def test_the_clipboard_holds_picture_or_numbers(tiny, qtbot, tmp_path, key, kind) -> None:
-    with qtbot.waitSignal(tiny.output.controller.done, timeout=60_000):
+    with qtbot.waitSignal(tiny.output.controller.done):
         tiny.menus.actions[key].trigger()
     mime = QGuiApplication.clipboard().mimeData()
     assert mime.hasFormat(kind)
@@ -119,15 +124,15 @@ def test_the_clipboard_holds_picture_or_numbers(tiny, qtbot, tmp_path, key, kind
 
 def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> None:
     window = open_window(study="heatmap", values=(("resolution", "16"),))
-    qtbot.waitUntil(lambda: window.current_result is not None, timeout=60_000)
-    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: window.current_result is not None)
+    qtbot.waitUntil(lambda: not window.busy)
     path = export(window, "json")
     document = json.loads(path.read_text())
     assert [s["key"] for s in document["surfaces"]] == ["private"]
     assert document["stamp"]
     recipe = recipe_of(path)
-    assert recipe["data"]["name"] == window.data.current.basename
-    assert recipe["data"]["sha256"] == window.data.current.fingerprint
+    assert "data" not in recipe
+    assert "seed" not in recipe
     window.menus.actions["export"].trigger()
     dialog = window.output.dialog
     assert dialog.true_map.isVisible()
@@ -135,18 +140,115 @@ def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> 
     dialog.true_map.setChecked(True)
     assert dialog.view().surfaces == ("true", "private")
     assert "without accounting" in dialog.note.text()
+    assert f'"name": "{window.data.current.basename}"' in dialog.recipe.toPlainText()
+    dialog.true_map.setChecked(False)
+    assert "holds no count, file name" in dialog.note.text()
+    assert window.data.current.fingerprint not in dialog.recipe.toPlainText()
     dialog.reject()
     asked = window.session.request()
     window.session.set_value("epsilon", 5.0)
     window.session.set_seed(9)
-    window.files.open_any(path)
-    assert window.session.request() == asked
+    with qtbot.waitSignal(window.files.recognised):
+        window.files.open_any(path)
+    # The settings again, not the draw.
+    assert window.session.request() == replace(asked, seed=9)
+
+
+def heatmap_window(open_window, qtbot, **how):
+    window = open_window(study="heatmap", values=(("resolution", "16"),), **how)
+    qtbot.waitUntil(lambda: window.current_result is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    return window
+
+
+@pytest.mark.parametrize("key", ["copy", "copy-numbers"])
+def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch, key) -> None:
+    """A copy is pasted somewhere else: it shows the private map alone, and tells nothing more."""
+    window = heatmap_window(open_window, qtbot)
+    jobs: list[ExportJob] = []
+    window.output.controller.done.connect(jobs.append)
+    with qtbot.waitSignal(window.output.controller.done, timeout=60_000):
+        window.menus.actions[key].trigger()
+    assert jobs[0].view.surfaces == ("private",)
+    mime = QGuiApplication.clipboard().mimeData()
+    kind = "image/png" if key == "copy" else "text/plain"
+    content = mime.data(kind).data()
+    # Another truth below the same noisy map, another name and fingerprint: the same copy.
+    result = window.current_result
+    truth = result.surface("true")
+    other = replace(
+        result,
+        request=replace(
+            result.request, selection=replace(result.request.selection, data="0" * 64), seed=99
+        ),
+        surfaces=(
+            replace(truth, values=truth.values[::-1].copy()), *result.surfaces[1:],
+        ),
+        readouts=tuple(replace(r, value=1.0) if r.curator_only else r for r in result.readouts),
+        notes=("2,069 users.",),
+        timings_ms={},
+    )  # fmt: skip
+    again = rendered(replace(jobs[0], result=other, recipe=jobs[0].recipe))
+    assert again == content
+    assert window.data.current.fingerprint.encode() not in content
+    QGuiApplication.clipboard().clear()
+
+
+def test_a_region_that_was_found_is_said_before_exporting(
+    open_window, qtbot, export, tmp_path
+) -> None:
+    path = tmp_path / "hers.txt"
+    rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
+    path.write_text("\n".join(rows) + "\n")
+    window = heatmap_window(open_window, qtbot, data=path)
+    window.menus.actions["export"].trigger()
+    assert "does not say where the map lies" in window.output.dialog.note.text()
+    window.output.dialog.reject()
+    told = export(window, "json").read_text()
+    assert "hers.txt" not in told
+    assert "40.0" not in told
+    assert "a region found" not in told  # words of captions; the document says it by its origin
+    assert recipe_of(tmp_path / "picture.json")["selection"]["region_from"] == "extent"
+    for side, value in (("south", "39"), ("north", "41"), ("west", "-75"), ("east", "-73")):
+        field = window.data_panel.sides[side]
+        field.setFocus()
+        field.setText(value)
+        field.setModified(True)
+        field.editingFinished.emit()
+    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    window.menus.actions["export"].trigger()
+    assert "does not say where the map lies" not in window.output.dialog.note.text()
+    window.output.dialog.reject()
+    recipe = recipe_of(export(window, "json"))
+    assert recipe["selection"]["region"] == [39.0, -75.0, 41.0, -73.0]
+
+
+def test_settings_without_data_wait_for_any(open_window, qtbot, export, tmp_path) -> None:
+    window = heatmap_window(open_window, qtbot, users=50)
+    window.session.set_value("epsilon", 3.0)
+    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    path = export(window, "csv")
+    other = tmp_path / "other.txt"
+    rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
+    other.write_text("\n".join(rows) + "\n")
+    with qtbot.waitSignal(window.data.loaded, timeout=20_000):
+        window.files.open_any(other)
+    window.session.set_value("epsilon", 1.0)
+    selection = window.session.state.selection
+    with qtbot.waitSignal(window.files.recognised):
+        window.files.open_any(path)
+    now = window.session.request()
+    assert now["epsilon"] == 3.0
+    assert now.selection.data == selection.data
+    assert now.selection.users == 50
+    assert now.selection.region == Region(*samples()[0].suggested_region)
+    assert now.selection.region_origin is Origin.PUBLIC
 
 
 def test_an_export_that_fails_is_told(tiny, export, qtbot, monkeypatch, tmp_path) -> None:
     job = ExportJob(tiny.current_result, tiny.workspace.view_state(), {}, "png",
                     tmp_path / "no" / "such" / "folder.png")  # fmt: skip
-    with qtbot.waitSignal(tiny.output.controller.failed, timeout=60_000):
+    with qtbot.waitSignal(tiny.output.controller.failed):
         tiny.output.controller.start(job)
     assert "no such file" in tiny.banner.text.text()
 
@@ -174,27 +276,30 @@ def test_closing_while_exporting_waits_for_the_thread(qtbot, tiny, tmp_path) -> 
 
 def test_a_recipe_about_other_data_waits_for_them(open_window, settled, export, qtbot, tmp_path):
     window = open_window(study="heatmap", values=(("resolution", "16"),))
-    qtbot.waitUntil(lambda: window.current_result is not None and not window.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: window.current_result is not None and not window.busy)
     path = export(window, "json")
     document = json.loads(path.read_text())
+    document["recipe"] = Recipe(window.session.request()).to_dict()
     document["recipe"]["data"] = {"name": "hers.txt", "sha256": "0" * 64}
     document["recipe"]["values"]["epsilon"] = 3.5
     path.write_text(json.dumps(document))
     told: list[Problem] = []
     window.files.problem.connect(told.append)
     before = window.session.request()
-    window.files.open_any(path)
+    with qtbot.waitSignal(window.files.recognised):
+        window.files.open_any(path)
     assert "“hers.txt”" in told[0].sentence
     assert window.session.request() == before
     other = tmp_path / "his.txt"
     rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
     other.write_text("\n".join(rows) + "\n")
-    with qtbot.waitSignal(window.data.loaded, timeout=20_000):
+    with qtbot.waitSignal(window.data.loaded):
         window.files.open_any(other)
     assert "not the file" in told[1].sentence
     document["recipe"]["data"]["sha256"] = window.data.current.fingerprint
     path.write_text(json.dumps(document))
-    window.files.open_any(path)
+    with qtbot.waitSignal(window.files.recognised):
+        window.files.open_any(path)
     assert window.session.request()["epsilon"] == 3.5
 
 
@@ -206,13 +311,17 @@ def test_a_recipe_about_other_data_waits_for_them(open_window, settled, export, 
         ("a.json", b'{"recipe": {"schema": "privacy-explorer-recipe/9"}}', "not a recipe"),
         ("a.svg", b"<?xml version='1.0'?><svg></svg>", "no recipe"),
         ("a.pdf", b"%PDF-1.4 nothing", "damaged"),
+        ("a.json", b'{"type": "FeatureCollection", "features": []}', "this is GeoJSON"),
     ],
 )
-def test_what_holds_no_recipe_is_told_in_a_sentence(tiny, tmp_path, name, content, why) -> None:
+def test_what_holds_no_recipe_is_told_in_a_sentence(
+    tiny, qtbot, tmp_path, name, content, why
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     before = tiny.session.request()
-    tiny.files.open_any(path)
+    with qtbot.waitSignal(tiny.files.recognised):
+        tiny.files.open_any(path)
     assert tiny.banner.isVisible()
     assert why in tiny.banner.text.text()
     assert tiny.session.request() == before

@@ -46,7 +46,15 @@ def test_the_legend_tells_infinite_from_not_valid(qtbot, mark, why, between, sai
 def test_beside_the_pointer_too() -> None:
     series = level(Mark.LINE, "infinite: a value is excluded")
     curve = SimpleNamespace(
-        x=series.x, y=series.y, mark=series.mark, x_log=False, y_log=False, low=None, high=None
+        x=series.x,
+        y=series.y,
+        heights=series.y,
+        role=series.role,
+        mark=series.mark,
+        x_log=False,
+        y_log=False,
+        low=None,
+        high=None,
     )
     assert reading(curve, 2.5, 0.0, (0.01, 0.01), "T", "infinite") == "infinite"
     assert reading(curve, 2.5, 0.0, (0.01, 0.01), "T") == "not valid here"

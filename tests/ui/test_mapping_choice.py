@@ -21,7 +21,7 @@ def choose(combo, value: str) -> None:
 
 
 def asked(desk: Desk, path):
-    with desk.qtbot.waitSignal(desk.data.mapping_needed, timeout=10_000):
+    with desk.qtbot.waitSignal(desk.data.mapping_needed):
         desk.data.open(path, ask=True)
     return desk.panel.dialog("mapping")
 
@@ -56,7 +56,7 @@ def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
     assert dialog.problem == ""
     assert dialog.table.item(0, 0).text() == "JÃ¶rg0"
     assert dialog.dialect.encoding == "latin-1"
-    with desk.qtbot.waitSignal(desk.data.loaded, timeout=20_000):
+    with desk.qtbot.waitSignal(desk.data.loaded):
         desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert desk.data.current.users == 3
     assert any("LATIN-1" in note for note in desk.data.current.report.notes)

@@ -18,7 +18,7 @@ def test_parameters_are_as_high_as_those_of_the_study_in_front(open_window, sett
         if quantity:
             window.session.set_quantity(quantity)
         settled(window)
-        qtbot.wait(20)
+        qtbot.turns()
         rows = [r for r in panel._pages[study].rows.values() if r.isVisible()]
         last = max(r.mapTo(panel.widget(), r.rect().bottomLeft()).y() for r in rows)
         space = panel.space.height() if panel.space.isVisible() else 0

@@ -177,7 +177,8 @@ def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path)
     pinned.session.set_pins(())
     pinned.session.set_value("n", 77)
     steps = len(pinned.session._undo)
-    pinned.files.open_recipe(path)
+    with qtbot.waitSignal(pinned.files.recognised):
+        pinned.files.open_recipe(path)
     assert len(pinned.session._undo) == steps + 1
     assert pinned.session.request()["n"] == 5000
     assert [p.request["n"] for p in pinned.session.state.pins] == [1000]
@@ -218,7 +219,7 @@ def test_scale_and_hidden_curves_are_undone_too(tiny, qtbot) -> None:
 
 def test_controls_of_pins_have_names_and_fit(pinned, qtbot) -> None:
     pinned.resize(1024, 700)
-    qtbot.wait(10)
+    qtbot.turns()
     assert check(pinned) == []
     bounds = pinned.workspaces["bounds"]
     assert bounds.pin_list.button(0).accessibleName() == "Unpin n = 1,000 people"
@@ -236,13 +237,14 @@ def test_labels_name_only_what_differs_and_matters(tiny) -> None:
 
 
 def test_what_cannot_be_read_back_is_left_out(tiny_study) -> None:
-    assert looks_from_list("x") == {}
-    assert looks_from_list([{"study": "gone"}, 5, {"study": "tiny", "quantity": "truth",
-                             "y_log": True, "hidden": ["a"]}]) == {
-        ("tiny", "truth"): Look(True, frozenset({"a"}))
-    }  # fmt: skip
-    assert pins_from_list([{"recipe": {"schema": "x"}, "hidden": []}, 7, None]) == ()
-    assert pins_from_list({"a": 1}) == ()
+    said: list[str] = []
+    looks = [{"study": "gone", "quantity": "a", "y_log": True}, 5,
+             {"study": "tiny", "quantity": "truth", "y_log": True, "hidden": ["a"]}]  # fmt: skip
+    assert looks_from_list(looks, said) == {("tiny", "truth"): Look(True, frozenset({"a"}))}
+    assert pins_from_list([{"recipe": {"schema": "x"}, "hidden": []}, 7, None], said) == ()
+    assert [sentence.partition(":")[0] for sentence in said] == [
+        "looks[0]", "looks[1]", "pins[0].recipe.schema", "pins[1]", "pins[2]",
+    ]  # fmt: skip
 
 
 def test_pinned_curves_are_not_drawn_anew_while_one_drags(pinned, settled, monkeypatch) -> None:

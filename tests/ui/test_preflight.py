@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from explorer.ui.preflight import BASE, X11, complaint, missing_packages, require
+from tests.waiting import time_limit
 
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 
@@ -64,7 +65,11 @@ def test_without_a_screen_the_real_program_ends_with_one_sentence_before_qt() ->
         "    assert 'PySide6' not in sys.modules\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=time_limit(60),
     )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1

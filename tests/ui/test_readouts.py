@@ -18,7 +18,7 @@ def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled,
     for study in ("unbounded", "itemwise", "unbounded"):
         window.session.set_study(study)
         settled(window)
-        qtbot.wait(20)
+        qtbot.turns()
         beside = bounds._tables.direction() is QBoxLayout.Direction.LeftToRight
         assert bounds.readouts.width() >= bounds.readouts.sizeHint().width()
         assert bounds.readouts.wanted_width() <= bounds.readouts.sizeHint().width()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 
 from explorer.engine.folders import state_folder
+from explorer.engine.wire import RECIPE_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Scale, Sweep
 from explorer.ui.saved_state import SCHEMA, StateFile
+from tests.waiting import time_limit
 
 
 def session_file() -> Path:
@@ -74,7 +79,7 @@ def test_the_session_is_saved_while_one_works(open_window, settled, qtbot, tiny_
         recipes = json.loads(path.read_text())["session"]["requests"]
         return any(r["study"] == "tiny" and r["values"]["eps"] == 0.3 for r in recipes)
 
-    qtbot.waitUntil(saved, timeout=5000)
+    qtbot.waitUntil(saved)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +124,240 @@ def test_spoilt_parts_of_a_good_file_are_not_fatal(open_window, settled, spoil) 
     settled(window)
 
 
+RECIPE = {"schema": RECIPE_SCHEMA, "study": "shuffle-rdp", "values": {"eps0": 1.5}}
+SWEEP = {"key": "T", "low": 1, "high": 100, "points": 20, "scale": "log"}
+
+
+def _session(*requests: object, **more: object) -> str:
+    return json.dumps({"schema": SCHEMA, "session": {"requests": requests}} | more)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (_session(RECIPE | {"seed": math.inf}), "session.requests[0].seed"),
+        (_session(RECIPE | {"sweep": SWEEP | {"points": math.inf}}), "session.requests[0].sweep"),
+        (_session(RECIPE | {"seed": int("9" * 400)}), "session.requests[0].seed"),
+        (_session(RECIPE | {"values": {"eps0": int("9" * 400)}}), "eps0"),
+        (_session(RECIPE).replace("1.5", "9" * 5000), "eps0"),
+        (_session(RECIPE).replace("1.5", "[" * 900 + "]" * 900), "eps0"),
+        (_session(RECIPE).replace("1.5", "[" * 100_000 + "]" * 100_000), "nested too deeply"),
+        (json.dumps({"schema": SCHEMA, "session": {"requests": None}}), "session.requests"),
+        (_session(RECIPE, data_path="\0"), "data_path"),
+        (_session(RECIPE, data_path=5, recent=[1, "/a"], files={"a": 3}), "and 2 more"),
+        (_session(RECIPE, geometry="%%%", layout=7, folded=[None], theme="pink"), "and 3 more"),
+        (_session(RECIPE, views={"bounds": {"theme": "pink"}, "map": 3}), "views.bounds"),
+        (_session(RECIPE, views={"map": {"theme": "pink"}}), "views.map"),
+        (_session(RECIPE | {"study": "gone"}, 5), "no study 'gone'"),
+    ],
+    ids=range(14),
+)
+def test_a_session_that_cannot_be_read_in_full_is_kept_whole_and_said(
+    open_window, settled, content, why
+) -> None:
+    session_file().write_text(content)
+    window = open_window(study="shuffle-rdp")
+    said = window.banner.text.text()
+    assert window.banner.isVisible()
+    assert why in said
+    (kept,) = state_folder().glob("window-*.json")
+    assert kept.read_text() == content
+    assert str(kept) in said
+    settled(window)
+    window.close()
+    read = StateFile(state_folder()).load()
+    assert read.values is not None
+    assert not read.left_out
+    assert kept.read_text() == content
+
+
+def test_a_file_that_cannot_be_put_aside_is_never_overwritten(
+    open_window, settled, monkeypatch
+) -> None:
+    session_file().write_text("{ not json")
+
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    window = open_window(study="shuffle-rdp")
+    assert "will not be saved" in window.banner.text.text()
+    settled(window)
+    window.close()
+    assert session_file().read_text() == "{ not json"
+
+
+def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
+    open_window, settled, monkeypatch
+) -> None:
+    content = _session(RECIPE)
+    session_file().write_text(content)
+
+    def fail(*_: object) -> None:
+        raise AttributeError("who would have thought")
+
+    monkeypatch.setattr("explorer.ui.controllers.session_keeper.state_from_dict", fail)
+    window = open_window(study="shuffle-rdp")
+    assert "who would have thought" in window.banner.text.text()
+    (kept,) = state_folder().glob("window-*.json")
+    assert kept.read_text() == content
+    settled(window)
+
+
+UNBUILDABLE = """
+import os, sys, time
+from explorer.ui.app import WindowOptions
+from explorer.ui.launch import Launch
+from explorer.ui.panels.parameters import ParametersPanel
+
+build = ParametersPanel.__init__
+
+def fail(panel, session, *more):
+    if session.state.request_of("shuffle-rdp").seed == 77:
+        raise IndexError("no such row")
+    build(panel, session, *more)
+
+ParametersPanel.__init__ = fail
+launch = Launch(WindowOptions(study="shuffle-rdp"), ["test"])
+launch.show()
+while launch.window.busy or launch.window.current_result is None:
+    launch.app.processEvents()
+    time.sleep(0.01)
+print(launch.window.banner.text.text())
+launch.window.close()
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_a_session_on_which_no_window_can_be_built_is_put_aside(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    content = _session(RECIPE | {"seed": 77})
+    session_file().write_text(content)
+    done = subprocess.run(
+        [sys.executable, "-c", UNBUILDABLE], capture_output=True, text=True, timeout=time_limit(60)
+    )
+    assert "no such row" in done.stdout, done.stderr
+    (kept,) = state_folder().glob("window-*.json")
+    assert kept.read_text() == content
+    assert StateFile(state_folder()).load().complaint == ""
+
+
+def test_a_view_that_does_not_fit_is_no_reason_for_no_window(
+    open_window, settled, monkeypatch
+) -> None:
+    from explorer.ui.views.bounds_workspace import BoundsWorkspace
+
+    session_file().write_text(_session(RECIPE, views={"bounds": {"title": "a"}}))
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("it does not fit")
+
+    monkeypatch.setattr(BoundsWorkspace, "apply_view_state", fail)
+    settled(open_window(study="shuffle-rdp"))
+
+
+@pytest.mark.parametrize("name", ["XDG_STATE_HOME", "XDG_CACHE_HOME"])
+def test_a_folder_that_cannot_be_made_is_said_and_the_window_starts(
+    open_window, settled, monkeypatch, tmp_path, name
+) -> None:
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv(name, str(tmp_path / "a file" / "folder"))
+    window = open_window(study="shuffle-rdp")
+    assert "a file" in window.banner.text.text()
+    settled(window)
+    window.session.set_value("eps0", 1.25)
+    settled(window)
+    window.keeper.save()
+
+
+def test_data_in_a_folder_that_may_not_be_entered_are_said_and_the_sample_opens(
+    open_window, settled, qtbot, monkeypatch
+) -> None:
+    session_file().write_text(_session(RECIPE, data_path="/root/of/nobody/mine.txt"))
+    ask = Path.stat
+
+    def refuse(path: Path, **how: object) -> object:
+        if "nobody" in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return ask(path, **how)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    window = open_window()
+    settled(window)
+    qtbot.waitUntil(lambda: window.data.current is not None and not window.data.busy)
+    assert window.data.current.synthetic
+    assert "mine.txt" in window.banner.text.text()
+
+
+def test_a_second_window_has_a_session_of_its_own_and_says_so(
+    open_window, settled, tiny_study
+) -> None:
+    first = open_window(study="tiny")
+    assert not first.banner.isVisible()
+    settled(first)
+    first.session.set_value("eps", 0.7)
+    second = open_window(study="tiny")
+    settled(second)
+    assert "window-2.json" in second.banner.text.text()
+    second.session.set_value("eps", 0.2)
+    second.close()
+    first.close()
+    third = open_window()
+    assert not third.banner.isVisible()
+    assert third.session.request("tiny")["eps"] == 0.7
+    fourth = open_window()
+    assert fourth.session.request("tiny")["eps"] == 0.2
+
+
+def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settled) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from explorer.ui.saved_state import own_file\n"
+        "file = own_file(Path(sys.argv[1])); file.save({'session': {}})\n"
+        "print(file.path.name, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    folder = str(state_folder())
+    dead = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True)
+    assert dead.stdout == "window.json\n", dead.stderr
+    (state_folder() / ".0123456789ab.part").touch()
+    os.utime(state_folder() / ".0123456789ab.part", (0, 0))
+    window = open_window(study="shuffle-rdp")
+    assert not window.banner.isVisible()
+    assert window.keeper._file.path.name == "window.json"
+    assert not list(state_folder().glob(".*.part"))
+    settled(window)
+
+
+def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
+    """Eight programs save as fast as they can while a ninth reads."""
+    code = (
+        "import json, sys, time; from pathlib import Path\n"
+        "from explorer.ui.saved_state import own_file\n"
+        "file = own_file(Path(sys.argv[1]))\n"
+        "end = time.monotonic() + 4\n"
+        "while time.monotonic() < end:\n"
+        "    file.save({'session': {'study': file.path.name * 5000}})\n"
+        "print(file.path.name)\n"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(8)
+    ]
+    reads = 0
+    while any(p.poll() is None for p in running):
+        for path in tmp_path.glob("window*.json"):
+            assert json.loads(path.read_text())["session"]["study"] == path.name * 5000
+            reads += 1
+    names = [p.communicate()[0].strip() for p in running]
+    assert [p.returncode for p in running] == [0] * 8
+    assert len(set(names)) == 8
+    assert reads > 100
+
+
 def test_a_crash_while_writing_keeps_the_session_before(tmp_path, monkeypatch) -> None:
     file = StateFile(tmp_path)
     file.save({"session": {"study": "heatmap"}})
@@ -129,7 +368,7 @@ def test_a_crash_while_writing_keeps_the_session_before(tmp_path, monkeypatch) -
     monkeypatch.setattr(os, "fsync", crash)
     with pytest.raises(OSError, match="No space"):
         file.save({"session": {"study": "shuffle-rdp"}})
-    assert file.load().values["session"]["study"] == "heatmap"
+    assert file.load().values.session["study"] == "heatmap"
 
 
 def test_a_full_disk_is_told_once(open_window, settled, qtbot, tiny_study, monkeypatch) -> None:
@@ -154,7 +393,7 @@ def test_data_of_last_time_are_opened_again(open_window, settled, qtbot, tmp_pat
     path.write_text("\n".join(rows) + "\n")
     first = open_window(study="shuffle-rdp")
     settled(first)
-    with qtbot.waitSignal(first.data.loaded, timeout=20_000):
+    with qtbot.waitSignal(first.data.loaded):
         first.files.open_any(path)
     first.close()
     second = open_window()

@@ -34,7 +34,7 @@ def test_text_asks_for_a_layout_only_when_its_height_changes(qtbot) -> None:
     panel.resize(200, 200)
     with qtbot.waitExposed(panel):
         panel.show()
-    qtbot.wait(20)
+    qtbot.turns()
     line = text.height()
     watch = Relayouts()
     panel.installEventFilter(watch)
@@ -151,7 +151,7 @@ def test_the_words_of_an_axis_stand_in_its_middle_whatever_they_are(qtbot) -> No
         window.show()
     for words in ("T  rounds", "α  and so much more that it is three times as long", "n"):
         plot.set_axes(words, words, False, False)
-        qtbot.wait(20)
+        qtbot.turns()
         for axis, wide in ((plot.bottom, True), (plot.left, False)):
             label = axis.label.mapRectToParent(axis.label.boundingRect()).center()
             size = axis.size()

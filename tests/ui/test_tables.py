@@ -144,6 +144,6 @@ def test_bounds_in_the_table_are_rounded_to_their_safe_side(qtbot) -> None:
         ["x", "upper", "lower", "exact"], [row], roles=[None, Role.UPPER, Role.LOWER, Role.EXACT]
     )
     shown = [view.table.index(0, place).data() for place in range(4)]
-    assert shown == ["0.5", "1.73206", "1.73205", "1.73205"]
-    assert "1.73206" in view.copied("markdown")
+    assert shown == ["0.5", "1.733", "1.732", "1.732"]
+    assert "1.733" in view.copied("markdown")
     assert view.copied("csv").splitlines()[-1] == "0.5,1.73205081,1.73205081,1.73205081"

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from explorer.engine.session import Session, SessionState
 from explorer.ui.controllers import undisturbed
 from explorer.ui.controllers.undisturbed import Undisturbed
+from tests.waiting import time_limit
 
 
 @pytest.fixture
@@ -55,13 +56,12 @@ def test_at_rest_nothing_is_collected_without_need(keeper, session, qtbot) -> No
     gc.collect()
     before = full_collections()
     session.set_value("T", 100)
-    qtbot.wait(120)
-    assert gc.get_threshold()[2] == undisturbed._OFTEN
+    qtbot.waitUntil(lambda: gc.get_threshold()[2] == undisturbed._OFTEN)
     assert full_collections() == before
 
 
 def test_every_change_puts_it_off_again(keeper, session, qtbot) -> None:
-    keeper._rest.setInterval(200)
+    keeper._rest.setInterval(1000 * round(time_limit(1.0)))
     for value in (100, 200, 300):
         session.set_value("T", value)
         qtbot.wait(100)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
 from explorer.ui import theme as themes
+from tests.waiting import time_limit
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_tabs_questions_and_menu_choose_the_study_together(shuffle, settled, qtb
     assert shuffle.questions.currentRow() == shuffle.questions.row_of("heatmap")
     assert shuffle.sides.isTabVisible(1)
     assert "Synthetic" in shuffle.data_state.text()
-    qtbot.waitUntil(lambda: shuffle.current_result is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: shuffle.current_result is not None)
     qtbot.waitUntil(shuffle.badge.isVisible)
     assert shuffle.badge.text()
     shuffle.questions.setCurrentRow(shuffle.questions.row_of("shuffle-rdp"))
@@ -161,7 +162,7 @@ def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> Non
         QPointF(400, 300), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )  # fmt: skip
-    with qtbot.waitSignal(shuffle.data.loaded, timeout=20_000):
+    with qtbot.waitSignal(shuffle.data.loaded):
         shuffle.dropEvent(event)
     assert shuffle.data.current.basename == "few.txt"
     assert shuffle.keeper.recent[0] == str(path)
@@ -169,7 +170,8 @@ def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> Non
 
 
 def test_a_file_that_is_not_there_is_told_in_a_sentence(shuffle, qtbot, tmp_path) -> None:
-    shuffle.files.open_any(tmp_path / "nothing.csv")
+    with qtbot.waitSignal(shuffle.files.recognised):
+        shuffle.files.open_any(tmp_path / "nothing.csv")
     assert shuffle.banner.isVisible()
     assert "nothing.csv" in shuffle.banner.text.text()
     shuffle.banner.shut.click()
@@ -184,7 +186,7 @@ def test_closing_during_work_leaves_nothing(open_window, qtbot, after_ms) -> Non
     window.session.set_value("eps0", 1.5)
     began = time.monotonic()
     window.close()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < time_limit(5)
     names = {t.name for t in threading.enumerate()}
     assert not {n for n in names if n.startswith(("answers", "opening", "export"))}
 

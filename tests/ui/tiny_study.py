@@ -23,6 +23,7 @@ from explorer.studies.model import (
     Scale,
     Series,
 )
+from tests.waiting import time_limit
 
 WARNER = Reference("Warner 1965", "randomized response")
 
@@ -72,7 +73,7 @@ class TinyStudy:
         xs = declared[sweep.key].grid(sweep.low, sweep.high, sweep.points, sweep.scale)
         if request["slow"]:
             yield self._result(request, xs[:: max(1, len(xs) // 10)], Fidelity.COARSE, False)
-            end = time.monotonic() + 0.2
+            end = time.monotonic() + time_limit(0.2)
             while time.monotonic() < end:
                 context.check()
                 time.sleep(0.005)

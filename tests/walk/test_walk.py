@@ -25,6 +25,7 @@ from explorer.ui.dialogs.study_page import page_html
 from explorer.ui.panels.axes import axis_words
 from explorer.ui.panels.presets import follow_preset
 from tests.ui.access import check, controls, tab_chain
+from tests.waiting import time_limit
 from tests.walk import rules
 from tests.walk.asking import POINTS, THOROUGH, asked, places, small, stages
 
@@ -136,12 +137,13 @@ def _exports(walk, folder, monkeypatch) -> None:
         window.menus.actions["export"].trigger()
         dialog = window.output.dialog
         dialog.format.setCurrentIndex(dialog.format.findData(fmt))
-        with walk.qtbot.waitSignal(window.output.controller.done, timeout=60_000):
+        with walk.qtbot.waitSignal(window.output.controller.done):
             dialog.save.click()
         exported = window.session.request()
         walk.expect(recipe_of(path)["study"] == study.id, f"{fmt}: no recipe of {study.id}")
         walk.ask(default_request(study))
-        window.files.open_any(path)
+        with walk.qtbot.waitSignal(window.files.recognised):
+            window.files.open_any(path)
         walk.expect(window.session.request() == exported, f"{fmt}: the recipe asks something else")
         walk.look(f"recipe of {fmt}")
 
@@ -176,7 +178,7 @@ def _least_size(walk) -> None:
         walk.rest()
         window.resize(window.minimumSizeHint())
         # Layouts settle over some turns of the event loop.
-        end = time.monotonic() + 5.0
+        end = time.monotonic() + time_limit(5.0)
         while any(rules.of_fit(window)) and time.monotonic() < end:
             walk.qtbot.wait(50)
         size = window.size()
@@ -215,10 +217,10 @@ def test_the_window_opens_again_with_every_studys_question(open_window, settled)
         what = study.quantities[-1] if study.quantities else None
         first.session.follow(asked(study, what.key, what.sweeps[-1]) if what else asked(study))
         wanted[study_id] = first.session.request()
-    settled(first, timeout=120_000)
+    settled(first)
     first.close()
     second = open_window()
-    settled(second, timeout=120_000)
+    settled(second)
     assert second.session.state.study == STUDIES[-1]
     for study_id, request in wanted.items():
         assert second.session.state.request_of(study_id) == replace(request, selection=None)

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from explorer.studies.model import Kind, Parameter, Request, Result, Value
+from explorer.studies.numbers import format_number
 from explorer.studies.registry import get_study
-from explorer.ui.widgets.numbers import format_number
 from tests.walk import rules
 from tests.walk.asking import THOROUGH
 

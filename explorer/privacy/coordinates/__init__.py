@@ -99,7 +99,12 @@ if TYPE_CHECKING:
         m_mean_variances,
         m_mean_weights,
     )
-    from explorer.privacy.coordinates.public_data import CouplingEstimate, coupling_of_public_data
+    from explorer.privacy.coordinates.public_data import (
+        CouplingEstimate,
+        coupling_of_public_data,
+        coupling_upper,
+        coupling_upper_of_counts,
+    )
     from explorer.privacy.coordinates.regression import (
         Regression,
         TrustRegion,
@@ -169,7 +174,9 @@ _HOME = {
             "m_mean_combination m_mean_combine m_mean_covariance m_mean_moments m_mean_mse "
             "m_mean_variances m_mean_weights"
         ),
-        "public_data": "CouplingEstimate coupling_of_public_data",
+        "public_data": (
+            "CouplingEstimate coupling_of_public_data coupling_upper coupling_upper_of_counts"
+        ),
         "regression": (
             "Regression TrustRegion minimise_clipped private_regression psd_clip "
             "regression_moments trust_region"
@@ -226,6 +233,8 @@ __all__ = [
     "coupling",
     "coupling_matters",
     "coupling_of_public_data",
+    "coupling_upper",
+    "coupling_upper_of_counts",
     "design_bcdp",
     "design_cdp",
     "design_channels",

@@ -9,7 +9,7 @@ from explorer.privacy.bounds import Bound, Reference, Role
 from explorer.privacy.coordinates import certificates, errors, mean
 from explorer.privacy.coordinates.errors import corollary1_bound
 
-PAPER = "Aliakbarpour, Chaudhuri, Courtade, Fallah & Jordan 2024"
+PAPER = "Aliakbarpour, Chaudhuri, Courtade, Fallah & Jordan 2024 (arXiv 2410.18404 v1)"
 
 
 def certified_levels(c: ArrayLike, q: ArrayLike, total: ArrayLike) -> Bound:

@@ -1,7 +1,9 @@
-"""How strongly coordinates are coupled in public data: an estimate, and what it cannot be.
+"""How strongly coordinates are coupled in public data: a confidence bound, estimates, and caveats.
 
 The certified levels need a q that bounds the coupling of the beliefs one wants to hold against.
-Public data can suggest one, with caveats that have to be shown beside the number:
+Public records drawn independently from the population that the reader believes in give one, at a
+stated confidence: `coupling_upper`, for coordinates of declared finite values. Whatever else they
+give is an estimate, with caveats that have to be shown beside the number:
 
 - never use the protected records: the reports' sphere publishes c, and c publishes q;
 - on bins of x_i, or on pairs of features, the coupling of the binned data is a *lower* bound (a
@@ -71,6 +73,104 @@ def coupling_of_public_data(codes: ArrayLike, confidence: float = 0.95) -> Coupl
         saturated[i] = counts.shape[1] > 0.1 * table.shape[0]
         lower[i] = _lower_bound(value, cell, counts.shape, (1.0 - confidence) / (2.0 * d))
     return CouplingEstimate(plug_in, lower, confidence, saturated)
+
+
+def coupling_upper(codes: ArrayLike, sizes: ArrayLike, beta: float) -> FloatArray:
+    """Return upper confidence bounds on the coupling of every coordinate.
+
+    q_i ≤ max over values s, s' of TV(p̂_s, p̂_s') + ρ_s + ρ_s', at most 1, for all coordinates at
+    once with probability 1 − β. p̂_s is the empirical law of the other coordinates over the n_s
+    records with x_i = s. With C the number of values that the others can have together and ℓ =
+    ln(Σ|X_i|/β), ρ_s is the smaller of √((ln(2^C − 2) + ℓ)/2n_s), Hoeffding's inequality over all
+    events, and ½√((C−1)/n_s) + √(ℓ/2n_s), McDiarmid's around the mean. A declared value without
+    records gives 1. A column of one value says nothing at all: NaN.
+
+    Parameters
+    ----------
+    codes : array_like of int, shape (n, d)
+        Public records, drawn independently; entries of column i in [0, sizes_i). Never the
+        protected ones.
+    sizes : array_like of int, shape (d,)
+        How many values each coordinate can have, declared without looking at the records.
+    beta : float
+        Probability of failure, in (0, 1).
+
+    References
+    ----------
+    Specification "Coordinates", Upper-confidence q.
+    """
+    table = checks.whole("codes", codes, 0)
+    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+        raise ValueError(f"codes must have shape (n ≥ 1, d ≥ 2), got {table.shape}")
+    return coupling_upper_of_counts(table, np.ones(table.shape[0]), sizes, beta)
+
+
+def coupling_upper_of_counts(
+    cells: ArrayLike, counts: ArrayLike, sizes: ArrayLike, beta: float
+) -> FloatArray:
+    """Return `coupling_upper` of records given as cells, of shape (k, d), and how many are in each.
+
+    Parameters
+    ----------
+    cells : array_like of int, shape (k, d)
+    counts : array_like of int, shape (k,)
+    sizes, beta
+        As in `coupling_upper`.
+    """
+    table = checks.whole("cells", cells, 0)
+    many = checks.whole("counts", counts, 0).astype(float)
+    declared = checks.whole("sizes", sizes, 1)
+    risk = float(checks.real("beta", beta, 0.0, 1.0, open_low=True, open_high=True))
+    if table.ndim != 2 or declared.shape != table.shape[1:] or many.shape != table.shape[:1]:
+        raise ValueError(
+            f"cells, counts and sizes must have shapes (k, d), (k,) and (d,), got {table.shape}, "
+            f"{many.shape} and {declared.shape}"
+        )
+    if (table >= declared).any():
+        raise ValueError("every entry of a column must be below the number of its values")
+    kept = many > 0
+    table, many = table[kept], many[kept]
+    log_risk = float(np.log(declared.sum()) - np.log(risk))
+    out = np.empty(table.shape[1])
+    for i in range(table.shape[1]):
+        seen = np.unique(table[:, i])
+        if seen.size < 2:
+            out[i] = np.nan
+        elif seen.size < declared[i]:
+            out[i] = 1.0
+        else:
+            with np.errstate(over="ignore"):
+                others = float(np.prod(np.delete(declared, i).astype(float)))
+            out[i] = _upper(table, many, i, others, log_risk)
+    return out
+
+
+def _upper(
+    table: checks.IntArray, many: FloatArray, i: int, cells: float, log_risk: float
+) -> float:
+    """Return the bound for a column all of whose values were seen; others have so many cells."""
+    n = np.bincount(table[:, i], weights=many)
+    # ln(2^C − 2), the events that are neither empty nor everything.
+    log_events = cells * np.log(2.0) + np.log1p(-(2.0 ** (1.0 - cells))) if cells > 1 else -np.inf
+    hoeffding = np.sqrt(np.maximum(log_events + log_risk, 0.0) / (2 * n))
+    mcdiarmid = 0.5 * np.sqrt((cells - 1) / n) + np.sqrt(log_risk / (2 * n))
+    margin = np.minimum(hoeffding, mcdiarmid) if cells > 1 else np.zeros(n.size)
+    first, second = np.sort(margin)[-1], np.sort(margin)[-2]
+    if first + second >= 1.0:
+        # So many cells that no law needs to be compared.
+        return 1.0
+    place = np.unique(np.delete(table, i, axis=1), axis=0, return_inverse=True)[1].ravel()
+    flat = np.bincount(
+        table[:, i] * (place.max() + 1) + place, weights=many,
+        minlength=n.size * (int(place.max()) + 1),
+    )  # fmt: skip
+    laws = flat.reshape(n.size, -1) / n[:, None]
+    worst = 0.0
+    for a in range(n.size - 1):
+        distance = 0.5 * np.abs(laws[a + 1 :] - laws[a]).sum(axis=1)
+        worst = max(worst, float((distance + margin[a + 1 :]).max() + margin[a]))
+    # Rounded up by more than sums of shares may have lost.
+    return min(worst + 1e-12, 1.0)
 
 
 def _counts(

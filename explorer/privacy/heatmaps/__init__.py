@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         reduced_problem,
         solve_reduced,
     )
+    from explorer.privacy.heatmaps.sampling import sampling_guarantee
     from explorer.privacy.heatmaps.schedule import (
         Schedule,
         Variant,
@@ -131,6 +132,7 @@ _MODULES = {
     "reference": (
         "ReducedProblem", "reconstruct_by_reference", "reduced_problem", "solve_reduced",
     ),
+    "sampling": ("sampling_guarantee",),
     "schedule": ("Schedule", "Variant", "depth_cap", "schedule", "start_level",),
     "shuffle": ("Communication", "communication", "modulus_at_least",),
     "shuffle_loss": ("deficient_epsilon",),
@@ -220,6 +222,7 @@ __all__ = [
     "release_levels",
     "release_measurement",
     "run_protocol",
+    "sampling_guarantee",
     "schedule",
     "shuffle_plan",
     "smoothing",

@@ -60,9 +60,10 @@ def training_epsilon(
 def training_epsilon_numerical(
     eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike, delta: ArrayLike
 ) -> Bound:
-    """Return ε at δ of T rounds by numerically exact composition of subsampled clones.
+    """Return ε at δ of T rounds by composition of subsampled clones, rounded up.
 
-    It holds for every ε₀-LDP randomiser, R_2 and R_∞ among them; not proof against rounding.
+    It holds for every ε₀-LDP randomiser that all clients of a round have in common, R_2 and R_∞
+    among them.
     """
     return clone_epsilon(eps0, k, n, T, delta, Clones.PUBLISHED)
 

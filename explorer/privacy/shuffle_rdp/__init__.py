@@ -2,13 +2,14 @@
 
 from explorer.privacy.shuffle_rdp.accountant import (
     Shuffling,
+    composed_shuffles,
     lower_rdp_epsilon,
     pipeline_epsilon,
     pipeline_holds,
     round_delta,
     upper_epsilon,
 )
-from explorer.privacy.shuffle_rdp.composed import TOO_FEW_ROUNDS, Composition
+from explorer.privacy.shuffle_rdp.composed import Certified, Composition
 from explorer.privacy.shuffle_rdp.convergence import convergence_bound, gradient_second_moment
 from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
 from explorer.privacy.shuffle_rdp.lower import (
@@ -17,7 +18,16 @@ from explorer.privacy.shuffle_rdp.lower import (
     lower_rdp_table,
     randomised_response_delta,
 )
-from explorer.privacy.shuffle_rdp.numerical import clone_epsilon, randomised_response_epsilon
+from explorer.privacy.shuffle_rdp.numerical import (
+    COMPOSED_CLONES,
+    COMPOSED_RESPONSES,
+    CloneRounds,
+    ComposedRounds,
+    ResponseRounds,
+    clone_epsilon,
+    is_loose,
+    randomised_response_epsilon,
+)
 from explorer.privacy.shuffle_rdp.one_round import (
     RandomisedResponseRound,
     randomised_response_round_epsilon,
@@ -33,18 +43,25 @@ from explorer.privacy.shuffle_rdp.upper import (
 )
 
 __all__ = [
-    "TOO_FEW_ROUNDS",
+    "COMPOSED_CLONES",
+    "COMPOSED_RESPONSES",
+    "Certified",
+    "CloneRounds",
+    "ComposedRounds",
     "Composition",
     "Direction",
     "RandomisedResponseRound",
+    "ResponseRounds",
     "RoundLoss",
     "Shuffling",
     "capped_rdp_table",
     "clone_epsilon",
     "clone_loss",
+    "composed_shuffles",
     "convergence_bound",
     "effective_clones",
     "gradient_second_moment",
+    "is_loose",
     "lower_rdp",
     "lower_rdp_epsilon",
     "lower_rdp_table",

@@ -15,8 +15,8 @@ from explorer.privacy.amplification import (
     clones_condition,
     shuffled_epsilon,
 )
-from explorer.privacy.bounds import BoolArray, FloatArray
-from explorer.privacy.composition import kov_epsilon
+from explorer.privacy.bounds import BoolArray, FloatArray, Role
+from explorer.privacy.composition import kov_epsilon, kov_exact_epsilon
 from explorer.privacy.divergences import Conversion, epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp_table
 from explorer.privacy.shuffle_rdp.upper import capped_rdp_table, pure_epsilon, upper_rdp_table
@@ -155,4 +155,30 @@ def pipeline_epsilon(
     else:
         variant = Clones.PUBLISHED if how is Shuffling.NUMERIC else Clones.STRONGER
         local = shuffled_epsilon(e, sampled, per_round, variant)
-    return kov_epsilon(subsampled_epsilon(local, sampled / clients), rounds, slack)
+    return composed_shuffles(local, sampled / clients, rounds, slack)
+
+
+def composed_shuffles(
+    epsilon: ArrayLike, gamma: ArrayLike, T: ArrayLike, slack: ArrayLike, *, exact: bool = False
+) -> Any:
+    """Return ε of T sampled rounds by strong composition, from the ε of one shuffle.
+
+    The last two steps of the pipeline, for whoever has the first already.
+
+    Parameters
+    ----------
+    epsilon : array of float
+        ε of one shuffle at the δ₀ of `round_delta`.
+    gamma : array of float
+        Sampling rate, in (0, 1].
+    T : array of float
+        Rounds, in [1, 1e9].
+    slack : array of float
+        What of δ the rounds leave over, (1−f)δ.
+    exact : bool
+        Theorem 3.3 of Kairouz, Oh & Viswanath, rounded up, instead of their Theorem 3.4.
+    """
+    per_round = subsampled_epsilon(epsilon, gamma)
+    if exact:
+        return kov_exact_epsilon(per_round, T, slack, Role.UPPER)
+    return kov_epsilon(per_round, T, slack)

@@ -1,79 +1,64 @@
 """Composition on a lattice of losses, for rounds too few or too lumpy for the contour integral.
 
-Every loss is split onto its two neighbours on the lattice so that both laws keep their mass: the
-split pair dominates the true one, so what is found is an upper bound (Doroshenko et al. 2022,
-"connecting the dots"), above the truth by about `excess`. The T-fold law is a power of a Fourier
-transform of the *tilted* law, whose bulk lies where ε is looked for: δ keeps its digits down to
-1e-300.
+From above every loss is split onto its two neighbours on the lattice so that both laws keep their
+mass: the split pair dominates the true one (Doroshenko et al. 2022, "connecting the dots"). From
+below losses near the same point of the lattice are merged, and with them as much of the next ones
+as puts their ratio on that point: an observer could merge them as well. Either error is of second
+order where losses are many. Where nothing can be merged they are rounded down.
+
+The T-fold law is a power of a Fourier transform of the *tilted* law, whose bulk lies where ε is
+looked for: δ keeps its digits down to 1e-300. What wraps around, and rounding, are bounded and
+added to δ or taken from it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from explorer.privacy.bounds import FloatArray
-from explorer.privacy.shuffle_rdp.losses import RoundLoss, tilted
+from explorer.privacy.roots import certified_root
+from explorer.privacy.shuffle_rdp.losses import RoundLoss
 
+_UNIT = 2.0**-53
 _SMALLEST, _LARGEST = 13, 17
 """Logarithms to base 2 of the lattice's sizes."""
-_TAIL = 34.0
-"""What wraps around the lattice has a tilted mass below e^−34."""
+_TAIL = 40.0
+"""What wraps around the lattice has a tilted mass below e^−40."""
 _FINE = 1e-4
 """Relative excess of ε that needs no finer lattice."""
-_NOISE = 1e-16
-_FAR = 600.0
+_FEW = 64
+"""Losses that a lattice may be fitted to."""
+_SHARE = 0.25
+_BLURRED = 8.5
+"""Standard deviations of the Gaussian that makes thinned laws as good as full ones."""
 _WINDOW = np.geomspace(1 / 64, 64, 25)
 
 
-class Found(NamedTuple):
-    """An ε, never below the truth but for rounding.
+class Lattice:
+    """The T-fold law tilted by e^{c·loss}, on a lattice, certified on one side."""
 
-    Attributes
-    ----------
-    epsilon : float
-        NaN where it was not found.
-    excess : float
-        By about how much it may be too large.
-    """
-
-    epsilon: float
-    excess: float
-
-
-NOTHING = Found(math.nan, math.nan)
-
-
-def log_moments(loss: RoundLoss, tilts: FloatArray) -> FloatArray:
-    """Return ln K(c) = ln E_P[(P/Q)^c] for each tilt c."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        growth = loss.growth(tilts)
-        log_k = np.log1p(growth)
-    wild = ~(np.isfinite(growth) & (growth >= 0))
-    if wild.any():
-        with np.errstate(divide="ignore"):
-            logs = np.log(loss.mass) + (1 + tilts[wild, None]) * loss.log_ratio
-        top = logs.max(axis=1)
-        log_k[wild] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
-    return np.asarray(log_k)
-
-
-class _Law:
-    """The T-fold law tilted by e^{c·loss}, on a lattice."""
-
-    def __init__(self, loss: RoundLoss, c: float, T: int) -> None:
-        self.c, self.T = c, T
-        self._at = loss.log_ratio
-        self._weight = tilted(loss.mass, loss.log_ratio, c)
-        self._log_k = T * log_moments(loss, np.array([c]))[0]
+    def __init__(self, loss: RoundLoss, c: float, T: int, lower: bool) -> None:
+        self.c, self.T, self.lower = c, T, lower
+        self._accuracy = loss.accuracy
+        kept = loss.mass > 0
+        self._at = loss.log_ratio[kept]
+        logs = loss.log_first()[kept] + c * self._at
+        top = float(logs.max())
+        weight = np.exp(logs - top)
+        total = float(weight.sum())
+        self._weight = weight / total
+        self._log_k = top + math.log(total)
+        # Thinned laws are as good as full ones once this much Gaussian loss is added.
+        self.blur = _BLURRED / loss.reach if math.isfinite(loss.reach) else 0.0
         mean = float(self._weight @ self._at)
         self._deviation = math.sqrt(max(float(self._weight @ (self._at - mean) ** 2), 1e-300))
         self.low, self.high = self._window()
 
     def _window(self) -> tuple[float, float]:
-        """Return, by Chernoff's bound, where all but e^−34 of the tilted T-fold law lies."""
+        """Return, by Chernoff's bound, where all but e^−40 of the tilted T-fold law lies."""
         step = 8 / (math.sqrt(self.T) * self._deviation) * _WINDOW[:, None]
         ends = []
         for sign in (-1, 1):
@@ -88,157 +73,151 @@ class _Law:
     def compose(self, log2_size: int) -> bool:
         """Compute the T-fold masses; whether the lattice is of any use."""
         size = 1 << log2_size
-        step = (self.high - self.low) / (size - 16)
-        # The lattice goes through the loss that matters most: laws of few losses need no split.
-        main = abs(float(self._at[np.argmax(self._weight * self._at**2)]))
-        if not 0 < step < math.inf:
+        planned = (self.high - self.low) / (size - 16)
+        if not 0 < planned < math.inf or self.c * self.blur > 30:
             return False
-        if main > step:
-            step = main / math.floor(main / step)
-        place = self._at / step
-        left = np.floor(place)
-        nearest = np.rint(place)
-        left = np.where(
-            np.abs(place - nearest) < 1e-9 * np.maximum(np.abs(place), 1), nearest, left
-        )
-        before = np.maximum(place - left, 0.0) * step
-        share = np.expm1(-before) / math.expm1(-step)
-        with np.errstate(over="ignore"):
-            down, up = np.expm1(-self.c * before), np.expm1(self.c * (step - before))
-            up = np.where(share > 0, np.minimum(up, 1e300), 0.0)
-        grown = float(self._weight @ ((1 - share) * down + share * up))
-        if not grown < 1e3:
+        self._base, step = self._placed(planned)
+        place = (self._at - self._base) / step
+        if not float(np.abs(place).max()) < 2.0**52:
             return False
-        masses = np.bincount(
-            np.concatenate([left, left + 1]).astype(np.int64) % size,
-            np.concatenate(
-                [self._weight * (1 - share) * (1 + down), self._weight * share * (1 + up)]
-            ),
-            size,
-        )
-        transform = np.fft.rfft(masses / (1 + grown))
-        with np.errstate(divide="ignore"):
-            power = np.exp(self.T * np.log(transform))
-        first = math.floor(self.low / step) - 4
+        made = self._below(place, step) if self.lower else self._above(place, step)
+        if made is None:
+            return False
+        index, mass = made
+        total = float(mass.sum())
+        first = math.floor((self.low - self.T * self._base) / step) - 4
+        transform = np.fft.rfft(np.bincount(index % size, mass / total, size))
+        transform[transform == 0] = 1e-300
+        power = np.exp(self.T * np.log(transform))
         index = first + np.arange(size)
         self._mass = np.maximum(np.fft.irfft(power, size)[index % size], 0.0)
-        self._loss, self._step = index * step, step
-        self._log_total = self._log_k + self.T * math.log1p(grown)
-        self.excess = self.T * math.log1p(grown) / self.c
+        self._loss, self._step = self.T * self._base + index * step, step
+        self._log_total = self.T * (self._log_k + math.log(total))
+        self.excess = self.T * abs(math.log(total)) / self.c + 0.5 * (self.c + 1) * self.blur**2
+        # Each output of either transform errs by a few units a level; the power takes T times as
+        # much, relative to the output.
+        level = 4 * log2_size * _UNIT
+        worst = np.abs(power) / np.abs(transform)
+        mean = float(2 * worst.sum() - worst[0] - worst[-1]) / size
+        self._floor = (self.T * (level + 16 * _UNIT) + level) * mean
+        moved = self.c * float(self._weight @ np.abs(self._at))
+        units = 256 + 8 * (abs(self._log_k) + moved)
+        self._relative = self.T * (self._accuracy + units * _UNIT) + 1e-9
+        self._shift = 4 * _UNIT * (abs(self.T * self._base) + float(np.abs(self._loss).max()))
         return True
 
-    def _curve(self, log_delta: float, centre: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return losses around a centre, ascending, and there δ and Σ mass·e^{ε−loss} above.
+    def _placed(self, planned: float) -> tuple[float, float]:
+        """Return a point of the lattice and its step, not finer than planned.
 
-        Both in units of e^log_delta.
+        It goes through the heaviest loss and the next one, and near the others if they are few.
         """
-        lift = self._log_total - log_delta
-        with np.errstate(over="ignore"):
-            mass = self._mass * np.exp(np.minimum(lift - self.c * self._loss, 700.0))
-        near = np.abs(self._loss - centre) <= _FAR
-        far = float(mass[self._loss > centre + _FAR].sum())
-        loss, mass = self._loss[near], mass[near]
-        fall = np.exp(centre - loss)
+        order = np.argsort(-self._weight)
+        base = float(self._at[order[0]])
+        away = np.abs(self._at[order[1:]] - base)
+        if away.size == 0 or away[0] <= planned:
+            return base, planned
+        most = math.floor(away[0] / planned)
+        if self._weight.size > _FEW:
+            return base, float(away[0]) / most
+        parts = np.unique(np.rint(np.linspace(max(1.0, most / 1.5), most, 48)))
+        steps = away[0] / parts
+        place = (self._at[:, None] - base) / steps
+        share = place - np.floor(place + 1e-9)
+        off = self._weight @ np.abs(share * (1 - share) * steps**2)
+        return base, float(steps[int(np.argmin(off))])
+
+    def _above(self, place: FloatArray, step: float) -> Any:
+        """Return the lattice's points and masses after splitting each loss."""
+        left = np.floor(place)
+        before = (place - left) * step
+        share = np.expm1(-before) / math.expm1(-step)
         with np.errstate(over="ignore", invalid="ignore"):
-            with_own = np.cumsum((mass * fall)[::-1])[::-1]
-            below = np.append(with_own[1:], 0.0) / fall
-            # δ grows from one loss to the next by (Σ above + own)·(1 − e^−step): positive terms.
-            grows = -math.expm1(-self._step) * with_own / fall
-            delta = far + np.append(np.cumsum(grows[:0:-1])[::-1], 0.0)
-        return loss, delta, below
+            down = self._weight * (1 - share) * np.exp(-self.c * before)
+            up = np.where(share > 0, self._weight * share * np.exp(self.c * (step - before)), 0.0)
+        if not float(up.sum()) < 1e3:
+            return None
+        points = np.concatenate([left, left + 1]).astype(np.int64)
+        return points, np.concatenate([down, up])
 
-    def noise(self, log_delta: float, epsilon: float) -> float:
-        """Return what rounding may add to δ at ε, as a part of it."""
-        slope = self.c * self._step
-        terms = self._mass.size if slope * self._mass.size < 1 else 1 / -math.expm1(-slope)
-        lift = self._log_total - log_delta - self.c * epsilon
-        # A loss this little above ε adds but its distance from ε, 1/c on average.
-        return _NOISE * terms / (1 + self.c) * math.exp(min(lift, 700.0))
+    def _below(self, place: FloatArray, step: float) -> Any:
+        """Return the lattice's points and masses after merging.
 
-    def epsilon(self, log_delta: float, centre: float) -> float:
-        """Return the smallest ε ≥ 0 with δ(ε) at most e^log_delta, NaN if it is not here.
-
-        Looks around `centre` first, then where δ leads: losses of many rounds spread far.
+        Losses nearest to one point are merged, and with them as much of the next ones on the other
+        side as puts their ratio on that point.
         """
-        low, high = self.low, self.high
-        while True:
-            loss, delta, below = self._curve(log_delta, centre)
-            if loss.size < 2:
-                return math.nan
-            above = np.flatnonzero(delta > 1)
-            if not above.size and loss[0] <= 0:
-                return 0.0
-            i = int(above[-1]) if above.size else -1
-            if 0 <= i < loss.size - 1:
-                break
-            low, high = (low, float(loss[0])) if i < 0 else (float(loss[-1]), high)
-            if not high - low > self._step:
-                return math.nan
-            centre = 0.5 * (low + high)
-        if not 0 < below[i] < math.inf or not delta[i] < math.inf:
-            return math.nan
-        return max(0.0, float(loss[i]) + math.log1p(float((delta[i] - 1) / below[i])))
+        if max(self.c, 1.0) * step > 300:
+            return None
+        points, which = np.unique(np.rint(place), return_inverse=True)
+        which = which.ravel()
+        off = (place - points[which]) * step
+        # In units of the tilt at each point: P's mass, and how much it is above e^point times Q's.
+        first = np.bincount(which, self._weight * np.exp(-self.c * off))
+        above = np.bincount(which, -self._weight * np.exp(-self.c * off) * np.expm1(-off))
+        lost, gained = np.zeros(points.size), np.zeros(points.size)
+        short = above < 0
+        if points.size > 1:
+            away = np.diff(points) * step
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                # How much the next group is above this point, and this one below the next point,
+                # and the part of it that makes up for what the other lacks or has too much.
+                rich = above[1:] * np.exp(-away) - first[1:] * np.expm1(-away)
+                poor = -above[:-1] - first[:-1] * np.expm1(-away)
+                need = -above[:-1] * np.exp(self.c * away) / rich
+                spare = above[1:] * np.exp(-(1 + self.c) * away) / poor
+            # Never more than a quarter of a group on either side, so that half of it stays.
+            takes = (above[:-1] < 0) & (rich > 0) & (need <= _SHARE)
+            need = np.where(takes, need, 0.0)
+            gives = (above[1:] > 0) & (poor > 0) & (spare > 0)
+            part = np.where(gives, np.minimum(spare, _SHARE), 0.0)
+            lost[1:] += need
+            lost[:-1] += part
+            # A ratio that is too high may stay so, one that is too low may not.
+            part *= 1 - lost[1:]
+            gained[:-1] += need * first[1:] * np.exp(-self.c * away)
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                more = part / spare * above[1:] * first[:-1] * np.exp(-away) / poor
+            gained[1:] += np.where(gives, more, 0.0)
+            short[:-1] &= ~takes
+        mass = first * (1 - lost) + gained
+        # Where nothing above can be had, a loss is rounded down.
+        down = np.where(short, mass * math.exp(-self.c * step), 0.0)
+        both = np.concatenate([points, points - 1]).astype(np.int64)
+        return both, np.concatenate([np.where(short, 0.0, mass), down])
 
-    def delta(self, epsilon: float, log_scale: float) -> float:
-        """Return δ at ε in units of e^log_scale."""
-        loss, delta, below = self._curve(log_scale, epsilon)
-        i = int(np.searchsorted(loss, epsilon, side="right")) - 1
-        if i < 0 or loss.size < 2:
-            return math.nan
-        return max(0.0, float(delta[i] - below[i] * math.expm1(epsilon - float(loss[i]))))
+    def _kernel(self, away: Any) -> tuple[FloatArray, FloatArray]:
+        """Return what a loss this far above ε adds to δ, and how that falls with ε.
 
+        (1−e^{−away})₊ and e^{−away}, or a blur of them if the law is thinned.
+        """
+        slope = np.where(away > 0, np.exp(-np.maximum(away, 0.0)), 0.0)
+        kernel = -np.expm1(-np.maximum(away, 0.0))
+        if self.blur:
+            from scipy.special import ndtr
 
-def lattice_epsilon(
-    loss: RoundLoss, tilts: FloatArray, centres: FloatArray, delta: float, T: int
-) -> Found:
-    """Return ε at δ of T rounds.
+            s, near = self.blur, np.abs(away) < 10 * self.blur
+            slope[near] = np.exp(-away[near]) * ndtr(away[near] / s - s / 2)
+            kernel[near] = ndtr(away[near] / s + s / 2) - slope[near]
+        return kernel, slope
 
-    Parameters
-    ----------
-    loss : RoundLoss
-    tilts, centres : ndarray of float
-        Tilts to try, the best first, and about the ε that each is for.
-    delta : float
-    T : int
-    """
-    goal = math.log(delta)
-    for c, centre in zip(tilts.tolist(), centres.tolist(), strict=True):
-        law = _Law(loss, c, T)
-        for size in range(_SMALLEST, _LARGEST + 1, 2):
-            if not law.compose(size):
-                break
-            epsilon = law.epsilon(goal, min(max(centre, law.low), law.high))
-            if math.isnan(epsilon) or law.noise(goal, epsilon) > 1e-6:
-                if law.excess > _FINE * abs(centre):
-                    continue  # so coarse a lattice leads far astray
-                break
-            if law.excess <= _FINE * epsilon or size == _LARGEST:
-                return Found(epsilon, law.excess)
-    return NOTHING
+    def certified(self, epsilon: float) -> tuple[float, float]:
+        """Return the certified ln δ at ε and about −d ln δ/dε; −∞ if no lower one is left."""
+        sign = -1 if self.lower else 1
+        epsilon -= sign * self._shift
+        # In units of K(c)^T·e^{−cε}.
+        away = self._loss - epsilon
+        near = (away > -10 * self.blur) & (self.c * away < 745.0)
+        away = away[near]
+        weight = np.exp(-self.c * away)
+        kernel, falls = self._kernel(away)
+        parts = self._mass[near] * weight
+        value = float(parts @ kernel)
+        wrong = self._floor * float(weight @ kernel) + 2 * math.exp(-_TAIL)
+        sure = value * (1 + sign * self._relative) + sign * wrong
+        if not sure > 0:
+            return -math.inf, math.nan
+        slope = float(parts @ falls) / value if value > 0 else math.nan
+        return self._log_total - self.c * epsilon + math.log(sure), slope
 
-
-def lattice_delta(
-    loss: RoundLoss, tilts: FloatArray, log_deltas: FloatArray, epsilon: float, T: int
-) -> float:
-    """Return δ at ε of T rounds, NaN where it was not found.
-
-    Parameters
-    ----------
-    loss, tilts, T
-        As for `lattice_epsilon`.
-    log_deltas : ndarray of float
-        About ln δ for each tilt.
-    epsilon : float
-    """
-    for c, scale in zip(tilts.tolist(), log_deltas.tolist(), strict=True):
-        law = _Law(loss, c, T)
-        for size in range(_SMALLEST, _LARGEST + 1, 2):
-            if not law.compose(size):
-                break
-            share = law.delta(epsilon, scale)
-            log_delta = scale + math.log(share) if share > 0 else math.nan
-            if math.isnan(log_delta) or law.noise(log_delta, epsilon) > 1e-6:
-                break
-            if law.excess * c <= _FINE or size == _LARGEST:
-                return math.exp(min(log_delta, 0.0))
-    return math.nan
+    def epsilon(self, log_delta: float, guess: float) -> float:
+        """Return the certified ε at ln δ, NaN if it can't be had."""
+        return certified_root(self.certified, log_delta, guess, self.lower)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,15 @@ from explorer.privacy.binomial import log_half_pmf, log_pmf
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 
-DEPTH = 50.0
-"""Depth of the tails of the number of clones, enough for δ/T down to 1e-17."""
+_ROWS, _COLUMNS = 3.0, 200.0
+"""Of very many clones so many numbers are listed on a deviation, and twice so many of U."""
+_MERGED = 100.0
+"""Merged counts of randomised response on a deviation."""
+_REACH = 1.6 * math.pi
+"""A thinned sum repeats the transform at 2π over the spacing of the losses that it takes: at least
+eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
+_THINNED = 2e-8
+"""What thinning may change of a sum, relatively: the fold of the losses at 0 is not smooth."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +40,48 @@ class RoundLoss:
         ln(1 + x).
     missing : float
         Probability that was left out and may have any loss; each round adds it to δ.
+    accuracy : float
+        Relative error of `mass` and `excess`, at most.
+    reach : float
+        Where atoms stand for several, the frequency t up to which they give the same
+        E[(P/Q)^{c+it}]; infinite where all are listed.
     """
 
     mass: FloatArray
     excess: FloatArray
     log_ratio: FloatArray
     missing: float = 0.0
+    accuracy: float = 1e-12
+    reach: float = math.inf
 
     def reversed(self) -> RoundLoss:
         """Return the pair with its laws exchanged."""
         ratio = np.exp(-self.log_ratio)
-        return RoundLoss(self.mass * (1 + self.excess), -self.excess * ratio, -self.log_ratio)
+        # Not 1 + x, which has no digits left where the ratio is near 0.
+        return RoundLoss(
+            self.mass * np.exp(self.log_ratio), -self.excess * ratio, -self.log_ratio,
+            self.missing, self.accuracy, self.reach,
+        )  # fmt: skip
+
+    def log_first(self) -> FloatArray:
+        """Return ln of the atoms' probabilities under the first law (P)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.mass) + self.log_ratio)
+
+    def tilted(self, c: float) -> FloatArray:
+        """Return P's masses tilted by e^{c·loss}, normalised."""
+        return tilted(self.mass, self.log_ratio, c)
+
+    def sizes(self, c: float) -> tuple[float, float]:
+        """Return the sums of the absolute terms of K(c) − 1, and of E_P[(P/Q)^c·L] (see `line`)."""
+        a = np.array([1 + c])
+        curved = self._curved(a[:, None] * self.log_ratio)[0]
+        with np.errstate(over="ignore"):
+            weight = self.mass * np.exp((1 + c) * self.log_ratio)
+        return (
+            float(self.mass @ (np.abs(curved) + (1 + c) * np.abs(self._bend()))),
+            float(weight @ np.abs(self.log_ratio)),
+        )
 
     def growth(self, z: FloatArray) -> FloatArray:
         """Return K(z) − 1, K(z) = E_P[(P/Q)^z], for real z (1-dimensional).
@@ -50,14 +89,17 @@ class RoundLoss:
         E_Q[(1+x)^{1+z} − 1 − (1+z)x], every summand formed without cancellation.
         """
         a = (1 + np.asarray(z))[:, None]
-        w = a * self.log_ratio
+        return np.asarray((self._curved(a * self.log_ratio) + a * self._bend()) @ self.mass)
+
+    @staticmethod
+    def _curved(w: FloatArray) -> FloatArray:
+        """Return e^w − 1 − w."""
         small = np.abs(w) < 0.05
         ws = np.where(small, w, 0.0)
         series = ws * ws * (
             1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040))))
         )  # fmt: skip
-        curved = np.where(small, series, np.expm1(w) - w)
-        return np.asarray((curved + a * self._bend()) @ self.mass)
+        return np.where(small, series, np.expm1(w) - w)
 
     def lines(self, c: float, growth: float, step: float, first: int) -> Iterator[Any]:
         """Yield K(c+it) − 1 given K(c) − 1 at t = 0, step, …: `first` of them, then ever as many.
@@ -115,15 +157,37 @@ def tilted(mass: FloatArray, log_ratio: FloatArray, c: Any) -> FloatArray:
     return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
 
 
-def randomised_response_loss(eps0: float, k: float, n: float) -> RoundLoss:
-    """Return the law of one round of randomised response, Q = γμ₁+(1−γ)μ₀ against P = μ₀."""
-    pair = RandomisedResponsePair(eps0, k, n, 64.0)
+def randomised_response_loss(
+    eps0: float, k: float, n: float, *, depth: float = 50.0, thin: bool = True
+) -> RoundLoss:
+    """Return the law of one round of randomised response, Q = γμ₁+(1−γ)μ₀ against P = μ₀.
+
+    Counts whose probability is below e^−depth are left out, which errs downwards. Of very many
+    counts only some are taken for all (`RoundLoss.reach`), or, without `thin`, neighbours are
+    merged, which an observer could do as well and errs downwards too.
+    """
+    pair = RandomisedResponsePair(eps0, k, n, 64.0, dense=not thin, tail=depth + 10)
     # From the count itself where the ratio is so near 1 that its logarithm has no digits left.
     direct = pair.gamma * math.exp(min(pair.log_s, 700.0)) / k * (pair.m - pair.mean)
     near = np.abs(direct) < 0.5
     excess = np.where(near, direct, np.expm1(np.where(near, 0.0, pair.log_ratio)))
     log_ratio = np.where(near, np.log1p(np.where(near, direct, 0.0)), pair.log_ratio)
-    return RoundLoss(np.exp(pair.log_mass), excess, log_ratio)
+    mass = np.exp(pair.log_mass)
+    step = float(pair.m[1] - pair.m[0]) if pair.m.size > 1 else 1.0
+    block = 1 if thin else math.floor(math.sqrt(pair.mean) / _MERGED)
+    if block > 1:
+        starts = np.arange(0, mass.size, block)
+        whole, sums = np.add.reduceat(mass, starts), np.add.reduceat(mass * excess, starts)
+        some = whole > 0
+        mass, excess = whole[some], sums[some] / whole[some]
+        log_ratio = np.log1p(excess)
+    reach = _REACH / float(np.abs(np.diff(log_ratio)).max()) if step > 1 else math.inf
+    return RoundLoss(mass, excess, log_ratio, accuracy=_accuracy(k), reach=reach)
+
+
+def _accuracy(trials: float) -> float:
+    """Return what the library's binomial probabilities err by, relative to themselves."""
+    return 1e-12 + 64 * math.sqrt(trials) * 2.0**-53
 
 
 def clone_loss(
@@ -132,7 +196,9 @@ def clone_loss(
     n: float,
     variant: Clones = Clones.PUBLISHED,
     cells: int = 1500,
-    depth: float = DEPTH,
+    depth: float = 50.0,
+    *,
+    thin: bool = True,
 ) -> RoundLoss:
     """Return the dominating law of one subsampled round by clones.
 
@@ -142,9 +208,34 @@ def clone_loss(
     at 0 (Zhu, Dong & Wang 2022, replace relation). Losses are gathered on `cells` values by
     splitting each onto its two neighbours so that both laws keep their mass: a spread of the
     ratio, so the result still dominates. Numbers of clones of either side whose probability is
-    below e^−depth are left out (`RoundLoss.missing`).
+    below e^−depth are left out (`RoundLoss.missing`). Of very many numbers of clones only some are
+    taken for all (`RoundLoss.reach`), unless `thin` is off.
     """
-    tau, gamma = math.tanh(eps0 / 2), k / n
+    gamma = k / n
+    x, mass, apart = _clone_atoms(eps0, k, variant, cells, depth, thin)
+    rise = gamma * x
+    up = np.log1p(rise)
+    rest = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
+    reach = _REACH / (gamma * apart) if apart else math.inf
+    return RoundLoss(
+        np.concatenate([mass, mass * (1 + rise), [rest]]),
+        np.concatenate([rise, -rise / (1 + rise), [0.0]]),
+        np.concatenate([up, -up, [0.0]]),
+        4 * math.exp(-depth),
+        _accuracy(k) + (_THINNED if apart else 0.0),
+        reach,
+    )
+
+
+@lru_cache(maxsize=4)
+def _clone_atoms(
+    eps0: float, k: float, variant: Clones, cells: int, depth: float, thin: bool
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return e^ℓ − 1 and mass of the losses ℓ > 0 of one unsampled round, and their spacing.
+
+    The spacing, at most, of the losses of one number of clones; 0 if all are listed.
+    """
+    tau = math.tanh(eps0 / 2)
     log_pc = (
         -eps0 if variant is Clones.PUBLISHED else math.log(2.0) - eps0 - math.log1p(math.exp(-eps0))
     )
@@ -152,17 +243,20 @@ def clone_loss(
     pc = min(math.exp(log_pc), 1 - 1e-12)
     log_pc = min(log_pc, math.log(pc)) if pc > 0 else log_pc
     mean, spread = k * pc, math.sqrt(k * pc * (1 - pc))
-    low = max(1.0, math.floor(mean - math.sqrt(2 * depth) * spread - 30))
-    high = min(k, math.ceil(mean + math.sqrt(2 * depth) * spread + 0.8 * depth))
-    # Sums over N and U are smooth on their deviations: far from the edges a third of one, or for
-    # U, whose spacing shows in the losses, 1/300 of one, is as good as every whole number.
-    # An odd step visits even and odd N alike, whose losses lie on different lattices.
-    step = math.floor(spread / 3) | 1 if mean > 1024 else 1
+    # Okamoto's bound below where p_c ≤ ½, Bernstein's on the other sides.
+    away, more = math.sqrt(2 * depth) * spread, 0.7 * depth + 2
+    low = max(1.0, math.floor(mean - away - (more if pc > 0.5 else 2)))
+    high = min(k, math.ceil(mean + away + more))
+    # Sums over N and U are smooth on their deviations, the smallest of which is at the fewest
+    # clones: where those are many, a part of it is as good as every whole number (Poisson's
+    # formula). Odd steps visit even and odd N alike, whose losses lie on different lattices.
+    least = math.sqrt(low * (1 - pc))
+    step = math.floor(least / _ROWS) | 1 if low > 512 and thin else 1
+    stride = math.floor(math.sqrt(low) / _COLUMNS) | 1 if thin else 1
     N = np.arange(low, high + 1, step, dtype=float)[:, None]
     log_weight = log_pmf(N, k, log_pc, math.log1p(-pc)) + math.log(step)
     reach = math.sqrt((depth + 35) / 2 * high) + 20
-    stride = max(1, math.floor(math.sqrt(high * depth / DEPTH) / 600))
-    fewer = np.ceil(N / 2) - 1 - stride * np.arange(math.ceil(reach / stride))
+    fewer = np.ceil(N / 2) - 1 - (stride - 1) / 2 - stride * np.arange(math.ceil(reach / stride))
     inside = fewer >= 0
     fewer = np.maximum(fewer, 0.0)
     # Of U and N − U only the case of more U is listed; the other mirrors it.
@@ -175,16 +269,12 @@ def clone_loss(
     # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
     few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
     mass = (few * np.exp(log_m))[inside]
-    rise = (gamma * 2 * tau * W / few)[inside]
-    rise, mass = _gathered(rise, mass, gamma * 2 * tau / math.sqrt(mean + 1), cells)
-    up = np.log1p(rise)
-    rest = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
-    return RoundLoss(
-        np.concatenate([mass, mass * (1 + rise), [rest]]),
-        np.concatenate([rise, -rise / (1 + rise), [0.0]]),
-        np.concatenate([up, -up, [0.0]]),
-        4 * math.exp(-depth),
-    )
+    x = (2 * tau * W / few)[inside]
+    x, mass = _gathered(x, mass, 2 * tau / math.sqrt(mean + 1), cells)
+    if step == 1 and stride == 1:
+        return x, mass, 0.0
+    # Of γx the logarithm of 1 + γx is no further apart.
+    return x, mass, float(2 * stride * 2 * tau * (N / few**2)[inside].max())
 
 
 def _gathered(

@@ -49,12 +49,21 @@ class RandomisedResponsePair:
         2·ln|γX|.
     """
 
-    def __init__(self, eps0: float, k: float, n: float, top_power: float, *, dense: bool = False):
+    def __init__(
+        self,
+        eps0: float,
+        k: float,
+        n: float,
+        top_power: float,
+        *,
+        dense: bool = False,
+        tail: float = _TAIL,
+    ) -> None:
         self.eps0, self.k, self.gamma = eps0, k, k / n
         self.log_p, self.log_q = logistic_log_p(eps0)
         self.log_s = eps0 + math.log(-math.expm1(-2 * eps0))
         self.mean = k * math.exp(self.log_p)
-        low, high, step = self._window(top_power, dense)
+        low, high, step = self._window(top_power, dense, tail)
         self.m = np.arange(low, high + 1, step)
         if step == 1:
             self.log_mass = log_pmf_run(low, float(self.m[-1]), k, self.log_p, self.log_q)
@@ -76,7 +85,7 @@ class RandomisedResponsePair:
     def _log_ratio_at(self, m: float) -> float:
         return float(self._log_ratio(np.array([m]))[0])
 
-    def _window(self, power: float, dense: bool) -> tuple[float, float, float]:
+    def _window(self, power: float, dense: bool, tail: float) -> tuple[float, float, float]:
         """Return the first and last count that matter for (Q/P)^±power, and the step between.
 
         Far from the edges the summands are smooth on the scale σ, so the sum over every h-th
@@ -86,7 +95,7 @@ class RandomisedResponsePair:
         sigma = math.sqrt(mean)
         lowest = abs(self._log_ratio_at(0.0))
         # Left: Pr[m ≤ mean − t] ≤ e^{−t²/2·mean}, against a weight of at most e^{power·lowest}.
-        reach = math.sqrt(2 * mean * (power * lowest + _TAIL))
+        reach = math.sqrt(2 * mean * (power * lowest + tail))
         low = max(0.0, math.floor(mean - reach))
         # Right: the log-summand is concave; walk out until it has fallen far below its maximum.
         high, best, walk = mean, 0.0, 30.0 + 11 * sigma
@@ -94,7 +103,7 @@ class RandomisedResponsePair:
             high = min(k, mean + walk)
             at = float(math.floor(high))
             value = log_pmf_at(at, k, self.log_p, self.log_q) + power * self._log_ratio_at(at)
-            if value < best - _TAIL - 0.5 * math.log(k):
+            if value < best - tail - 0.5 * math.log(k):
                 break
             best = max(best, value)
             walk *= 1.5

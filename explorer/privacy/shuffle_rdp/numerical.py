@@ -1,46 +1,249 @@
-"""ε after T rounds by numerically exact composition of privacy losses.
+"""ε after T rounds by composition of privacy losses, certified: rounding included.
 
 Two laws of one round are composed: that of randomised response, which bounds from below what an
 accountant sound for *all* ε₀-LDP randomisers can report, and that of the subsampled clones, which
-dominates every such randomiser and bounds from above. The composition is exact up to the error of
-a contour integral (about 1e-9 of δ) or of a lattice where rounds are too few or too lumpy for it;
-the bounds are numerical, not proof against rounding.
+dominates every such randomiser and bounds from above. The one is rounded down and the other up,
+through every step from the atoms of one round to the number returned.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.privacy.amplification import Clones, shuffled_delta, shuffled_epsilon
+from explorer.privacy.bounds import Bound, Grade, Reference, Role
+from explorer.privacy.clone_pair import log_clone_probability
 from explorer.privacy.composition import kov_exact_epsilon
 from explorer.privacy.shuffle_rdp.accountant import Shuffling, pipeline_epsilon, upper_epsilon
-from explorer.privacy.shuffle_rdp.composed import Composition
-from explorer.privacy.shuffle_rdp.lattice import NOTHING
-from explorer.privacy.shuffle_rdp.losses import DEPTH, clone_loss, randomised_response_loss
+from explorer.privacy.shuffle_rdp.composed import Certified, Composition
+from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
 from explorer.privacy.shuffle_rdp.lower import Direction
+from explorer.privacy.shuffle_rdp.one_round import RandomisedResponseRound
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
 
 _EPS0_MIN, _EPS0_MAX = 1e-12, 100.0
 """Where rounds are composed: below, losses lose their digits; above, there are no clones."""
 _LOOSE = 1e-3
-"""Relative excess of ε beyond which it is called truncated."""
+"""Relative excess beyond which a number is called truncated."""
+_CELLS = 700
+"""Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
+_DEPTH = 50.0
+_DEPTHS = _DEPTH, 4 * _DEPTH, 16 * _DEPTH
+_SUMMED, _LAST_DIGIT = 1e-9, 1e-15
+"""What sums of one round, and a single formula, are raised by for their rounding."""
+_DENSEST_PAIR = 1e6
+"""Depth times the mean number of clones up to which all of a round of clones is listed."""
+_DENSEST = 3e8
+"""Variance of the count up to which all of randomised response is listed where that is needed."""
 
-_LOWER = Reference(
+COMPOSED_RESPONSES = Reference(
     "Girgis, Data & Diggavi 2021 (subsampled shuffle model)",
-    "the pair of Theorem 2, composed exactly",
-    "larger of both directions",
+    "the pair of Theorem 2, composed",
+    "larger of both directions, rounded down",
 )
-_UPPER = Reference(
+COMPOSED_CLONES = Reference(
     "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
-    "subsampled clones, composed exactly",
-    "numerical, not proof against rounding",
+    "subsampled clones, composed",
+    "rounded up",
 )
+
+
+def is_loose(known: Certified) -> bool:
+    """Return whether a number is further beside the truth than a thousandth of itself."""
+    return known.excess > _LOOSE * known.value
+
+
+class ComposedRounds(Protocol):
+    """T rounds of one kind, bounded on one side."""
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return ε at δ in (0, 1]."""
+
+    def delta(self, epsilon: float, T: int) -> Certified:
+        """Return δ at ε ≥ 0."""
+
+
+class ResponseRounds:
+    """Rounds of randomised response, k of n clients in each, from below.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0, 800]; above 100 that of 100, whose randomised response is ε₀-LDP too, and below
+        1e-12 nothing.
+    k, n : float
+        1 ≤ k ≤ n ≤ 1e12.
+    direction : Direction
+    """
+
+    def __init__(
+        self, eps0: float, k: float, n: float, direction: Direction = Direction.BOTH
+    ) -> None:
+        self._round = min(eps0, _EPS0_MAX), k, n
+        self._known, self._lesser = eps0 >= _EPS0_MIN, eps0 > _EPS0_MAX
+        self._direction = direction
+        self._routes: dict[tuple[float, bool], list[Composition]] = {}
+        self._one_round: RandomisedResponseRound | None = None
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return ε at δ in (0, 1]."""
+        if T == 1 and self._known and self._direction is Direction.BOTH:
+            value = float(self._alone().epsilon(delta)[0]) * (1 - _SUMMED)
+            return Certified(value, math.inf if self._lesser else 0.0)
+        return self._largest(lambda route: route.epsilon(delta, T), _depth(delta, T))
+
+    def delta(self, epsilon: float, T: int) -> Certified:
+        """Return δ at ε ≥ 0."""
+        if T == 1 and self._known and self._direction is Direction.BOTH:
+            value = float(self._alone().delta(epsilon)[0]) * (1 - _SUMMED)
+            return Certified(value, math.inf if self._lesser else 0.0)
+        found = Certified(0.0, math.inf)
+        for depth in _DEPTHS:
+            found = self._largest(lambda route: route.delta(epsilon, T), depth)
+            if found.value * _LOOSE >= T * math.exp(-depth):
+                break
+        return found
+
+    def _alone(self) -> RandomisedResponseRound:
+        if self._one_round is None:
+            self._one_round = RandomisedResponseRound(*self._round)
+        return self._one_round
+
+    def _largest(self, ask: Callable[[Composition], Certified], depth: float) -> Certified:
+        if not self._known:
+            return Certified(0.0, math.inf if self._round[0] > 0 else 0.0)
+        found = []
+        for index, route in enumerate(self._composed(depth, thin=True)):
+            known = ask(route)
+            if is_loose(known) and self._may_be_dense(route.loss):
+                # Of few rounds the atoms themselves show, not only what they add up to.
+                known = max(known, ask(self._composed(depth, thin=False)[index]))
+            found.append(known)
+        best = max(found, key=lambda known: known.value)
+        # One direction that is not known well does no harm if it cannot be the larger one.
+        excess = max(known.value + known.excess for known in found) - best.value
+        return Certified(best.value, math.inf if self._lesser else excess)
+
+    def _may_be_dense(self, loss: RoundLoss) -> bool:
+        eps0, k, _ = self._round
+        return math.isfinite(loss.reach) and k * math.exp(-eps0) <= _DENSEST
+
+    def _composed(self, depth: float, *, thin: bool) -> list[Composition]:
+        if (depth, thin) not in self._routes:
+            loss = randomised_response_loss(*self._round, depth=depth, thin=thin)
+            both = {Direction.QP: loss, Direction.PQ: loss.reversed()}
+            wanted = both if self._direction is Direction.BOTH else (self._direction,)
+            self._routes[depth, thin] = [Composition(both[which], Role.LOWER) for which in wanted]
+        return self._routes[depth, thin]
+
+
+class CloneRounds:
+    """Rounds of subsampled clones, k of n clients in each, from above.
+
+    They dominate every ε₀-LDP randomiser if all clients of a round use one common, non-adaptive
+    one; without sampling (k = n), and with `Clones.PUBLISHED`, any.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0, 800].
+    k, n : float
+        1 ≤ k ≤ n ≤ 1e12.
+    variant : Clones
+    """
+
+    def __init__(self, eps0: float, k: float, n: float, variant: Clones = Clones.PUBLISHED) -> None:
+        self._round, self._variant = (eps0, k, n), variant
+        self._pure = float(pure_epsilon(eps0, k, n)) * (1 + _LAST_DIGIT)
+        self._routes: dict[tuple[float, bool], Composition] = {}
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return ε at δ in (0, 1].
+
+        For ε₀ > 100, where there are no clones to speak of, and below 1e-12 the least of Theorem 3
+        with caps, the pipeline and the sampled rounds as if each were randomised response (Kairouz,
+        Oh & Viswanath, Theorem 3.3).
+        """
+        eps0, k, n = self._round
+        if delta >= 1:
+            return Certified(0.0, 0.0)
+        if T == 1:
+            return Certified(self._one_round(delta), 0.0)
+        most = T * self._pure * (1 + _LAST_DIGIT)
+        depth = _depth(delta, T)
+        for thin in (True, False):
+            # Of few rounds the atoms themselves show, not only what they add up to.
+            route = self._composed(depth, thin=thin)
+            if route is not None:
+                found = route.epsilon(delta, T)
+                most = min(most, found.value)
+                if found.excess <= _LOOSE * min(found.value, most):
+                    return Certified(most, found.excess)
+        others = (
+            upper_epsilon(eps0, k, n, T, delta, capped=True).epsilon,
+            pipeline_epsilon(eps0, k, n, T, delta, Shuffling.NUMERIC),
+            kov_exact_epsilon(pure_epsilon(eps0, k, n), T, delta, Role.UPPER),
+        )
+        value = min(most, *(float(v) * (1 + _SUMMED) for v in others))
+        return Certified(value, math.inf if value > 0 else 0.0)
+
+    def delta(self, epsilon: float, T: int) -> Certified:
+        """Return δ at ε ≥ 0."""
+        eps0, k, n = self._round
+        if epsilon >= T * self._pure * (1 + _LAST_DIGIT):
+            return Certified(0.0, 0.0)
+        if T == 1:
+            inner = math.log1p(n / k * math.expm1(epsilon))
+            value = k / n * float(shuffled_delta(min(inner, eps0), eps0, k, self._variant))
+            return Certified(min(value * (1 + _SUMMED), 1.0), 0.0)
+        # What T rounds of (ε_s, 0)-DP have in any case.
+        most = min(math.tanh(T * self._pure / 2) * (1 + _SUMMED), 1.0)
+        route, least = None, math.inf
+        for depth in _DEPTHS:
+            route = self._composed(depth, thin=True)
+            if route is None:
+                break
+            found = route.delta(epsilon, T)
+            least = min(least, found.value)
+            if T * route.loss.missing <= _LOOSE * found.value:
+                return Certified(min(most, found.value), found.excess)
+        return Certified(min(most, least), math.inf)
+
+    def _one_round(self, delta: float) -> float:
+        eps0, k, n = self._round
+        if delta * n >= k:
+            return 0.0
+        whole = max(delta * n / k * (1 - _LAST_DIGIT), domain.DELTA_MIN)
+        inner = float(shuffled_epsilon(eps0, k, whole, self._variant))
+        gamma = k / n
+        value = math.log1p(gamma * math.expm1(inner)) if inner < 700 else self._pure
+        return min(value * (1 + _SUMMED), self._pure)
+
+    def _composed(self, depth: float, *, thin: bool) -> Composition | None:
+        """Return the composition; none if there are no clones, or too many for what is asked."""
+        eps0, k, n = self._round
+        if not _EPS0_MIN <= eps0 <= _EPS0_MAX:
+            return None
+        if not thin:
+            thinned = self._composed(depth, thin=True)
+            clones = k * math.exp(float(log_clone_probability(eps0, self._variant)))
+            if thinned is None or math.isinf(thinned.loss.reach) or depth * clones > _DENSEST_PAIR:
+                return None
+        if (depth, thin) not in self._routes:
+            loss = clone_loss(eps0, k, n, self._variant, _CELLS, depth, thin=thin)
+            self._routes[depth, thin] = Composition(loss, Role.UPPER)
+        return self._routes[depth, thin]
+
+
+def _depth(delta: float, T: int) -> float:
+    """Return at which e^−depth outcomes of a round are left out: T of them are little beside δ."""
+    return _DEPTH * max(1, math.ceil((math.log(T / delta) + 12) / _DEPTH))
 
 
 def randomised_response_epsilon(
@@ -55,20 +258,12 @@ def randomised_response_epsilon(
 
     No accountant that is sound for all ε₀-LDP randomisers can report less; a particular
     randomiser may leak less. Arguments broadcast; domains as in `upper_epsilon`. Marked truncated
-    where a lower number had to do: for ε₀ > 100 that of ε₀ = 100, whose randomised response is
-    ε₀-LDP too, for ε₀ < 1e-12 zero, and elsewhere one direction or the largest loss alone.
+    where a lower number than could be had does, see `ResponseRounds`.
     """
     which = Direction(direction)
-
-    def one(e: float, s: float, c: float) -> _Point:
-        if e < _EPS0_MIN:
-            return lambda T, delta: (0.0, True)
-        loss = randomised_response_loss(min(e, _EPS0_MAX), s, c)
-        forward = [Composition(loss)] if which is not Direction.PQ else []
-        backward = [Composition(loss.reversed())] if which is not Direction.QP else []
-        return lambda T, delta: _least(forward + backward, e > _EPS0_MAX, T, delta)
-
-    return _composed(one, eps0, k, n, T, delta, Role.LOWER, _LOWER)
+    return _composed(
+        lambda e, s, c: ResponseRounds(e, s, c, which), (eps0, k, n, T), delta, Role.LOWER
+    )
 
 
 def clone_epsilon(
@@ -78,86 +273,70 @@ def clone_epsilon(
     T: ArrayLike,
     delta: ArrayLike,
     variant: Clones | str = Clones.PUBLISHED,
-    cells: int = 1500,
 ) -> Bound:
     """Return ε at δ of T rounds of subsampled clones: the *numerical upper bound*.
 
-    It holds for every ε₀-LDP randomiser (`Clones.STRONGER`: one common, non-adaptive one).
-    Arguments broadcast; domains as in `upper_epsilon`. Marked truncated where a larger number had
-    to do: for ε₀ > 100, where there are no clones to speak of, for ε₀ < 1e-12 and where the
-    composition can't be had, the least of Theorem 3 with caps, the pipeline and the sampled rounds
-    as if each were randomised response (Kairouz, Oh & Viswanath, Theorem 3.3).
+    Conditions as in `CloneRounds`. Arguments broadcast; domains as in `upper_epsilon`. Marked
+    truncated where a larger number than could be had does.
     """
     which = Clones(variant)
-
-    def one(e: float, s: float, c: float) -> _Point:
-        routes: dict[float, Composition] = {}
-
-        def point(T: int, delta: float) -> tuple[float, bool]:
-            # Small δ are made by numbers of clones that larger ones need not know.
-            depth = max(DEPTH, DEPTH * math.ceil((math.log(T / delta) + 12) / DEPTH))
-            if _EPS0_MIN <= e <= _EPS0_MAX and depth not in routes:
-                routes[depth] = Composition(clone_loss(e, s, c, which, cells, depth))
-            return _most(routes.get(depth), (e, s, c), T, delta)
-
-        return point
-
-    return _composed(one, eps0, k, n, T, delta, Role.UPPER, _UPPER)
-
-
-_Point = Callable[[int, float], tuple[float, bool]]
-"""From T and δ to ε and whether it is looser than it could be."""
-
-
-def _least(routes: list[Composition], lesser: bool, T: int, delta: float) -> tuple[float, bool]:
-    found = [route.found(delta, T) for route in routes]
-    # The lattice errs upwards; twice its excess errs downwards.
-    value = max(
-        route.least(delta, T) if math.isnan(f.epsilon) else max(0.0, f.epsilon - 2 * f.excess)
-        for route, f in zip(routes, found, strict=True)
+    return _composed(
+        lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), delta, Role.UPPER
     )
-    loose = any(
-        route.most(T) > value if math.isnan(f.epsilon) else f.excess > _LOOSE * f.epsilon
-        for route, f in zip(routes, found, strict=True)
-    )
-    return value, loose or lesser
 
 
-def _most(
-    route: Composition | None, args: tuple[float, float, float], T: int, delta: float
-) -> tuple[float, bool]:
-    found = NOTHING if route is None else route.found(delta, T)
-    if not math.isnan(found.epsilon):
-        return found.epsilon, found.excess > _LOOSE * found.epsilon
-    others = (
-        upper_epsilon(*args, T, delta, capped=True).epsilon,
-        pipeline_epsilon(*args, T, delta, Shuffling.NUMERIC),
-        kov_exact_epsilon(pure_epsilon(*args), T, delta),
-    )
-    return min(map(float, others)), True
-
-
-def _composed(
-    prepare: Callable[[float, float, float], _Point],
+def composed_clone_total_variation(
     eps0: ArrayLike,
     k: ArrayLike,
     n: ArrayLike,
     T: ArrayLike,
-    delta: ArrayLike,
-    role: Role,
-    reference: Reference,
+    variant: Clones | str = Clones.PUBLISHED,
 ) -> Bound:
-    e = domain.epsilon0(eps0)
-    sampled, clients = domain.population(k, n)
-    arrays = np.broadcast_arrays(e, sampled, clients, domain.rounds(T), domain.delta(delta))
+    """Return δ(0) of T rounds of subsampled clones: how far apart the two cases are at most.
+
+    Arguments and conditions as in `clone_epsilon`.
+    """
+    which = Clones(variant)
+    return _composed(lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), None, Role.UPPER)
+
+
+def composed_response_total_variation(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike
+) -> Bound:
+    """Return δ(0) of T rounds of randomised response from below, the larger of both directions.
+
+    No statement about all ε₀-LDP randomisers can say that the two cases are nearer to each other.
+    Arguments as in `randomised_response_epsilon`.
+    """
+    return _composed(ResponseRounds, (eps0, k, n, T), None, Role.LOWER)
+
+
+def _composed(
+    prepare: Callable[[float, float, float], ComposedRounds],
+    rounds: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+    delta: ArrayLike | None,
+    role: Role,
+) -> Bound:
+    """Evaluate at broadcast points, δ(0) if no δ is given."""
+    eps0, k, n, T = rounds
+    arrays = np.broadcast_arrays(
+        domain.epsilon0(eps0), *domain.population(k, n), domain.rounds(T),
+        1.0 if delta is None else domain.delta(delta),
+    )  # fmt: skip
     flat = np.stack([a.ravel() for a in arrays])
     value, loose = np.zeros(flat.shape[1]), np.zeros(flat.shape[1], dtype=bool)
-    rounds, which = np.unique(flat[:3], axis=1, return_inverse=True)
-    for i in range(rounds.shape[1]):
-        if rounds[0, i] == 0:
+    chains, which = np.unique(flat[:3], axis=1, return_inverse=True)
+    for i in range(chains.shape[1]):
+        if chains[0, i] == 0:
             continue
-        point = prepare(*(float(v) for v in rounds[:, i]))
+        made = prepare(*(float(v) for v in chains[:, i]))
         for j in np.flatnonzero(which.ravel() == i):
-            value[j], loose[j] = point(int(flat[3, j]), float(flat[4, j]))
+            turns = int(flat[3, j])
+            known = made.delta(0.0, turns) if delta is None else made.epsilon(flat[4, j], turns)
+            value[j], loose[j] = known.value, is_loose(known)
     shape = arrays[0].shape
-    return Bound(value.reshape(shape), role, reference, truncated=loose.reshape(shape))
+    return Bound(
+        value.reshape(shape), role,
+        COMPOSED_CLONES if role is Role.UPPER else COMPOSED_RESPONSES,
+        truncated=loose.reshape(shape), grade=Grade.PROVED,
+    )  # fmt: skip

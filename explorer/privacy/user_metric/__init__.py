@@ -54,12 +54,16 @@ if TYPE_CHECKING:
         lemma62_bound,
         priv_emd_gaussian,
     )
-    from explorer.privacy.user_metric.group_hops import (
-        Certified,
+    from explorer.privacy.user_metric.group_calibration import (
         group_alpha,
         group_alpha0,
+        group_alpha0_at,
         group_alpha0_estimate,
         group_alpha_estimate,
+        least_group_delta,
+    )
+    from explorer.privacy.user_metric.group_hops import (
+        Certified,
         group_delta,
         group_delta_certified,
     )
@@ -105,16 +109,13 @@ if TYPE_CHECKING:
         theorem53_alpha_chernoff,
     )
     from explorer.privacy.user_metric.shuffle_theorem import (
-        Binding,
         Internal,
-        Inversion,
         group_epsilon,
         single_item_epsilon,
         theorem44_alpha,
         theorem44_delta,
         theorem44_delta_inside,
         theorem44_delta_tight,
-        theorem44_invert,
         theorem44_ratio,
         validity_limit,
     )
@@ -124,6 +125,12 @@ if TYPE_CHECKING:
         TheoremDelta,
         theorem44_certificate,
         theorem44_delta_at,
+    )
+    from explorer.privacy.user_metric.theorem_inversion import (
+        Binding,
+        Inversion,
+        theorem44_alpha0,
+        theorem44_invert,
     )
     from explorer.privacy.user_metric.user_level import (
         central_improvement_threshold,
@@ -149,10 +156,11 @@ _HOME = {
             "gaussian_delta gaussian_euclidean_mean gaussian_sigma gaussian_sigma_printed "
             "gaussian_sigma_textbook lemma62_bound priv_emd_gaussian"
         ),
-        "group_hops": (
-            "Certified group_alpha group_alpha0 group_alpha0_estimate group_alpha_estimate "
-            "group_delta group_delta_certified"
+        "group_calibration": (
+            "group_alpha group_alpha0 group_alpha0_at group_alpha0_estimate group_alpha_estimate "
+            "least_group_delta"
         ),
+        "group_hops": "Certified group_delta group_delta_certified",
         "hops": "hop_delta hop_epsilon",
         "itemwise": (
             "GKRR Exponential ItemMechanism PlanarLaplace bounded_emd_reduction "
@@ -170,14 +178,14 @@ _HOME = {
             "group_privacy_delta lemma52_tail theorem53_alpha theorem53_alpha_chernoff"
         ),
         "shuffle_theorem": (
-            "Binding Internal Inversion group_epsilon single_item_epsilon theorem44_alpha "
-            "theorem44_delta theorem44_delta_inside theorem44_delta_tight theorem44_invert "
-            "theorem44_ratio validity_limit"
+            "Internal group_epsilon single_item_epsilon theorem44_alpha theorem44_delta "
+            "theorem44_delta_inside theorem44_delta_tight theorem44_ratio validity_limit"
         ),
         "slopes": "Slopes prefix_lipschitz",
         "theorem_certificate": (
             "TheoremCertificate TheoremDelta theorem44_certificate theorem44_delta_at"
         ),
+        "theorem_inversion": "Binding Inversion theorem44_alpha0 theorem44_invert",
         "user_level": (
             "central_improvement_threshold hadamard_epsilon_printed "
             "local_improvement_threshold per_item_epsilon"
@@ -234,6 +242,7 @@ __all__ = [
     "gkrr_mse",
     "group_alpha",
     "group_alpha0",
+    "group_alpha0_at",
     "group_alpha0_estimate",
     "group_alpha_estimate",
     "group_delta",
@@ -257,6 +266,7 @@ __all__ = [
     "laplace_l1_mean",
     "laplace_mse",
     "laplace_scale",
+    "least_group_delta",
     "lemma52_tail",
     "lemma62_bound",
     "linear_query",
@@ -270,6 +280,7 @@ __all__ = [
     "simplex_projection",
     "single_item_epsilon",
     "theorem44_alpha",
+    "theorem44_alpha0",
     "theorem44_certificate",
     "theorem44_delta",
     "theorem44_delta_at",

@@ -17,16 +17,14 @@ from explorer.privacy.user_metric.gaussian import (
     gaussian_sigma_printed,
     gaussian_sigma_textbook,
 )
-from explorer.privacy.user_metric.group_hops import (
-    group_alpha,
-    group_alpha0,
-    group_delta_certified,
-)
+from explorer.privacy.user_metric.group_calibration import group_alpha, group_alpha0
+from explorer.privacy.user_metric.group_hops import group_delta_certified
 from explorer.privacy.user_metric.printed_forms import closed_form
-from explorer.privacy.user_metric.shuffle_theorem import Internal, theorem44_invert
+from explorer.privacy.user_metric.shuffle_theorem import Internal
 from explorer.privacy.user_metric.theorem_certificate import theorem44_certificate
+from explorer.privacy.user_metric.theorem_inversion import theorem44_alpha0
 
-PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024"
+PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (arXiv 2405.02665 v1)"
 BALLE_WANG = "Balle & Wang 2018"
 EXACT_HOPS = Reference(
     PAPER, "Lemma B.1", "amplification of one hop evaluated exactly, hops telescoped"
@@ -70,7 +68,7 @@ def theorem_alpha0(
     internal: Internal | str = Internal.SIMPLE,
 ) -> Bound:
     """Return the α₀ that Theorem 4.4 allows for a target; not valid where it allows none."""
-    found = theorem44_invert(alpha, delta_prime, m, n, internal)
+    found = theorem44_alpha0(alpha, delta_prime, m, n, internal)
     a = np.broadcast_to(np.asarray(alpha, dtype=float), found.alpha0.shape)
     holds = (found.alpha0 > 0) | (a == 0)
     where = Reference(PAPER, "Theorem 4.4", "inverted, capped at its condition")

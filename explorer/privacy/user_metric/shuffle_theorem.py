@@ -1,4 +1,4 @@
-"""Theorems 4.3 and 4.4: what the paper proves of item-wise release, and its inversion.
+"""Theorems 4.3 and 4.4: what the paper proves of item-wise release.
 
 The theorem is a closed form under a validity condition. `hops` has the numerically exact analysis
 of the same hops, valid without a condition: that is the one to calibrate with. It shares α out by
@@ -12,20 +12,22 @@ and δ' = δ·e^h the one that is claimed (errata A7).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from explorer.privacy import domain
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.roots import increasing_root
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
 
 TOTAL_MAX = domain.COUNT_MAX**2
 """Largest number of items in one shuffle: m and n up to 1e12 each."""
+
+
+_SURE = 1e-12
+"""More than rounding can add to a validity limit: logarithms of up to 56 and their difference."""
 
 
 class Internal(StrEnum):
@@ -37,35 +39,7 @@ class Internal(StrEnum):
     """The largest δ with δ·e^{h(mn;m,m)} ≤ δ'."""
 
 
-class Binding(StrEnum):
-    """What limits an inverted α₀."""
-
-    ALPHA = "alpha"
-    VALIDITY = "validity"
-    INFEASIBLE = "infeasible"
-    """No α₀ > 0 satisfies the theorem's condition."""
-
-
-@dataclass(frozen=True)
-class Inversion:
-    """The largest α₀ that Theorem 4.4 certifies, and what limits it.
-
-    Attributes
-    ----------
-    alpha0 : ndarray of float
-        min of the root and the validity cap, 0 where the cap is not positive.
-    unconstrained : ndarray of float
-        The root of the theorem's α, whatever its condition says.
-    binding : ndarray of str
-        A `Binding`.
-    """
-
-    alpha0: FloatArray
-    unconstrained: FloatArray
-    binding: NDArray[np.str_]
-
-
-def _log1p_amplified(gain: Any, alpha0: Any, log_term: Any, total: Any) -> FloatArray:
+def log1p_amplified(gain: Any, alpha0: Any, log_term: Any, total: Any) -> FloatArray:
     """ln(1 + gain·K), K = 8√(e^α₀·ℓ/total) + 8e^α₀/total, also where e^α₀ has no double."""
     with np.errstate(over="ignore", divide="ignore"):
         u = np.exp(np.asarray(alpha0) / 2) / np.sqrt(total)
@@ -96,7 +70,7 @@ def single_item_epsilon(
     size, a0 = _total(total), _alpha0(alpha0)
     d = domain.reals("distance", distance, 0.0, 1.0)
     log_term = math.log(4) - np.log(domain.delta(delta))
-    return domain.simple(_log1p_amplified(np.tanh(a0 * d / 2), a0, log_term, size))
+    return domain.simple(log1p_amplified(np.tanh(a0 * d / 2), a0, log_term, size))
 
 
 def group_epsilon(
@@ -134,11 +108,14 @@ def group_epsilon(
 
 def _hop(a0: Any, mean_distance: Any, size: Any, moved: Any, log_delta: Any) -> FloatArray:
     log_term = math.log(4) + np.log(moved) - log_delta
-    return _log1p_amplified(np.tanh(a0 * mean_distance / 2), a0, log_term, size)
+    return log1p_amplified(np.tanh(a0 * mean_distance / 2), a0, log_term, size)
 
 
 def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None = None) -> Any:
     """Return ln(total/(16 ln(4·items/δ))), below which α₀ has to be; may be negative.
+
+    Rounded down, by 1e-12: the condition is strict, and what is below the number returned is below
+    the limit.
 
     Parameters
     ----------
@@ -157,7 +134,8 @@ def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None =
 
 def validity_at(size: Any, items: Any, log_delta: Any) -> FloatArray:
     """`validity_limit` of checked arguments, with ln δ, which may be below the smallest double."""
-    return np.asarray(np.log(size) - np.log(16 * (math.log(4) + np.log(items) - log_delta)))
+    limit = np.log(size) - np.log(16 * (math.log(4) + np.log(items) - log_delta))
+    return np.asarray(limit - _SURE)
 
 
 def theorem44_ratio(
@@ -261,7 +239,7 @@ def log_delta_inside(
 
     def excess(x: FloatArray) -> FloatArray:
         log_term = math.log(4) + np.log(items) - x
-        return x + items * _log1p_amplified(gain, a0, log_term, total) - target
+        return x + items * log1p_amplified(gain, a0, log_term, total) - target
 
     low = target - excess(target)
     for _ in range(200):
@@ -273,91 +251,6 @@ def log_delta_inside(
     return found
 
 
-def theorem44_invert(
-    alpha: ArrayLike,
-    delta_prime: ArrayLike,
-    m: ArrayLike,
-    n: ArrayLike = 1,
-    internal: Internal | str = Internal.SIMPLE,
-) -> Inversion:
-    """Return the largest α₀ that Theorem 4.4 certifies for (α, δ')-bounded d_EM-DP.
-
-    The condition is the printed one, with mn in both places.
-
-    Parameters
-    ----------
-    alpha : array of float
-        In [0, 800].
-    delta_prime : array of float
-        In [1e-300, 1].
-    m, n : array of float
-        As in `theorem44_alpha`.
-    internal : Internal
-        How δ is chosen from δ'.
-    """
-    rule = Internal(internal)
-    a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX)
-    _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
-    a, items, users, target = np.broadcast_arrays(a, items, users, target)
-    total = items * users
-    if rule is Internal.SIMPLE:
-        log_delta = target - a
-        root = _alpha0_of(a, items, users, log_delta)
-        cap = validity_at(total, total, log_delta)
-    else:
-        root, cap = _tight_root(a, items, users, target), _tight_cap(items, users, target)
-    # The condition is strict: stay one step below the cap.
-    capped = np.nextafter(np.maximum(cap, 0.0), 0.0)
-    binding = np.where(
-        cap <= 0,
-        Binding.INFEASIBLE.value,
-        np.where(root < cap, Binding.ALPHA.value, Binding.VALIDITY.value),
-    )
-    return Inversion(np.asarray(np.where(cap <= 0, 0.0, np.minimum(root, capped))), root, binding)
-
-
-def _tight_root(
-    alpha: FloatArray, items: FloatArray, users: FloatArray, target: FloatArray
-) -> FloatArray:
-    """Return the α₀ whose α is the one asked for with the largest δ inside, ln δ' = target.
-
-    `alpha_at` = α gives √(ln(4m/δ)) = (α/(4α₀e^{α₀/2}) − e^{α₀/2}/n)·√(n/m) and with it
-    h = m·ln(1 + tanh(α₀/2)·2α/(mα₀)). As α₀ grows this δ rises, while the largest with δ·e^h ≤ δ'
-    falls: they meet once.
-    """
-    log_items = math.log(4) + np.log(items)
-
-    def excess(a0: FloatArray) -> FloatArray:
-        some = np.maximum(a0, 1e-290)
-        half = np.exp(some / 2)
-        root = np.maximum(alpha / (4 * some * half) - half / users, 0.0)
-        hops = items * np.log1p(np.tanh(some / 2) * (2 * alpha / (items * some)))
-        return np.asarray(log_items - root * root * (users / items) + hops - target)
-
-    upper = _alpha0_of(alpha, items, users, target)
-    found, _ = increasing_root(excess, np.zeros(alpha.shape), upper)
-    return found
-
-
-def _tight_cap(items: FloatArray, users: FloatArray, target: FloatArray) -> FloatArray:
-    """Return the α₀ at which the condition ends with the largest δ inside, ln δ' = target.
-
-    There ln(4mn/δ) = mn·e^−α₀/16; not positive if no α₀ > 0 satisfies the condition.
-    """
-    total = items * users
-    log_total = math.log(4) + np.log(total)
-
-    def excess(a0: FloatArray) -> FloatArray:
-        log_term = total * np.exp(-a0) / 16
-        mine = np.maximum(log_term - np.log(users), 0.0)
-        hops = items * _log1p_amplified(np.tanh(a0 / 2), a0, mine, total)
-        return np.asarray(log_total - log_term + hops - target)
-
-    top = validity_at(total, total, target)
-    found, _ = increasing_root(excess, np.zeros(top.shape), np.maximum(top, 0.0))
-    return np.where(top > 0, found, top)
-
-
 def alpha_at(
     a0: FloatArray, items: FloatArray, users: FloatArray, log_delta: FloatArray
 ) -> FloatArray:
@@ -366,30 +259,6 @@ def alpha_at(
         half = np.exp(a0 / 2)
         root = np.sqrt(items * (math.log(4) + np.log(items) - log_delta) / users)
         return np.asarray(4 * a0 * half * (root + half / users))
-
-
-def _alpha0_of(
-    alpha: FloatArray, items: FloatArray, users: FloatArray, log_delta: FloatArray
-) -> FloatArray:
-    """Solve α = 4α₀(A·e^{α₀/2} + e^α₀/n) by Newton's method in ln α₀, from the right."""
-    positive = alpha > 0
-    log_target = np.log(np.where(positive, alpha, 1.0)) - math.log(4)
-    log_a = 0.5 * np.log(items * (math.log(4) + np.log(items) - log_delta) / users)
-    log_n = np.log(users)
-    # Each term alone, and e^α₀ ≥ 1, bound the root from above.
-    plain = log_target - np.logaddexp(log_a, -log_n)
-    steep = np.maximum(2 * np.maximum(log_target - log_a, 0.0), 1.0)
-    y = np.minimum(plain, np.log(np.minimum(steep, np.maximum(log_target + log_n, 1.0))))
-    for _ in range(60):
-        a0 = np.exp(y)
-        first, second = log_a + a0 / 2, a0 - log_n
-        both = np.logaddexp(first, second)
-        share = np.exp(second - both)
-        step = (y + both - log_target) / (1 + a0 * (0.5 + 0.5 * share))
-        y = y - step
-        if np.abs(step).max(initial=0.0) < 1e-14:
-            break
-    return np.asarray(np.where(positive, np.exp(y), 0.0))
 
 
 def _total(total: ArrayLike) -> FloatArray:

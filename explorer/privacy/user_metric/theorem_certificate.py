@@ -20,6 +20,9 @@ from explorer.privacy.user_metric.shuffle_theorem import (
     validity_at,
 )
 
+_UP = 1 + 1e-11
+"""Adds more than rounding may have taken off."""
+
 
 @dataclass(frozen=True)
 class TheoremCertificate:
@@ -28,7 +31,7 @@ class TheoremCertificate:
     Attributes
     ----------
     alpha : ndarray of float
-        The α certified; infinite beyond 1e308.
+        The α certified, rounded up; infinite beyond 1e308.
     limit : ndarray of float
         ln(mn/(16 ln(4mn/δ))), below which α₀ has to be; may be negative.
     valid : ndarray of bool
@@ -68,9 +71,9 @@ def theorem44_certificate(
     a0, items, users, target = np.broadcast_arrays(a0, items, users, target)
     if rule is Internal.TIGHT:
         log_delta = log_delta_inside(a0, items, users, target)
-        alpha = alpha_at(a0, items, users, log_delta)
+        alpha = alpha_at(a0, items, users, log_delta) * _UP
     else:
-        alpha = _simple(a0, items, users, target)
+        alpha = _simple(a0, items, users, target) * _UP
         log_delta = target - np.minimum(alpha, 1e300)
     limit = validity_at(items * users, items * users, log_delta)
     return TheoremCertificate(alpha, limit, np.asarray(a0 < limit))
@@ -98,8 +101,10 @@ def theorem44_delta_at(
 ) -> TheoremDelta:
     """Return δ' such that Theorem 4.4 makes item-wise release at α₀ (α, δ')-bounded d_EM-DP.
 
-    The δ inside at which the theorem's α is the one asked for:
-    ln(4m/δ) = (n/(m·e^α₀))·(α/(4α₀) − e^α₀/n)².
+    The δ inside at which the theorem's α is some a ≤ α: ln(4m/δ) = (n/(m·e^α₀))·(a/(4α₀) −
+    e^α₀/n)². Both claims fall as a grows, since ln δ + h is concave in ln δ and 0 or more at its
+    end; but from some a on the theorem's condition fails, where ln(4m/δ) = mn·e^−α₀/16 − ln n. So a
+    is α or, if that is less, just below where the condition ends. Rounded up.
 
     Parameters
     ----------
@@ -111,16 +116,22 @@ def theorem44_delta_at(
     asked = domain.reals("alpha", alpha, 0.0, domain.EPSILON_MAX)
     a0, items, users, _ = checked(alpha0, m, 1.0, n)
     asked, a0, items, users = np.broadcast_arrays(asked, a0, items, users)
+    largest = np.log(4 * items) - np.log(domain.DELTA_MIN)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        rest = asked / (4 * a0) - np.exp(a0) / users
+        end = items * users * np.exp(-a0) / 16 - np.log(users)
+        log_term = np.clip(np.minimum(end, largest) * (1 - 1e-10), 0.0, None)
+        half = np.exp(a0 / 2)
+        last = 4 * a0 * half * (np.sqrt(items * log_term / users) + half / users)
+        rest = np.minimum(asked, last) / (4 * a0) - np.exp(a0) / users
         log_delta = np.log(4 * items) - users / items * np.exp(-a0) * rest**2
     inside = (rest > 0) & (log_delta <= 0) & (log_delta >= np.log(domain.DELTA_MIN))
-    delta = np.exp(np.where(inside, log_delta, 0.0))
+    # Rounded up by more than the square of the rest may have lost.
+    delta = np.exp(np.where(inside, log_delta + 1e-11, 0.0))
     delta = np.clip(delta, domain.DELTA_MIN, 1.0)
     limit = validity_at(items * users, items * users, np.log(delta))
     return TheoremDelta(
-        np.minimum(theorem44_delta(a0, items, delta, users), 1.0),
-        np.minimum(theorem44_delta_tight(a0, items, delta, users), 1.0),
+        np.minimum(theorem44_delta(a0, items, delta, users) * _UP, 1.0),
+        np.minimum(theorem44_delta_tight(a0, items, delta, users) * _UP, 1.0),
         np.asarray(inside & (a0 < limit)),
     )
 

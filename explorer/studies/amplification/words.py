@@ -9,7 +9,8 @@ from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, best_chance, guesses, small, times
+from explorer.studies.numbers import at_least, at_most, nearest
+from explorer.studies.wording import best_chance, guesses, times
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
@@ -78,7 +79,7 @@ def conditions(
             f"Only for the curve “{CURVES['closed'][0]}”, not for the guarantee: "
             "ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8)",
             eps0 <= limit and asked < 1,
-            f"ε₀ = {eps0:.4g}, limit {limit:.4g} at n = {n:,.0f}, δ = {small(asked)}"
+            f"ε₀ = {nearest(eps0)}, limit {nearest(limit)} at n = {n:,.0f}, δ = {nearest(asked)}"
             + ("" if asked < 1 else ", which says nothing"),
             of_guarantee=False,
         ),
@@ -110,11 +111,11 @@ def _amplifies(
     text = "The shuffle amplifies (the guarantee holds either way): {} than one message alone has"
     if delta_asked:
         alone = alone_at(eps0, epsilon=epsilon)
-        what, margin = "less δ at this ε", f"δ = {at_most(delta, 2)}, alone {small(alone)}"
+        what, margin = "less δ at this ε", f"δ = {at_most(delta)}, alone {nearest(alone)}"
         less = delta < alone * (1 - 1e-6)
     else:
         alone = alone_at(eps0, delta=delta)
-        what, margin = "less ε at this δ", f"ε = {at_most(epsilon)}, alone {alone:.4g}"
+        what, margin = "less ε at this δ", f"ε = {at_most(epsilon)}, alone {nearest(alone)}"
         less = epsilon < alone * (1 - 1e-6)
     return (Condition(text.format(what), less, margin, of_guarantee=False),) if alone > 0 else ()
 
@@ -126,7 +127,7 @@ def guarantee(
     return Guarantee(
         unit="one client's record, behind one message",
         replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP when "
+            f"({at_most(epsilon)}, {at_most(delta)})-DP when "
             + ("the one record" if n == 1 else f"one of {n:,.0f} records")
             + f" is replaced by any other ({source})"
         ),
@@ -136,7 +137,7 @@ def guarantee(
         ),
         trust=(
             "Clients trust the shuffler to forget who sent what. Whoever sees the shuffled "
-            f"messages has (ε, δ) = ({at_most(epsilon)}, {at_most(delta, 2)}); the shuffler "
+            f"messages has (ε, δ) = ({at_most(epsilon)}, {at_most(delta)}); the shuffler "
             f"itself, or one who bribes it, has ε₀ = {at_most(eps0)}. The other clients must "
             "really send randomised messages."
         ),
@@ -163,7 +164,7 @@ def differences(
     out = []
     if alone_at(eps0, delta=delta) == 0:
         out.append(
-            f"One message alone already has ε = 0 at so large a δ ({small(delta)}): nothing is "
+            f"One message alone already has ε = 0 at so large a δ ({nearest(delta)}): nothing is "
             "left for the shuffle to do."
         )
     if closed is not None and exact > 0:
@@ -176,12 +177,12 @@ def differences(
         claimed = float(clones_closed_form(eps0, n, delta))
         text = (
             "The closed form is not drawn where condition (8) fails: used all the same, it would "
-            f"claim ε = {claimed:.4g} here"
+            f"claim ε = {nearest(claimed)} here"
         )
         if claimed < eps0:
             leaked = float(RandomisedResponseRound(eps0, n, n).delta(claimed)[0])
             text += (
-                f", where randomised response alone has δ = {small(leaked)}, "
+                f", where randomised response alone has δ = {nearest(leaked)}, "
                 f"{times(leaked / delta)} what is allowed"
                 if leaked > delta
                 else ", which nothing proves"
@@ -193,7 +194,7 @@ def differences(
         gain = "but hardly a smaller ε" if share < _ALIKE else f"and an ε {times(share)} smaller"
         out.append(
             f"The 2021 analysis counts another message as a clone with probability e^−ε₀ = "
-            f"{chance:.3g}, the 2023 one with 2/(e^ε₀+1) = {higher:.3g}: "
+            f"{nearest(chance)}, the 2023 one with 2/(e^ε₀+1) = {nearest(higher)}: "
             f"a larger crowd, {gain} here. Its general "
             "proof carries an erratum; for one common, non-adaptive randomiser it holds."
         )
@@ -247,14 +248,14 @@ def delta_differences(
             "nowhere below ε₀."
         )
     if closed and closed > exact:
-        shown = "less than 1e-300" if exact <= DELTA_MIN else small(exact)
+        shown = "less than 1e-300" if exact <= DELTA_MIN else nearest(exact)
         out.append(
             f"The closed form bounds the tail that the exact curve sums: {shown} instead of "
-            f"{small(closed)}."
+            f"{nearest(closed)}."
         )
     if low:
         out.append(
-            f"Binary randomised response has δ = {at_least(low, 2)}: no analysis for all "
+            f"Binary randomised response has δ = {at_least(low)}: no analysis for all "
             "randomisers can have less at this ε."
         )
     elif "lower" in here:

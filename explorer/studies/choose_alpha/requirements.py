@@ -11,6 +11,7 @@ from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.choose_alpha import words as said
 from explorer.studies.metric_space import UNITLESS, ChosenSpace
 from explorer.studies.model import Mark, Request, Series
+from explorer.studies.numbers import nearest
 from explorer.studies.sweeping import SweptPoints, curve_of
 
 LEVELS = (0.1, 0.5, 1.0, 2.0)
@@ -95,7 +96,7 @@ def iso_curves(
     curves = []
     for level, which in named.items():
         numbers = ", ".join(map(str, which))
-        label = f"ε = {level:.4g}, as asked in requirement{'s' * (len(which) > 1)} {numbers}"
+        label = f"ε = {nearest(level)}, as asked in requirement{'s' * (len(which) > 1)} {numbers}"
         curves.append((f"requirement_{which[0]}", label, level))
     curves += [(f"level_{level:g}", f"ε = {level:g}", level) for level in LEVELS if
                level not in named]  # fmt: skip

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from explorer.privacy.bounds import Reference
+from explorer.privacy.bounds import Reference, Role
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Condition, Guarantee, Table
-from explorer.studies.wording import at_least, odds
+from explorer.studies.numbers import at_least, at_most, nearest
+from explorer.studies.wording import odds
 
 if TYPE_CHECKING:
     from explorer.studies.choose_alpha.requirements import Requirements
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 SETTING = Reference(
     _PAPER, "Section 3, “Setting the Privacy Parameters”",
     "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
@@ -33,30 +34,18 @@ def share(tau: float) -> str:
     parts = 1 / tau
     if parts < 1e6 and abs(parts - round(parts)) < 1e-6 * parts:
         return f"1/{round(parts):,} of the data"
-    return f"{100 * tau:.3g} % of the data"
+    return f"{nearest(100 * tau)} % of the data"
 
 
 def length(distance: float, space: ChosenSpace) -> str:
     """Write a distance with its unit: ``100 mi``; a share of the diameter where there is none."""
-    number = f"{distance:,.0f}" if 100 <= distance < 1e15 else f"{distance:.3g}"
+    number = f"{distance:,.0f}" if 100 <= distance < 1e15 else f"{nearest(distance)}"
     return f"{number} {space.unit}" if space.unit else number
 
 
 def factor(epsilon: float) -> str:
     """Write e^ε rounded up: ``1.23``."""
-    if epsilon > 20:
-        return f"e^{math.ceil(epsilon * 10) / 10:.6g}"
-    value = math.exp(epsilon)
-    digits = max(2 - math.floor(math.log10(value)), 0)
-    up = math.ceil(value * 10**digits - 1e-9) / 10**digits
-    return f"{up:,.{digits}f}"
-
-
-def rounded_up(epsilon: float) -> str:
-    """Write an ε with three digits, never less than it is."""
-    digits = 2 - math.floor(math.log10(epsilon))
-    up = math.ceil(epsilon * 10.0**digits - 1e-6) / 10.0**digits
-    return f"{up:.3g}"
+    return f"e^{at_most(epsilon)}" if epsilon > 20 else at_most(math.exp(epsilon))
 
 
 def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSpace) -> str:
@@ -64,7 +53,7 @@ def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSp
     moved = share(tau).replace("the data", "your data")
     far = length(distance, space)
     by = f"by {far}" if space.unit else f"by {far} of the largest distance"
-    grows = f"e^{rounded_up(epsilon)}"
+    grows = f"e^{at_most(epsilon)}"
     times = f" ({factor(epsilon)} times)" if epsilon <= 20 else ""
     said = f"Moving {moved} {by} changes any outcome's odds by at most {grows}{times}"
     best = odds(epsilon)
@@ -102,9 +91,9 @@ def guarantee(
         sentence=change_sentence(epsilon, tau, distance, space),
         references=(SETTING, USER_LEVEL),
         differences=(
-            f"α is no ε: it has the unit 1/distance, so α = {alpha:.4g} protects a change of "
-            f"w = 0.01 at ε = {alpha / 100:.3g}, and only one across the whole space at "
-            f"ε = {alpha:.4g}.",
+            f"α is no ε: it has the unit 1/distance, so α = {nearest(alpha)} protects a change of "
+            f"w = 0.01 at ε = {at_most(alpha / 100)}, and only one across the whole space at "
+            f"ε = {nearest(alpha)}.",
             "The straight lines of one ε in the plane of changes are exact for data that move by q "
             "on average; the earth mover's distance of the two data sets may be smaller than qτ "
             "(other items may fill the gap), and ε with it.",
@@ -150,7 +139,7 @@ def requirement_table(asked: Requirements, alpha: float, space: ChosenSpace) -> 
                 float(alone),
                 given,
                 odds(given),
-                "binds" if i == asked.binding else f"met with {slack:.3g}× to spare",
+                "binds" if i == asked.binding else f"met with {nearest(slack)}× to spare",
             )
         )
     return Table(
@@ -162,4 +151,5 @@ def requirement_table(asked: Requirements, alpha: float, space: ChosenSpace) -> 
             "α is the smallest of the column “α alone”; the ε given is α·q·τ, an upper bound. "
             f"Source: {SETTING.paper}, {SETTING.where}."
         ),
+        roles=(*[None] * 5, Role.LOWER, Role.UPPER),
     )

@@ -14,6 +14,7 @@ from explorer.studies.cldp_sgd.curves import Spending, norm_of
 from explorer.studies.cldp_sgd.parameters import MNIST, MOST_EPOCHS, R_2
 from explorer.studies.cldp_sgd.runs import Job, Run, train
 from explorer.studies.model import Context, Readout, Request, Series, Table
+from explorer.studies.numbers import nearest
 from explorer.studies.sweeping import SweptPoints
 
 PIECE_S = 0.2
@@ -294,6 +295,7 @@ def table(asked: Wanted, ledger: Ledger, known: Scores) -> Table:
         tuple(rows),
         "ε at the δ of the slider, all upper bounds; accuracy on test pictures, mean of the runs. "
         "Empty: not trained so far, fewer than two runs, or too few rounds to compose.",
+        (None, *[Role.UPPER] * 3, *[Role.ESTIMATE] * 3),
     )  # fmt: skip
 
 
@@ -309,7 +311,7 @@ def readouts(asked: Wanted, ledger: Ledger, known: Scores, bits: int) -> tuple[R
         known_here = bool(np.isfinite(value))
         note = "" if known_here else (why or said.MORE_THAN_ALL)
         if key == "accuracy" and np.isfinite(known.spread[e]):
-            note = f"± {known.spread[e]:.2g} between {int(known.runs[e])} runs"
+            note = f"± {nearest(known.spread[e])} between {int(known.runs[e])} runs"
         found.append(Readout(key, label, float(value) if known_here else None, role, note=note))
     numerical = ledger.at(ledger.numerical, e)
     if np.isfinite(numerical):

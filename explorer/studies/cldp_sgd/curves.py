@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +13,13 @@ from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
 from explorer.studies.cldp_sgd import words as said
 from explorer.studies.cldp_sgd.parameters import R_2, R_INF
+from explorer.studies.composing import Prepare, composed_bound
 from explorer.studies.model import Context, Readout, Request, Series
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
-_Routes = Callable[..., tuple[rdp.Composition, ...]]
 
 _AT_ONCE = 8
-_CELLS = 500
 
 
 class Spending:
@@ -60,12 +57,10 @@ class Spending:
             )
             value[some], order[some], edge[some] = found.epsilon, found.order, found.at_edge
         value = np.minimum(value, self._in_any_case())
-        whole = self._bound(value, Role.UPPER, said.PRIVACY)
-        cut = np.zeros(self.valid.shape, bool)
-        cut[self.valid] = edge.astype(bool)
+        bound = Bound(value, Role.UPPER, said.PRIVACY, truncated=edge.astype(bool))
         orders = np.full(self.valid.shape, np.nan)
         orders[self.valid] = order
-        return Bound(whole.value, Role.UPPER, said.PRIVACY, self.valid, whole.reason, cut), orders
+        return bound.spread(self.valid, said.MORE_THAN_ALL), orders
 
     def cap(self) -> Bound:
         """Return T·ε_s."""
@@ -91,21 +86,12 @@ class Spending:
         return self._bound(value, Role.UPPER, said.SHUFFLED)
 
     def numerical(self) -> Bound:
-        """Return the universal upper bound: clones, sampled, composed exactly."""
-        return self._composed(
-            lambda e, k, n: (rdp.Composition(rdp.clone_loss(e, k, n, cells=_CELLS)),),
-            Role.UPPER,
-            said.COMPOSED,
-        )
+        """Return the universal upper bound: clones, sampled and composed, certified."""
+        return self._composed(rdp.CloneRounds, (Role.UPPER, said.COMPOSED))
 
     def response(self) -> Bound:
-        """Return the 2RR lower bound, the larger of both directions."""
-
-        def routes(*row: float) -> tuple[rdp.Composition, ...]:
-            loss = rdp.randomised_response_loss(*row)
-            return rdp.Composition(loss), rdp.Composition(loss.reversed())
-
-        return self._composed(routes, Role.LOWER, said.RESPONSE)
+        """Return the 2RR lower bound, the larger of both directions, certified."""
+        return self._composed(rdp.ResponseRounds, (Role.LOWER, said.RESPONSE))
 
     def _levels(self, rows: FloatArray) -> FloatArray:
         """Return Rényi levels of some kinds of round; those of a single one are kept."""
@@ -122,23 +108,11 @@ class Spending:
     def _in_any_case(self) -> FloatArray:
         return np.asarray(self.rounds * rdp.pure_epsilon(self._local, self._k, self._n))
 
-    def _composed(self, routes: _Routes, role: Role, reference: Reference) -> Bound:
-        value = np.full(self.rounds.size, np.nan)
-        rows, which = self._rounds_that_differ()
-        for i, row in enumerate(rows):
-            self._context.check()
-            chain = tuple(float(v) for v in row)
-            key = ("cldp-sgd", "composed", role, *chain)
-            made = (
-                self._context.memo(key, partial(routes, *chain))
-                if len(rows) == 1
-                else routes(*chain)
-            )
-            for j in np.flatnonzero(which == i):
-                self._context.check()
-                delta, rounds = float(self._delta[j]), int(self.rounds[j])
-                value[j] = np.max([route.epsilon(delta, rounds) for route in made])
-        return self._bound(value, role, reference)
+    def _composed(self, prepare: Prepare, side: tuple[Role, Reference]) -> Bound:
+        five = (self._local, self._k, self._n, self.rounds, self._delta)
+        key = ("cldp-sgd", "composed", side[0])
+        found = composed_bound(prepare, five, side, self._context, key)
+        return found.spread(self.valid, said.MORE_THAN_ALL)
 
     def _rounds_that_differ(self) -> tuple[FloatArray, IntArray]:
         stacked = np.stack([self._local, self._k, self._n], axis=1)
@@ -146,13 +120,7 @@ class Spending:
         return rows, which.ravel()
 
     def _bound(self, value: FloatArray, role: Role, reference: Reference) -> Bound:
-        whole = np.full(self.valid.shape, np.nan)
-        whole[self.valid] = value
-        holds = np.isfinite(whole)
-        reasons = [said.MORE_THAN_ALL] if not self.valid.all() else []
-        if (~holds & self.valid).any():
-            reasons.append(rdp.TOO_FEW_ROUNDS)
-        return Bound(whole, role, reference, holds, "; or ".join(reasons))
+        return Bound(value, role, reference).spread(self.valid, said.MORE_THAN_ALL)
 
 
 def quick_bounds(spending: Spending) -> tuple[dict[str, Bound], FloatArray]:

@@ -1,8 +1,9 @@
-"""Handwritten digits to train on: scikit-learn's, or MNIST's files in a folder the user chose."""
+"""Handwritten digits to train on: those that ship, or MNIST's files in a folder the user chose."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import struct
 import zlib
@@ -15,11 +16,12 @@ import numpy as np
 
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.learning import Samples
+from explorer.resources import resource_bytes
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
 TEST_SHARE = 0.2
-"""Of scikit-learn's digits, which come without a test set."""
+"""Of the digits that ship, which are not split."""
 _PARTS = {
     "training images": ("train-images", 3),
     "training labels": ("train-labels", 1),
@@ -65,9 +67,7 @@ def clients_of(images: Images, n: int, seed: int) -> Samples:
 
 @lru_cache(maxsize=2)
 def digits(seed: int) -> Images:
-    """Return scikit-learn's 1,797 digits of 8 × 8 pixels, a fifth of them for testing.
-
-    Imports scikit-learn: for worker processes.
+    """Return the 1,797 digits of 8 × 8 pixels that ship, a fifth of them for testing.
 
     Parameters
     ----------
@@ -79,10 +79,8 @@ def digits(seed: int) -> Images:
     Optical Recognition of Handwritten Digits, Alpaydin & Kaynak 1998 (UCI repository, CC BY 4.0),
     the test set of that collection.
     """
-    from sklearn.datasets import load_digits
-
-    found = load_digits()
-    x, y = found.data.astype(np.uint8), found.target.astype(np.intp)
+    with np.load(io.BytesIO(resource_bytes("digits.npz")), allow_pickle=False) as found:
+        x, y = found["images"].reshape(-1, 64), found["labels"].astype(np.intp)
     order = np.random.default_rng([seed, 0]).permutation(len(y))
     cut = math.ceil(TEST_SHARE * len(y))
     test, train = order[:cut], order[cut:]

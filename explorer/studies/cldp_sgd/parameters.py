@@ -113,10 +113,10 @@ PARAMETERS = (
     ),
     Parameter(
         "data", "", "pictures",
-        "What is trained on: scikit-learn's 1,797 digits of 8 × 8 pixels, or MNIST's files in a "
-        "folder of yours.",
+        "What is trained on: the 1,797 handwritten digits of 8 × 8 pixels that ship with the "
+        "program, or MNIST's files in a folder of yours.",
         Kind.CHOICE, DIGITS,
-        choices=((DIGITS, "scikit-learn's digits"), (MNIST, "MNIST in a folder")),
+        choices=((DIGITS, "digits of 8 × 8 pixels"), (MNIST, "MNIST in a folder")),
         quantities=_TRAINED, group="data",
     ),
     Parameter(

@@ -58,7 +58,7 @@ PRESETS = (
         "figure-5a-digits",
         "Figure 5 (a) on the digits",
         "Accuracy against ε with the figure's n, k, ε₀, C and learning rate, softmax regression "
-        "on scikit-learn's digits; every picture is held by about 42 clients.",
+        "on the digits that ship; every picture is held by about 42 clients.",
         (*_TRAIN_A, ("runs", 3)), ACCURACY, _SPENT,
         "On MNIST: 80% (±1.8) at ε = 1.4, 90% (±0.5) at ε = 2.91.",
         "80.4% (±3.3 between 3 runs) after 200 epochs, where Theorem 3 gives ε = 3.09; 76% at ε = "

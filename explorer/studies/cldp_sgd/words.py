@@ -6,8 +6,10 @@ import math
 
 from explorer.privacy.bounds import Reference
 from explorer.privacy.learning import guarantees
+from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, odds, small, times
+from explorer.studies.numbers import at_most, nearest
+from explorer.studies.wording import guesses, odds, times
 
 _PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = guarantees.PRIVACY
@@ -32,12 +34,7 @@ UNAMPLIFIED = Reference(
 CAP = Reference(
     "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
 )
-COMPOSED = Reference(
-    "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
-    "subsampled clones, composed exactly",
-    "numerical, not proof against rounding",
-)
-RESPONSE = Reference(_PAPER, "the pair of Theorem 2, composed exactly", "both directions")
+COMPOSED, RESPONSE = COMPOSED_CLONES, COMPOSED_RESPONSES
 NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata B6")
 TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
 PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
@@ -57,7 +54,7 @@ RESTING = "training begins when the sliders rest"
 NOT_YET = "not trained so far"
 NO_FOLDER = (
     "MNIST's folder is not chosen: choose the folder with its four idx files, or take "
-    "scikit-learn's digits"
+    "the digits that ship"
 )
 NOTHING_RELEASED = (
     "Trained here, on this computer, on pictures that the program sees: nothing here is a release, "
@@ -65,7 +62,7 @@ NOTHING_RELEASED = (
 )
 SPREAD = "mean of the runs; the band is ± one standard deviation between runs"
 ABOUT = {
-    "numerical": "numerically exact composition; not proof against rounding",
+    "numerical": "the clones' losses composed as they are; every step is rounded up",
     "clones": "what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
     "response": (
         "on what any accountant sound for all ε₀-LDP randomisers can report; R₂ and R∞ may leak "
@@ -191,7 +188,7 @@ def sampling(sampled: float, clients: float) -> Condition:
     return Condition(
         "No more clients are sampled than there are, k ≤ n",
         sampled <= clients,
-        f"γ = {sampled:,.0f}/{clients:,.0f} = {sampled / clients:.3g}",
+        f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
     )
 
 
@@ -209,7 +206,7 @@ def training_conditions(
                 f"{_RISK_ONLY}: clipping leaves gradients alone, C ≥ L (else it is about a clipped "
                 "descent that it doesn't cover)",
                 clip >= lipschitz,
-                f"C = {clip:.4g}, L = {lipschitz:.4g} on these pictures",
+                f"C = {nearest(clip)}, L = {nearest(lipschitz)} on these pictures",
                 of_guarantee=False,
             )
         )
@@ -220,7 +217,7 @@ def training_conditions(
                 clients <= pictures,
                 f"{clients:,} clients, {pictures:,} training pictures"
                 + (
-                    f": each is held by about {clients / pictures:.3g} clients, and what is "
+                    f": each is held by about {nearest(clients / pictures)} clients, and what is "
                     "protected is one client's copy"
                     if clients > pictures
                     else ""
@@ -237,7 +234,7 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
         Condition(
             "Only how sharp the bound on the risk is: it says more than that F is Lipschitz",
             bound < trivial,
-            f"bound {bound:.4g}, trivially {trivial:.4g}",
+            f"bound {at_most(bound)}, trivially {at_most(trivial)}",
             of_guarantee=False,
         ),
         Condition(
@@ -283,7 +280,7 @@ def guarantee(
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after "
+            f"({at_most(epsilon)}, {at_most(delta)})-DP after "
             + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
             + " when one "
             f"record is replaced by any other ({named}{sharper})"
@@ -297,7 +294,7 @@ def guarantee(
             "The server, and everyone it gives a model to, sees the shuffled reports of every "
             "round. Against the shuffler itself each report has only its own "
             f"ε₀ = {at_most(local)}; over all rounds a client sends γT = "
-            + (f"{messages:,.0f}" if messages >= 10 else small(messages))
+            + (f"{messages:,.0f}" if messages >= 10 else nearest(messages))
             + " of them on average."
         ),
         sentence=guesses(

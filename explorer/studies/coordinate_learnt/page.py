@@ -50,16 +50,16 @@ PAGE = Page(
     ),
     sources=said.REFERENCES,
     errata=(
-        "The paper prints Example 1 for all a, b, c in (0, 1], which is not so: δ₁ is infinite at "
-        "b = c = 1 and δ₂ at a = b = 1. We compute the levels, and say infinite where they are "
-        "(errata A5).",
-        "The paper prints the sum of Proposition 4, part 1, up to n, which is the number of users "
-        "elsewhere; we sum over the d coordinates (errata A6).",
-        "The paper prints α in the proof of Theorem 1 as conditioned on x, which should be on the "
-        "coordinate; and for one ordered pair of hypotheses the region is one-sided. We draw both "
-        "orders (errata A6, C5).",
-        "The paper prints that Example 1's mechanism is not LDP, hence neither BDP nor CDP, which "
-        "holds: by brute force all three levels are infinite (errata C6).",
+        "The paper (v1) prints Example 1 for all a, b, c in (0, 1], which is not so: δ₁ is "
+        "infinite at b = c = 1 and δ₂ at a = b = 1. We compute the levels, and say infinite where "
+        "they are (errata A5).",
+        "The paper (v1) prints the sum of Proposition 4, part 1, up to n, which is the number of "
+        "users elsewhere; we sum over the d coordinates (errata A6).",
+        "The paper (v1) prints α in the proof of Theorem 1 as conditioned on x, which should be on "
+        "the coordinate; and for one ordered pair of hypotheses the region is one-sided. We draw "
+        "both orders (errata A6, C5).",
+        "The paper (v1) prints that Example 1's mechanism is not LDP, hence neither BDP nor CDP, "
+        "which holds: by brute force all three levels are infinite (errata C6).",
     ),
 )
 
@@ -104,7 +104,7 @@ PRESETS = (
         (("mechanism", EXAMPLE_2), ("coordinate", "2")),
         "levels",
         Sweep("copies", 1, 4, 4, Scale.LINEAR),
-        "Levels (0, log 3, log 3) of one release; composing two reveals x₁ (Example 2).",
+        "δ₁ = 0 for one release; from two independent ones x₁ = 1 can be told (Example 2).",
         "Exactly (0, log 3, log 3) once and (∞, log 5, log 5) twice: 1.099 and 1.609 here. CDP, "
         "BDP and LDP levels are infinite from the first report on: some report excludes a record.",
     ),
@@ -115,7 +115,7 @@ PRESETS = (
         (("mechanism", EXAMPLE_2), ("copies", 2)),
         "belief_after",
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
-        "Two releases reveal x₁ (Example 2).",
+        "From two independent releases x₁ = 1 can be told (Example 2).",
         "Two reports that differ, a quarter of all pairs, prove x₁ = 1; two alike speak 2:1 for 0.",
     ),
     Preset(

@@ -10,6 +10,7 @@ from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.coordinates.claims import PAPER
 from explorer.studies.coordinate_learnt.domain import Domain, Levels
 from explorer.studies.model import Condition, Guarantee, Table
+from explorer.studies.numbers import nearest
 from explorer.studies.wording import guesses
 
 LDP = Reference(PAPER, "Definition 1", "by brute force")
@@ -58,7 +59,7 @@ def number(value: float) -> str | float:
 
 def plain(value: float) -> str:
     """Return a number for a sentence."""
-    return "∞" if math.isinf(value) else f"{value:.4g}"
+    return "∞" if math.isinf(value) else f"{nearest(value)}"
 
 
 def level_table(found: Levels) -> Table:
@@ -75,6 +76,7 @@ def level_table(found: Levels) -> Table:
         rows,
         f"Exact, in nats, by brute force; q is the coupling of the prior. Whole record: LDP "
         f"{plain(found.ldp)}, BDP {plain(found.bdp)}. The last three are upper bounds on δ.",
+        (None, *[Role.EXACT] * 3, *[Role.UPPER] * 3),
     )
 
 
@@ -119,7 +121,7 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
             "Only to compare: protecting the coordinate alone would protect it, δᵢ ≤ cᵢ",
             bool(found.bcdp[place] <= found.cdp[place] + slack),
             f"δ = {plain(float(found.bcdp[place]))}, c = {plain(float(found.cdp[place]))}, "
-            f"coupling {float(found.coupling[place]):.4g}",
+            f"coupling {nearest(float(found.coupling[place]))}",
             of_guarantee=False,
         ),
     ]

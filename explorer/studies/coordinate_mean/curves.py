@@ -14,6 +14,7 @@ from explorer.studies.coordinate_mean import words as said
 from explorer.studies.coordinate_mean.parameters import MOST_SENSITIVE, TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, errors
 from explorer.studies.model import Context, Mark, Series
+from explorer.studies.numbers import nearest
 from explorer.studies.sweeping import SweptPoints
 
 _BRUTE_FORCE_D = 4
@@ -115,7 +116,7 @@ def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> 
     series = [bars("demanded", "min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)]
     for key, plan in plans.items():
         label, role, source = said.NAMES[key]
-        series.append(bars(key, f"c: {label}", role, plan.c, source, f"L = {plan.total:.4g}"))
+        series.append(bars(key, f"c: {label}", role, plan.c, source, f"L = {nearest(plan.total)}"))
     return tuple(series)
 
 

@@ -29,11 +29,14 @@ PAGE = Page(
         "Data lie in [−1, 1], scaled by public bounds; values beyond them are clipped.",
         "q is public and chosen without the protected records; it bounds the coupling, in total "
         "variation, of the beliefs one wants protection from.",
-        "A coupling estimated from a public file is no certificate. On binned columns it can only "
-        "be missed: two Gaussian columns with correlation 0.3 have 0.19 on two bins and 0.655 in "
-        "truth; an exclusive or has 0 on every pair of columns and 1 in truth. On many columns "
-        "the estimate tends to 1, every record being the only one of its kind. The protected "
-        "records must not be used: the reports' size tells the budgets, and these tell q.",
+        "From a public file the largest upper confidence bound over its columns is used as q. It "
+        "holds at the confidence stated, for records drawn independently from the population the "
+        "reader believes in, and for columns whose possible values are declared. Bins are a "
+        "certificate only if the mechanism reads them: coupling can only be missed on them (two "
+        "Gaussian columns with correlation 0.3 have 0.19 on two bins and 0.655 in truth). A "
+        "column of one value says nothing and is refused. With many columns or values the bound "
+        "tends to 1. The protected records must not be used: the reports' size tells the budgets, "
+        "and these tell q.",
         "Errors are squared, summed over coordinates, against the mean of the users' own data.",
         "Each user reports once; repeated releases add c and L, never the levels δᵢ.",
     ),
@@ -51,6 +54,12 @@ PAGE = Page(
         Formula(
             "Level of a coordinate, certified for coupling q",
             r"\delta_i\leq\log((1-q)e^{c_i}+q\,e^{L})",
+        ),
+        Formula(
+            "Coupling from public records: n_s of them with value s, C values of the others",
+            r"q_i\leq\max_{s,s'}\,TV(\hat p_s,\hat p_{s'})+\rho_s+\rho_{s'},\quad\rho_s=\min\{"
+            r"\sqrt{\frac{\ln(2^C-2)+\ell}{2n_s}},\,\frac{1}{2}\sqrt{\frac{C-1}{n_s}}+"
+            r"\sqrt{\frac{\ell}{2n_s}}\},\quad\ell=\ln\frac{\sum_i|X_i|}{\beta}",
         ),
         Formula(
             "Proposition 6: enough for channels that do not overlap",
@@ -73,28 +82,29 @@ PAGE = Page(
     ),
     sources=said.REFERENCES,
     errata=(
-        "The paper prints a radius B twice as large, which makes the mean of a report twice the "
-        "user's data and its variance four times as large; privacy is not touched. We use half of "
-        "it, which is unbiased in every dimension (errata A1).",
-        "The paper prints in Figure 3 that ζ = (1+q)/2 does better than min δ-LDP for all q < 1, "
-        "which it does not: with the unbiased B it loses from q = 0.086 on (0.294 if averages are "
-        "projected), and its error grows like 1/(1−q)². We draw it as it is, and the best ζ "
+        "The paper (v1) prints a radius B twice as large, which makes the mean of a report twice "
+        "the user's data and its variance four times as large; privacy is not touched. We use half "
+        "of it, which is unbiased in every dimension (errata A1).",
+        "The paper (v1) prints in Figure 3 that ζ = (1+q)/2 does better than min δ-LDP for all q < "
+        "1, which it does not: with the unbiased B it loses from q = 0.086 on (0.294 if averages "
+        "are projected), and its error grows like 1/(1−q)². We draw it as it is, and the best ζ "
         "beside it, which never loses (errata A2).",
-        "The paper prints (17) as a bound for all budgets, which is false for large increments: a "
-        "channel's second moment does not vanish as its level grows. We show it without its "
-        "constant, as an order of magnitude, and say when increments exceed 1 (errata A3).",
-        "The paper prints Corollary 1 with c = δ/2 for the sensitive coordinates, which is wrong "
-        "for q > 1/(e^{δ/2}+1), where (16) gives one budget for all. Its order of magnitude "
+        "The paper (v1) prints (17) as a bound for all budgets, which is false for large "
+        "increments: a channel's second moment does not vanish as its level grows. We show it "
+        "without its constant, as an order of magnitude, and say when increments exceed 1 "
+        "(errata A3).",
+        "The paper (v1) prints Corollary 1 with c = δ/2 for the sensitive coordinates, which is "
+        "wrong for q > 1/(e^{δ/2}+1), where (16) gives one budget for all. Its order of magnitude "
         "survives; we draw it without its constant (errata A4).",
-        "The paper prints (16) with a division by q, which fails at q = 0, and with a jump where "
-        "c_d passes a demanded level. We use the limit c = δ̃ at q = 0 and lower c_d to the level "
-        "when rounding alone would decide (errata B1, B2).",
-        "The paper prints weights proportional to inverse variances of small increments only. We "
-        "use them for the paper's curve and 1/V for all others, at most 0.01 % apart in Figure 3 "
-        "(errata B9).",
-        "The paper's Figure 3 does not say whether averages are projected, nor whether the error "
-        "is against the mean of the data or of the population. We draw both of the first and take "
-        "the second as the data's (errata B14).",
+        "The paper (v1) prints (16) with a division by q, which fails at q = 0, and with a jump "
+        "where c_d passes a demanded level. We use the limit c = δ̃ at q = 0 and lower c_d to the "
+        "level when rounding alone would decide (errata B1, B2).",
+        "The paper (v1) prints weights proportional to inverse variances of small increments only. "
+        "We use them for the paper's curve and 1/V for all others, at most 0.01 % apart in Figure "
+        "3 (errata B9).",
+        "The paper (v1) does not say of its Figure 3 whether averages are projected, nor whether "
+        "the error is against the mean of the data or of the population. We draw both of the first "
+        "and take the second as the data's (errata B14).",
     ),
 )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.studies.model import Kind, Parameter, Quantity, Scale, Sweep
+from explorer.studies.text_tables import DECIMAL
 
 MOST_COORDINATES = 200
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
@@ -139,20 +142,35 @@ PARAMETERS = (
     ),
     Parameter(
         "q_from", "", "coupling from",
-        "Set the coupling by its slider, or take the estimate from a public file.",
+        "Set the coupling by its slider, or take an upper confidence bound from a public file.",
         Kind.CHOICE, SLIDER, choices=((SLIDER, "the slider"), (FILE, "a public file")),
         group="data",
     ),
     Parameter(
         "public", "", "public file",
         "A table of public records (CSV, one record a line) like the protected ones, whose "
-        "coupling is estimated. Never the protected records themselves: the reports publish q.",
+        "coupling is bounded. Declare what columns can hold in the first line: smoker [yes|no], "
+        "age [0:120]. Never the protected records themselves: the reports publish q.",
         Kind.FILE, "", group="data", suffixes=(".csv", ".tsv", ".txt"), relevant_when=_FROM_FILE,
     ),
+    replace(DECIMAL, group="data", relevant_when=_FROM_FILE),
     Parameter(
-        "bins", "b", "bins", "Into how many bins of equally many records a numeric column is cut "
-        "before its coupling is measured. Fewer bins can only hide coupling.",
+        "beta", "β", "chance that the bound fails",
+        "With this probability, over the draw of the public records, the coupling is above the "
+        "upper bound that is used. Smaller is surer.",
+        Kind.REAL, 0.05, 1e-9, 0.5, Scale.LOG, more_private="low", group="data",
+        latex=r"\beta", relevant_when=_FROM_FILE,
+    ),
+    Parameter(
+        "bins", "b", "bins", "Into how many bins a column of more different numbers is cut before "
+        "its coupling is measured. Fewer bins can only hide coupling.",
         Kind.INTEGER, 4, 2, 32, Scale.LOG, group="data", relevant_when=_FROM_FILE,
+    ),
+    Parameter(
+        "reads_bins", "", "the mechanism reads the bins",
+        "Users report the middle of their bin in place of their number, so that levels are about "
+        "which bin. Only then is a bound on the bins' coupling one for the users' data.",
+        Kind.FLAG, False, group="data", relevant_when=_FROM_FILE,
     ),
 )  # fmt: skip
 

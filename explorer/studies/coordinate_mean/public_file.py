@@ -1,25 +1,67 @@
-"""The coupling of a public table: an estimate with its caveats, computed in a worker process."""
+"""The coupling of a public table: an upper confidence bound, computed in a worker process.
+
+A column's values are declared in its heading, ``smoker [yes|no]``, or its range, ``age [0:120]``,
+which is cut in bins. Without that the values are those in the file, and the user must vouch for
+there being no others; a column of many different numbers is cut in bins of equally many records.
+Bins are a certificate only if the mechanism reads the bins, and their edges do not come from the
+records: otherwise they can hide coupling, and the number is an estimate.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import FloatArray
-from explorer.studies.model import Context, Table
-from explorer.studies.records import Records, SetAside, number, read_records, what_was_read
+from explorer.privacy.bounds import FloatArray, Role
+from explorer.studies.model import Context, Request, Table
+from explorer.studies.numbers import at_least
+from explorer.studies.records import (
+    Records,
+    SetAside,
+    read_records,
+    what_was_read,
+    why_no_number,
+)
+from explorer.studies.text_tables import TableFileError
 
-CONFIDENCE = 0.95
 CAVEATS = (
-    "The coupling is estimated from a public file, not certified: bins can only miss coupling, "
-    "many columns inflate it. Never take it from the protected records: the reports publish q.",
+    "Never take the coupling from the protected records: the reports publish q. Bins can only miss "
+    "coupling; with many columns or values the bound tends to 1.",
 )
 _MOSTLY = 0.9
 """A column is one of numbers if this share of its fields are; the other records are set aside."""
+_HEADING = re.compile(r"^(?P<name>.*?)\s*\[(?P<inside>[^\[\]]+)\]$")
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as categories.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+        How many values there are, seen or not.
+    declared : bool
+        Whether they, or the range that is cut in bins, stand in the heading.
+    binned : bool
+    """
+
+    name: str
+    size: int
+    declared: bool
+    binned: bool
+
+    def __str__(self) -> str:
+        what = "bins" if self.binned else "values"
+        return f"{self.size} {what}, {'declared' if self.declared else 'from the file'}"
 
 
 @dataclass(frozen=True)
@@ -28,112 +70,248 @@ class PublicCoupling:
 
     Attributes
     ----------
-    names : tuple of str
-    plug_in, lower : ndarray
-        A column each: the coupling of the empirical law, and what it is at least.
-    saturated : ndarray of bool
+    columns : tuple of Coded
+    upper, plug_in, lower : ndarray
+        A column each: the upper confidence bound, the coupling of the empirical law, and what it is
+        at least; bounds together at confidence 1 − β each.
+    records : int
+    beta : float
+    estimate : str
+        Why the upper bounds are no certificate; empty if they are.
     said : str
         What was read.
     """
 
-    names: tuple[str, ...]
+    columns: tuple[Coded, ...]
+    upper: FloatArray
     plug_in: FloatArray
     lower: FloatArray
-    saturated: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    records: int
+    beta: float
+    estimate: str
     said: str
 
     @property
     def q(self) -> float:
-        """The largest plug-in estimate: what the study assumes."""
-        return float(self.plug_in.max())
+        """The largest upper confidence bound: what the study assumes."""
+        return float(self.upper.max())
 
-    def table(self, bins: int) -> Table:
-        """Return the estimates by column."""
+    @property
+    def confidence(self) -> str:
+        """1 − β, rounded down: ``95 %``."""
+        return f"{at_least(100 * (1 - self.beta))} %"
+
+    @property
+    def vouched(self) -> tuple[str, ...]:
+        """The columns whose values were not declared, and how many were found."""
+        return tuple(f"{c.name}: {c.size}" for c in self.columns if not (c.declared or c.binned))
+
+    def table(self) -> Table:
+        """Return the bounds by column."""
         return Table(
             "coupling",
             "Coupling of the public file",
-            ("column", "plug-in estimate", f"at least ({CONFIDENCE:.0%})", "saturated"),
+            ("column", "it has", f"at most ({self.confidence})", "plug-in estimate",
+             f"at least ({self.confidence})"),
             tuple(
-                (name, float(a), float(b), "yes" if s else "no")
-                for name, a, b, s in zip(
-                    self.names, self.plug_in, self.lower, self.saturated, strict=True
+                (column.name, str(column), float(u), float(p), float(a))
+                for column, u, p, a in zip(
+                    self.columns, self.upper, self.plug_in, self.lower, strict=True
                 )
             ),
-            f"Total variation between the laws of the other columns given two values of this one; "
-            f"numeric columns in {bins} bins. Saturated: so many different records that the "
-            "estimate says little. The largest estimate is used as q.",
-        )
+            "Total variation between the laws of the other columns given two values of this one. "
+            f"The largest upper bound is used as q, from {self.records:,} records"
+            + (f"; it is an estimate, as {self.estimate}." if self.estimate else "."),
+            (None, None, Role.ESTIMATE if self.estimate else Role.UPPER, Role.ESTIMATE, Role.LOWER),
+        )  # fmt: skip
 
 
-def codes(
-    records: Records, bins: int
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Records]:
-    """Return a table as categories: words by value, numbers in bins of equally many records.
+def codes(records: Records, bins: int) -> tuple[IntArray, tuple[Coded, ...], Records]:
+    """Return a table as categories, what they are, and the records that are used.
 
-    Also the table without the records that have words in a column of numbers.
+    Records with a field that is none of its column's values, or no number in a column of numbers,
+    are set aside.
     """
-    numbers = np.array([[number(field) for field in row] for row in records.rows])
-    holds = ~np.isnan(numbers)
-    numeric = holds.mean(axis=0) >= _MOSTLY
-    bad = numeric & ~holds
+    columns = [_Column(records, i, bins) for i in range(len(records.names))]
+    bad = np.stack([column.bad for column in columns], axis=1)
     used = np.flatnonzero(~bad.any(axis=1))
-    set_aside = [
-        SetAside(
-            records.lines[row],
-            records.names[int(np.argmax(bad[row]))],
-            f"{records.rows[row][int(np.argmax(bad[row]))][:40]!r} is not a number",
-        )
-        for row in np.flatnonzero(bad.any(axis=1))
-    ]
+    set_aside = []
+    for row in np.flatnonzero(bad.any(axis=1)):
+        i = int(np.argmax(bad[row]))
+        why = columns[i].why(records.rows[row][i])
+        set_aside.append(SetAside(records.lines[row], columns[i].name, why))
     kept = replace(
         records,
         rows=[records.rows[row] for row in used],
         lines=[records.lines[row] for row in used],
         set_aside=tuple(sorted((*records.set_aside, *set_aside), key=lambda item: item.line)),
     )
-    columns = []
-    for i in range(len(kept.names)):
-        values = numbers[used, i]
-        if not numeric[i]:
-            columns.append(np.unique([row[i] for row in kept.rows], return_inverse=True)[1])
-            continue
-        distinct, place = np.unique(values, return_inverse=True)
-        if distinct.size > bins:
-            edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, bins + 1)[1:-1]))
-            place = np.searchsorted(edges, values, side="right")
-        columns.append(place)
-    return np.stack(columns, axis=1).astype(np.int64), kept
+    coded = [column.coded(used) for column in columns]
+    return np.stack([c for c, _ in coded], axis=1), tuple(what for _, what in coded), kept
+
+
+class _Column:
+    """A column on its way to categories."""
+
+    def __init__(self, records: Records, i: int, bins: int) -> None:
+        self._records, self._bins = records, bins
+        self._texts = np.array([row[i] for row in records.rows], dtype=object)
+        number = records.dialect.number
+        self.name, self._declared, self._range = _declared(records, i)
+        if self._declared:
+            self._place = self._places()
+            self.bad = self._place < 0
+            return
+        found = [number(text) for text in self._texts]
+        self._values = np.array([np.nan if v is None else v for v in found])
+        known = ~np.isnan(self._values)
+        self._numeric = self._range is not None or known.mean() >= _MOSTLY
+        self.bad = ~known if self._numeric else np.zeros(known.shape, bool)
+        if self._range is not None:
+            low, high = self._range
+            with np.errstate(invalid="ignore"):
+                self.bad = self.bad | (self._values < low) | (self._values > high)
+
+    def _places(self) -> IntArray:
+        """Return which declared value every field is, −1 for none; numbers by their value."""
+        number = self._records.dialect.number
+        place: dict[str | float, int] = {text: j for j, text in enumerate(self._declared)}
+        for j, text in enumerate(self._declared):
+            value = number(text)
+            if value is not None:
+                place.setdefault(value, j)
+
+        def of(text: str) -> int:
+            found = place.get(text)
+            if found is None and (value := number(text)) is not None:
+                found = place.get(value)
+            return -1 if found is None else found
+
+        return np.array([of(text) for text in self._texts], dtype=np.int64)
+
+    def why(self, text: str) -> str:
+        """Return why a field sets its record aside."""
+        if self._declared:
+            return f"{text[:40]!r} is not one of the declared values {', '.join(self._declared)}"
+        if self._range is not None and self._records.dialect.number(text) is not None:
+            low, high = self._range
+            return f"{text[:40]} is outside the declared range {low:g} to {high:g}"
+        return why_no_number(self._records, text)
+
+    def coded(self, used: IntArray) -> tuple[IntArray, Coded]:
+        """Return the categories of the records that are used."""
+        if self._declared:
+            return self._place[used], Coded(self.name, len(self._declared), True, False)
+        if not self._numeric:
+            seen, place = np.unique(self._texts[used].astype(str), return_inverse=True)
+            return place.astype(np.int64), Coded(self.name, max(seen.size, 1), False, False)
+        values = self._values[used]
+        if self._range is not None:
+            low, high = self._range
+            share = (values - low) / (high - low)
+            place = np.clip(np.floor(share * self._bins), 0, self._bins - 1)
+            return place.astype(np.int64), Coded(self.name, self._bins, True, True)
+        seen, place = np.unique(values, return_inverse=True)
+        if seen.size <= self._bins:
+            return place.astype(np.int64), Coded(self.name, max(seen.size, 1), False, False)
+        edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self._bins + 1)[1:-1]))
+        place = np.searchsorted(edges, values, side="right")
+        return place.astype(np.int64), Coded(self.name, edges.size + 1, False, True)
+
+
+def _declared(records: Records, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
+    """Return a column's name, its declared values and its declared range, from its heading."""
+    heading = records.names[i]
+    found = _HEADING.match(heading)
+    if found is None:
+        return heading, (), None
+    name, inside = found["name"] or f"column {i + 1}", found["inside"]
+    if "|" in inside:
+        values = tuple(part.strip() for part in inside.split("|"))
+        if len(set(values)) < len(values) or "" in values:
+            raise TableFileError(
+                f"{records.file}, {heading!r}: give every declared value once, as in smoker "
+                "[yes|no]"
+            )
+        return name, values, None
+    ends = [records.dialect.number(part) for part in inside.split(":")]
+    if len(ends) != 2 or None in ends or not ends[0] < ends[1]:  # type: ignore[operator]
+        raise TableFileError(
+            f"{records.file}, {heading!r}: in brackets give the values a column can have, as in "
+            "smoker [yes|no], or the ends of its range, as in age [0:120]"
+        )
+    return name, (), (float(ends[0] or 0.0), float(ends[1] or 0.0))
 
 
 @lru_cache(maxsize=4)
-def measure(path: Path, value: str, bins: int) -> PublicCoupling:
+def measure(
+    path: Path, value: str, bins: int, reads_bins: bool, beta: float, decimal: str
+) -> PublicCoupling:
     """Return the coupling of a public table (runs in a worker process).
 
     The order of the records decides which half of them tests the other, so they are shuffled with
     a fixed seed: files are often sorted.
+
+    Raises
+    ------
+    ValueError
+        If it is no table, or a column has one value only.
     """
-    records = read_records(path, value.partition("#")[0])
-    table, records = codes(records, bins)
+    name = value.partition("#")[0]
+    table, columns, records = codes(read_records(path, name, decimal), bins)
+    upper = np.empty(0)
+    if len(table):
+        upper = co.coupling_upper(table, [column.size for column in columns], beta)
+    if not len(table) or np.isnan(upper).any():
+        column = columns[int(np.argmax(np.isnan(upper)))].name if len(table) else columns[0].name
+        seen = "has the same value" if len(table) else "was set aside"
+        aside = f" ({records.set_aside[0]})" if records.set_aside and not len(table) else ""
+        raise TableFileError(
+            f"{name}, column {column}: every record {seen}{aside}, so that nothing can be said of "
+            "how it is coupled; remove the column, or give records with other values"
+        )
     table = table[np.random.default_rng(0).permutation(table.shape[0])]
-    found = co.coupling_of_public_data(table, CONFIDENCE)
-    said = what_was_read(records, len(records.rows))
+    found = co.coupling_of_public_data(table, 1 - beta)
     # Sums of shares may end a rounding above 1.
     plug_in = np.minimum(found.plug_in, 1.0)
-    return PublicCoupling(records.names, plug_in, found.lower, found.saturated, said)
+    return PublicCoupling(
+        columns, upper, plug_in, found.lower, len(table), beta,
+        _why_estimate(columns, reads_bins), what_was_read(records, len(records.rows)),
+    )  # fmt: skip
 
 
-def public_coupling(value: str, bins: int, context: Context) -> PublicCoupling:
-    """Return the coupling of an open public table.
+def _why_estimate(columns: tuple[Coded, ...], reads_bins: bool) -> str:
+    """Return why bounds on the coupling of these columns are none on that of the records."""
+    binned = [column for column in columns if column.binned]
+    if not binned:
+        return ""
+    if not reads_bins:
+        return (
+            f"{binned[0].name} is cut in bins and the mechanism reads the numbers: bins can only "
+            "hide coupling"
+        )
+    loose = [column.name for column in binned if not column.declared]
+    if loose:
+        return (
+            f"the bins of {loose[0]} were made from the records: declare its range in the first "
+            f"line, as in {loose[0]} [0:120]"
+        )
+    return ""
+
+
+def public_coupling(request: Request, context: Context) -> PublicCoupling:
+    """Return the coupling of the public table that a request names.
 
     Raises
     ------
     LookupError
         If the file is not open.
     ValueError
-        If it is no table; the message names file and line.
+        If it is no table, or a column has one value only; the message says where.
     """
+    path = context.file(str(request["public"]))
+    chosen = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))
     found: PublicCoupling = context.memo(
-        ("coordinate-mean", "public", value, bins),
-        lambda: context.heavy(measure, context.file(value), value, bins),
+        ("coordinate-mean", "public", chosen), lambda: context.heavy(measure, path, *chosen)
     )
     return found

@@ -52,6 +52,7 @@ from explorer.studies.model import (
     Series,
     Table,
 )
+from explorer.studies.numbers import at_most
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
@@ -90,7 +91,7 @@ class CoordinateMean:
         context.check()
         public = None
         if request["q_from"] == FILE and request["public"]:
-            public = public_coupling(request["public"], request["bins"], context)
+            public = public_coupling(request, context)
         points = with_coupling(swept_points(self, request), public)
         if request.quantity == "budget":
             points = coordinates(points, request["d"])
@@ -154,8 +155,8 @@ class _Work:
         if self.public is not None:
             notes = (self.public.said, *CAVEATS)
             if self.points.sweep.key == "q":
-                notes += (said.on_the_axis(self.public.q),)
-            tables.append(self.public.table(self.request["bins"]))
+                notes += (said.on_the_axis(self.public),)
+            tables.append(self.public.table())
         elif self.request["q_from"] == FILE:
             notes = (said.no_file(demand.q),)
         if self.request.quantity == "level":
@@ -173,12 +174,13 @@ class _Work:
                 float(self.points["x2"][-1]),
                 float(self.points["n"][-1]),
                 self.request["q_from"] == FILE,
-                None if self.public is None else self.public.q,
+                self.public,
             ),
             guarantee=said.guarantee(
                 demand,
                 here["paper"],
                 int(self.request["releases"]) if self.request.quantity == "level" else 1,
+                self.public if self.points.sweep.key != "q" else None,
             ),
             notes=notes,
         )
@@ -268,7 +270,7 @@ class _Work:
             readouts.append(readout_of(key, label, bound, note=note))
         full = fidelity is Fidelity.FULL
         if full and self.public is not None and self.points.sweep.key == "q":
-            series.append(self._at_the_files_coupling(self.public.q))
+            series.append(self._at_the_files_coupling(self.public))
         if full and self.request["projected"]:
             for key in ("paper", "baseline", "best_zeta", "exact", "hybrid"):
                 points, plans = self.known[key]
@@ -280,15 +282,16 @@ class _Work:
                 readouts.append(readout_of(f"{key}_projected", label, bound))
         return tuple(series), tuple(readouts)
 
-    def _at_the_files_coupling(self, q: float) -> Series:
+    def _at_the_files_coupling(self, public: PublicCoupling) -> Series:
         """Return the paper's error at the public file's coupling, a dot on the axis of q."""
+        q, role = public.q, Role.ESTIMATE if public.estimate else Role.EXACT
         zeta = self.demands[-1].zeta if self.request["zeta_rule"] != HEURISTIC else 0.5 * (1.0 + q)
         (plan,) = paper_plans([replace(self.demands[-1], q=q, zeta=zeta)])
-        bound = error_bound([plan], chosen(self.points, []), Role.ESTIMATE, said.NAMES["paper"][2])
+        bound = error_bound([plan], chosen(self.points, []), role, said.NAMES["paper"][2])
         return Series(
-            "file_q", "at the public file's q: the paper's ζ", Role.ESTIMATE, np.array([q]),
+            "file_q", "at the public file's q: the paper's ζ", role, np.array([q]),
             bound.value, bound.reference, why_absent=bound.reason, mark=Mark.DOTS,
-            note="q is an estimate",
+            note=said.from_file(public),
         )  # fmt: skip
 
     def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
@@ -362,9 +365,10 @@ class _Work:
             ),
             "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
             + self.demands_said(),
+            (None, *[Role.EXACT] * 4),
         )
 
     def demands_said(self) -> str:
         """Return what all of them promise."""
         demand = self.demands[-1]
-        return f"All promise {said.demand_sentence(demand)} at q ≤ {demand.q:.3g}."
+        return f"All promise {said.demand_sentence(demand)} at q ≤ {at_most(demand.q)}."

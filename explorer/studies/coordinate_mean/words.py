@@ -13,8 +13,10 @@ from explorer.privacy.coordinates import (
 from explorer.privacy.coordinates.claims import PAPER
 from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
+from explorer.studies.coordinate_mean.public_file import PublicCoupling
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, odds
+from explorer.studies.numbers import at_least, at_most, nearest
+from explorer.studies.wording import odds
 
 MECHANISM = Reference(
     PAPER, "Mechanisms 1 and 2, Theorem 2", "B is half of what is printed: unbiased (errata A1)"
@@ -102,10 +104,13 @@ def believes(level: float) -> str:
     return "become practically certain" if best == "100:0" else f"reach at most {best}"
 
 
-def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
+def guarantee(
+    demand: Demand, paper: Plan, releases: int = 1, public: PublicCoupling | None = None
+) -> Guarantee:
     """Return what every mechanism shown promises, the paper's in numbers.
 
     Reports repeated by the paper's budgets are certified from c and L, which add; levels don't.
+    `public` is the table that q was taken from, if it was.
     """
     low = min(demand.level, demand.eps)
     sentence = (
@@ -114,6 +119,8 @@ def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
         f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
         f"as a whole, they can {believes(demand.eps)}."
     )
+    if public is not None:
+        sentence += f" {_confidence(public, demand)}"
     if releases > 1:
         level = repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
         total, own = releases * paper.total, float(level[0])
@@ -152,9 +159,37 @@ def guarantee(demand: Demand, paper: Plan, releases: int = 1) -> Guarantee:
     )
 
 
+def _confidence(public: PublicCoupling, demand: Demand) -> str:
+    """Return what a public file's records certify, or that they don't."""
+    if public.estimate:
+        return (
+            f"That q is an estimate from {public.records:,} public records and no bound, as "
+            f"{public.estimate}."
+        )
+    low = min(demand.level, demand.eps)
+    return (
+        f"With confidence {public.confidence} over {public.records:,} public records, if drawn "
+        "independently from the population the reader believes in, coupling is at most "
+        f"{at_most(public.q)} and odds about a most sensitive coordinate change at most "
+        f"{_times(low)} times; else {_times(demand.eps)}."
+    )
+
+
+def _times(level: float) -> str:
+    """Return e^level as a factor: ``e^0.2 = 1.222``."""
+    return f"e^{at_most(level)} = {at_most(math.exp(level))}"
+
+
+def from_file(public: PublicCoupling) -> str:
+    """Return what the q of a public file is."""
+    if public.estimate:
+        return f"q is an estimate: {public.estimate}"
+    return f"q is an upper bound at confidence {public.confidence}"
+
+
 def no_file(q: float) -> str:
     """Return what is said while a public file is wanted and none is open."""
-    slider = f"q = {q:.4g} is the slider's"
+    slider = f"q = {nearest(q)} is the slider's"
     return f"No public file is open: {slider} until you open one under “public file”."
 
 
@@ -163,7 +198,7 @@ def _about_zeta(demand: Demand) -> str:
     if demand.q == 0.0:
         return "at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)"
     least = float(best_possible_zeta(demand.levels, demand.eps, demand.q))
-    return f"ζ = {demand.zeta:.4g}, and at ζ₀ = {least:.4g} both are the same"
+    return f"ζ = {nearest(demand.zeta)}, and at ζ₀ = {nearest(least)} both are the same"
 
 
 def conditions(
@@ -172,11 +207,11 @@ def conditions(
     x2: float,
     n: float,
     wants_file: bool,
-    file_q: float | None,
+    public: PublicCoupling | None,
 ) -> tuple[Condition, ...]:
     """Return what the statements need, and whether they have it.
 
-    `wants_file` says whether q is to come from a public file, `file_q` is what it gave.
+    `wants_file` says whether q is to come from a public file, `public` is what it gave.
     """
     paper, baseline = plans["paper"], plans["baseline"]
     ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
@@ -185,24 +220,24 @@ def conditions(
         Condition(
             "q is public and bounds the coupling of the beliefs one wants protection from",
             None,
-            f"q = {demand.q:.4g}; every coordinate whose level is below L needs it",
+            f"q = {at_most(demand.q)}; every coordinate whose level is below L needs it",
         ),
         Condition(
             "Only the error: the paper's budgets beat min δ-LDP (averages not projected)",
             ours < theirs,
-            f"error {ours:.4g} against {theirs:.4g}; {_about_zeta(demand)}",
+            f"error {nearest(ours)} against {nearest(theirs)}; {_about_zeta(demand)}",
             of_guarantee=False,
         ),
         Condition(
             "Only the error: every coordinate is reported, c > 0",
             bool((paper.c > 0.0).all()),
-            f"least budget {float(paper.c.min()):.4g}",
+            f"least budget {nearest(float(paper.c.min()))}",
             of_guarantee=False,
         ),
         Condition(
             "Only (17), to mean something: increments are of order 1 at most",
             bool(steps <= 1.0),
-            f"largest increment of the paper's budgets {steps:.3g}",
+            f"largest increment of the paper's budgets {nearest(steps)}",
             of_guarantee=False,
         ),
         Condition(
@@ -216,25 +251,45 @@ def conditions(
             Condition(
                 "Only Corollary 1: ε > 2δ",
                 demand.eps > 2.0 * low,
-                f"ε = {demand.eps:.4g}, 2δ = {2.0 * low:.4g}; (18) for q ≤ {threshold:.3g}, "
-                "else (19)",
+                f"ε = {at_most(demand.eps)}, 2δ = {nearest(2.0 * low)}; (18) for "
+                f"q ≤ {nearest(threshold)}, else (19)",
                 of_guarantee=False,
             )
         )
-    if wants_file and file_q is None:
+    if wants_file and public is None:
         said.append(
             Condition("A public file is open", False, "the slider's q is used until there is one")
         )
-    elif file_q is not None:
-        said.append(
+    elif public is not None:
+        said += _about_file(public)
+    return tuple(said)
+
+
+def _about_file(public: PublicCoupling) -> list[Condition]:
+    """Return what a public file's bound needs to be one."""
+    found = [
+        Condition(
+            "The public file's bound is one on the coupling of what the mechanism reads",
+            not public.estimate,
+            public.estimate or f"at most {at_most(public.q)}, confidence {public.confidence}",
+        ),
+        Condition(
+            "The public file's records were drawn independently from the population the reader "
+            "believes in, and none is a protected one",
+            None,
+            f"{public.records:,} records",
+        ),
+    ]
+    if public.vouched:
+        found.append(
             Condition(
-                "The public file's coupling bounds the observers': it is an estimate, not a "
-                "certificate, and must not come from the protected records",
+                "The public file's columns can have no values but those found in it: these were "
+                "declared before it was looked at",
                 None,
-                f"largest plug-in estimate {file_q:.3g}",
+                f"{'; '.join(public.vouched)}; or write them in its first line: smoker [yes|no]",
             )
         )
-    return tuple(said)
+    return found
 
 
 def levels_note(demand: Demand, true_q: float) -> str:
@@ -242,14 +297,18 @@ def levels_note(demand: Demand, true_q: float) -> str:
     if true_q <= demand.q:
         return ""
     return (
-        f"At q′ = {true_q:.3g} beliefs are more coupled than the assumed q = {demand.q:.3g}: the "
-        "demanded level is not promised, only what the curves say, and never more than L."
+        f"At q′ = {at_most(true_q)} beliefs are more coupled than the assumed "
+        f"q = {at_most(demand.q)}: the demanded level is not promised, only what the curves say, "
+        "and never more than L."
     )
 
 
-def on_the_axis(q: float) -> str:
+def on_the_axis(public: PublicCoupling) -> str:
     """Return what the public file's coupling does while q is on the x axis."""
-    return f"With q on the x axis its line is what counts; the file's estimate is q = {q:.3g}."
+    q = f"estimate is q ≈ {nearest(public.q)}" if public.estimate else (
+        f"upper bound is q = {at_most(public.q)}"
+    )  # fmt: skip
+    return f"With q on the x axis its line is what counts; the file's {q}."
 
 
 def finite(value: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from explorer.studies.frequency import words as said
 from explorer.studies.frequency.parameters import LOCAL
 from explorer.studies.frequency.points import Points
 from explorer.studies.model import Context, Request
+from explorer.studies.sweeping import SweptPoints, carried
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,26 @@ class Calibrated:
     printed_holds: BoolArray
     item: FloatArray
     item_printed: FloatArray
+
+    def carried(self, points: SweptPoints) -> Calibrated:
+        """Return parameters that nowhere allow less than a stricter promise does."""
+
+        def best(bound: Bound, weaker: dict[str, int]) -> Bound:
+            return carried(bound, points, weaker, largest=True)
+
+        gkrr = {"alpha": 1, "delta": 1, "n": 1}
+        theorem = Bound(
+            self.theorem, Role.LOWER, said.THEOREM44, self.theorem_holds, said.NO_THEOREM
+        )
+        theorem = best(theorem, gkrr)
+        item = Bound(self.item, Role.LOWER, said.HADAMARD)
+        return replace(
+            self,
+            alpha0=best(Bound(self.alpha0, Role.LOWER, said.GKRR), gkrr).value,
+            theorem=np.where(theorem.valid, theorem.value, 0.0),
+            theorem_holds=theorem.valid,
+            item=best(item, {"eps": 1, "delta": 1}).value,
+        )
 
 
 def calibrated(

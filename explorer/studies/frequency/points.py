@@ -141,7 +141,7 @@ def theorem_alpha0(p: Points, request: Request, context: Context) -> tuple[Float
     """Return the α₀ of Theorem 4.4 and where it has one."""
 
     def inverted(alpha: FloatArray, delta: FloatArray, m: FloatArray, n: FloatArray) -> FloatArray:
-        return um.theorem44_invert(alpha, delta, m, n, um.Internal.TIGHT).alpha0
+        return um.theorem44_alpha0(alpha, delta, m, n, um.Internal.TIGHT).alpha0
 
     columns = (p.alpha, p.delta, p.m, shuffled(p, request))
     found = kept(inverted, "frequency-theorem", context, *columns)

@@ -40,6 +40,7 @@ from explorer.studies.model import (
     Series,
     Table,
 )
+from explorer.studies.numbers import nearest
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
@@ -115,7 +116,7 @@ def _answered(
         contest = (_who_wins(p, edge, rival, request),)
     else:
         alpha0 = swept.x if swept.sweep.key == "alpha0" else None
-        c = calibrated(p, request, context, full, alpha0)
+        c = calibrated(p, request, context, full, alpha0).carried(swept)
         series, readouts = _curves(request, swept, p, c)
     context.check()
     last = p.at(slice(-1, None))
@@ -176,11 +177,13 @@ def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition
     wins = bool(edge.valid[-1]) and alpha >= float(edge.value[-1])
     about, by = ("", "in ℓ2") if request["compared"] == "rmse" else ("about ", "in d_EM, estimated")
     needed = (
-        f"it wins from {about}α = {float(edge.value[-1]):.4g}" if edge.valid[-1] else edge.reason
+        f"it wins from {about}α = {nearest(float(edge.value[-1]))}"
+        if edge.valid[-1]
+        else edge.reason
     )
     return Condition(
         f"GKRR errs less than {said.LABELS[rival]} at these sliders ({by})", wins,
-        f"α = {alpha:.4g}; {needed}",
+        f"α = {nearest(alpha)}; {needed}",
     )  # fmt: skip
 
 
@@ -236,6 +239,14 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
             "Hadamard response. d_EM by the halved Theorem 6.5, shifted to sum 1 where it is not; "
             "that of Laplace noise is exact. Empty cells: the calibration's condition fails "
             "(Theorem 4.4 has no α₀ then), or items can't be told apart."
+        ),
+        roles=(
+            None,
+            None,
+            [Role.UPPER if row[1] == "scale" else Role.LOWER for row in rows],
+            Role.EXACT,
+            Role.UPPER,
+            Role.UPPER,
         ),
     )
 

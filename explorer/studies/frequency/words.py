@@ -6,9 +6,10 @@ import math
 
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, guesses, small
+from explorer.studies.numbers import at_least, at_most, nearest
+from explorer.studies.wording import guesses
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 GKRR = Reference(
     _PAPER,
     "Section 6.2, Algorithm 4 with GKRR",
@@ -143,27 +144,27 @@ def conditions(
     found = [
         Condition(
             "Items of a cluster can be told apart: r > 0, or one item a cluster",
-            r > 0 or t == 1, f"r = {r:g}, t = {t:.0f}",
+            r > 0 or t == 1, f"r = {nearest(r)}, t = {t:.0f}",
         ),
         Condition(
             "The printed budget ε/√(m ln(m/δ)) of Hadamard response is (ε, δ)-private",
             hadamard_delta <= delta,
-            f"its exact δ is {small(hadamard_delta)}, asked is {small(delta)}",
+            f"its exact δ is {nearest(hadamard_delta)}, asked is {nearest(delta)}",
         ),
         Condition(
             "The printed Laplace scale 1/(nε) is ε-private", False,
-            f"one user changes the histogram by 2/n in ℓ1: it is {2 * eps:.4g}-private",
+            f"one user changes the histogram by 2/n in ℓ1: it is {at_most(2 * eps)}-private",
         ),
         Condition(
             "The paper's comparison assumes k, ε, α ≤ √m",
-            max(k, eps, alpha) <= root, f"√m = {root:.4g}, k = {k:,.0f}, α = {alpha:.4g}",
+            max(k, eps, alpha) <= root, f"√m = {nearest(root)}, k = {k:,.0f}, α = {nearest(alpha)}",
         ),
     ]  # fmt: skip
     if not local:
         found.append(
             Condition(
                 "The paper's central comparison assumes n ≤ m/α", n <= m / alpha,
-                f"n = {n:,.0f}, m/α = {m / alpha:.4g}",
+                f"n = {n:,.0f}, m/α = {nearest(m / alpha)}",
             )
         )  # fmt: skip
     return (
@@ -193,9 +194,9 @@ def guarantee(
     return Guarantee(
         unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
         replace_one=(
-            f"GKRR: ({at_most(alpha)}·w, {at_most(delta, 2)}) when one user's m items are "
+            f"GKRR: ({at_most(alpha)}·w, {at_most(delta)}) when one user's m items are "
             f"replaced by others at earth mover's distance w (bounded d_EM-DP, exact hops, "
-            f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta, 2)}) "
+            f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta)}) "
             f"for any replacement (ε₀ = {at_least(item)}); Laplace: ({at_most(eps)}, 0) for any "
             "replacement"
         ),

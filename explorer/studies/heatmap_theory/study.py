@@ -165,7 +165,8 @@ def _budgets(request: Request, plans: dict[str, Schedule]) -> tuple[Table, ...]:
         "ε exact; standard deviation of the Laplace noise in users; the last column is the level's "
         "part of the sum in Theorem 3.1, 2/n · 6 · 2⁻ⁱ · cells/εᵢ, an upper bound."
     )
-    return (Table("levels", "Level by level", columns, tuple(rows), note),)
+    roles = (None, None, Role.EXACT, Role.UPPER, Role.EXACT, Role.UPPER)
+    return (Table("levels", "Level by level", columns, tuple(rows), note, roles),)
 
 
 def _split(request: Request, points: SweptPoints, _context: Context) -> Result:

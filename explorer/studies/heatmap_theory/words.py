@@ -7,7 +7,8 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.privacy.heatmaps.schedule import PAPER, SCHEDULE_REFERENCE, Schedule
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses
+from explorer.studies.numbers import at_most, nearest
+from explorer.studies.wording import guesses
 
 THEOREM_31 = Reference(
     PAPER, "Theorem 3.1",
@@ -108,7 +109,7 @@ BLURRED = Condition(
 
 def shuffle_conditions(n: float, users_known: bool, missing: float = 0.0) -> tuple[Condition, ...]:
     """Return what the shuffle protocol needs; `missing` is the share of nₘᵢₙ that adds no noise."""
-    left_out = f"{missing:.3g} of nₘᵢₙ add none: the guarantee here is what is left of it"
+    left_out = f"{nearest(missing)} of nₘᵢₙ add none: the guarantee here is what is left of it"
     return (
         Condition("At least 19 users send their shares", users_known, f"n = {n:,.0f}"),
         Condition(
@@ -138,13 +139,13 @@ def schedules_differ(theory: Schedule, experiments: Schedule) -> str:
         "level 1/√2 of the one before. "
     )
     said += (
-        f"Here level q = {q} has ε {theory.epsilon[q]:.4g} in the theorem, "
-        f"{experiments.epsilon[q]:.4g} in the experiments"
+        f"Here level q = {q} has ε {at_most(theory.epsilon[q])} in the theorem, "
+        f"{at_most(experiments.epsilon[q])} in the experiments"
     )
     if deepest > q:
         said += (
-            f"; the finest, {deepest}, has {theory.epsilon[deepest]:.4g} and "
-            f"{experiments.epsilon[deepest]:.4g}"
+            f"; the finest, {deepest}, has {at_most(theory.epsilon[deepest])} and "
+            f"{at_most(experiments.epsilon[deepest])}"
         )
     return f"{said}."
 
@@ -223,9 +224,9 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
     if delta is None:
         promised, twice = at_most(epsilon), f"twice the level, 2ε = {double}"
     else:
-        promised = f"({at_most(epsilon)}, {at_most(delta, 2)})"
+        promised = f"({at_most(epsilon)}, {at_most(delta)})"
         grown = min(delta * (1 + math.exp(epsilon)), 1.0)
-        twice = f"twice the level, (2ε, (1 + e^ε)δ) = ({double}, {at_most(grown, 2)})"
+        twice = f"twice the level, (2ε, (1 + e^ε)δ) = ({double}, {at_most(grown)})"
     part = " with the noise that is left, δ of the shares aside" if changed else ""
     sentence = guesses(
         epsilon, delta or 0.0, "whether any one user's messages carry data or nothing",

@@ -20,6 +20,13 @@ from explorer.studies.model import Context, Request
 from explorer.studies.sweeping import SweptPoints
 
 _LIMIT = 800.0
+WEAKER = {
+    "alpha0": {"alpha": 1, "delta": 1, "n": 1},
+    "alpha": {"alpha0": -1, "delta": 1, "n": 1},
+    "delta": {"alpha": 1, "alpha0": -1, "n": 1},
+}
+"""For each quantity the axes along which what holds at one end holds at the other: a larger α or
+δ′, a smaller α₀ and more users to hide among ask for no more."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ def closed_alpha0(p: Points) -> dict[str, Bound]:
     routes = (("tight", Internal.TIGHT, said.THEOREM_TIGHT),
               ("simple", Internal.SIMPLE, said.THEOREM_SIMPLE))  # fmt: skip
     for key, rule, reference in routes:
-        inverted = um.theorem44_invert(p.alpha, p.delta, p.m, p.n, rule)
+        inverted = um.theorem44_alpha0(p.alpha, p.delta, p.m, p.n, rule)
         holds = inverted.binding != Binding.INFEASIBLE.value
         found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, said.no_alpha0(p.local))
     found["composed"] = Bound(np.minimum(p.alpha / p.m, _LIMIT), Role.LOWER, said.COMPOSED)
@@ -124,7 +131,7 @@ def exact(
     near = space.min_distance if key == "exact_near" else 0.0
     which = variant if key == "exact_near" else Clones.PUBLISHED
     if what == "delta":
-        compute: Callable[..., Any] = um.group_delta
+        compute: Callable[..., Any] = um.least_group_delta
         columns = (p.alpha, p.alpha0, p.m, p.n)
         role = Role.UPPER
     else:
@@ -138,8 +145,6 @@ def exact(
             ("itemwise", what, near, which.value, arguments),
             partial(compute, *arguments, near, 1.0, which),
         )
-    if what == "delta":
-        value = np.minimum(value, 1.0)
     return _bound(value, role, said.EXACT, None, said.BEYOND)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Role
 from explorer.studies.model import Context, Table
+from explorer.studies.numbers import nearest
 
 ROWS = (
     (25.0, 1e-12, 1e3, 1e5),
@@ -40,8 +42,8 @@ def _made(context: Context) -> Table:
                 PRINTED_ALPHA0 if (alpha, n) == (25.0, 1e5) else None,
                 float(printed.alpha0),
                 float(um.closed_form_achieved(alpha, delta, m, n)),
-                float(um.theorem44_invert(alpha, delta, m, n).alpha0),
-                float(um.theorem44_invert(alpha, delta, m, n, um.Internal.TIGHT).alpha0),
+                float(um.theorem44_alpha0(alpha, delta, m, n).alpha0),
+                float(um.theorem44_alpha0(alpha, delta, m, n, um.Internal.TIGHT).alpha0),
                 float(um.group_alpha0(alpha, delta, m, n)),
                 alpha / m,
             )
@@ -57,9 +59,12 @@ def _made(context: Context) -> Table:
         tuple(rows),
         note=(
             f"The text's α₀ ≈ 3.0 is the theorem's ratio at w = 1; by the theorem itself it is "
-            f"worth α = {worth:.2f} and not 25 (errata A1); other rows have no number in the "
+            f"worth α = {nearest(worth)} and not 25 (errata A1); other rows have no number in the "
             "text. “α this spends” is what Theorem 4.4 certifies at the printed equation's α₀: "
             "above α the theorem does not give what is promised, below it accuracy is wasted. "
             "Larger α₀ is less noise."
+        ),
+        roles=(
+            *[None] * 6, Role.EXACT, Role.UPPER, *[Role.LOWER] * 4,
         ),
     )  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 from explorer.privacy.bounds import Reference
 from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, guesses, signed
+from explorer.studies.numbers import at_least, at_most, nearest
+from explorer.studies.wording import guesses
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 EXACT = Reference(
     _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
     "no condition on α₀ and m",
@@ -102,11 +103,11 @@ def conditions(
         Condition(
             f"Theorem 4.4 holds at this α₀: α₀ < ln({t}/(16 ln(4{t}/δ))), with the δ inside",
             bool(alpha0 < limit),
-            f"α₀ = {alpha0:.4g}, limit {signed(limit)} at {t} = {total:,.0f}",
+            f"α₀ = {nearest(alpha0)}, limit {nearest(limit)} at {t} = {total:,.0f}",
         ),
         Condition(
             "Equation (6)/(7): α < m, which the paper states", alpha < m,
-            f"α = {alpha:.4g}, m = {m:,.0f}",
+            f"α = {nearest(alpha)}, m = {m:,.0f}",
         ),
     ]  # fmt: skip
     if printed_alpha0 is not None and printed_alpha is not None:
@@ -114,7 +115,8 @@ def conditions(
             Condition(
                 "Equation (6)/(7) spends no more than α by the paper's own theorem",
                 bool(printed_alpha <= alpha * (1 + 1e-9)),
-                f"at its α₀ = {printed_alpha0:.4g} Theorem 4.4 certifies α = {printed_alpha:.4g}",
+                f"at its α₀ = {nearest(printed_alpha0)} Theorem 4.4 certifies "
+                f"α = {at_most(printed_alpha)}",
             )
         )
     return (*found, *ASSUMED)
@@ -142,7 +144,7 @@ def guarantee(
 ) -> Guarantee:
     """Return the guarantee at the sliders' values."""
     epsilon = alpha * w
-    failing = f", {at_most(delta, 2)}"
+    failing = f", {at_most(delta)}"
     seen = "after seeing all of the user's shuffled answers" if local else (
         "after seeing all shuffled answers"
     )  # fmt: skip
@@ -167,7 +169,8 @@ def guarantee(
         ),
         sentence=guesses(
             epsilon, delta,
-            f"which of two data sets a user holds, {w:.3g} of the largest distance apart,", seen,
+            f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
+            seen,
         ),
         references=(EXACT, THEOREM_TIGHT),
         differences=differences,
@@ -196,7 +199,7 @@ def differences(local: bool, near: float) -> tuple[str, ...]:
     ]
     if near > 0:
         said.append(
-            f"In this space different items are at least {near:.3g} apart, so that no hop is as "
-            "short, and as costly for its length, as the general bound must assume."
+            f"In this space different items are at least {nearest(near)} apart, so that no hop is "
+            "as short, and as costly for its length, as the general bound must assume."
         )
     return tuple(said)

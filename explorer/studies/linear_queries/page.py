@@ -17,9 +17,9 @@ PAGE = Page(
         "finds ℓ for the query and the space chosen, shows which two items attain it, and compares "
         "the noises there are: K-norm noise of any norm, which never fails, and Gaussian noise, "
         "which may fail with probability δ and is smaller when the answer has many numbers.",
-        "For comparison: the Gaussian width as the paper prints it, which is not private for most "
-        "α (its true δ is shown), the textbook's width, and user-level differential privacy, which "
-        "must hide the whole range of answers.",
+        "For comparison: the Gaussian width as the paper (v1) prints it, which is not private for "
+        "most α (its true δ is shown), the textbook's width, and user-level differential privacy, "
+        "which must hide the whole range of answers.",
     ),
     assumptions=(
         "The query is the same for items at distance 0, and the space, the landmarks and the file "
@@ -66,26 +66,26 @@ PAGE = Page(
         said.LIPSCHITZ, said.K_NORM, said.ANALYTIC, said.TEXTBOOK, said.PRINTED, said.USER,
     ),
     errata=(
-        "The paper prints a Gaussian width of √(1.25 ln(1/δ))/α, which mixes up the textbook's "
-        "√(2 ln(1.25/δ)) and leaves the Lipschitz constant out: at α = 25, δ = 1e-12 its true δ is "
-        "4.5e-5, and it is private only for α ≤ 0.0173. The textbook's width fails too beyond "
-        "α = 10.25. We use the analytic Gaussian mechanism (σ = 0.33434 ℓ there); Lemma 6.2's "
-        "constant inherits the printed width, and is drawn as such (errata B1).",
-        "The paper prints the scale both as Γ(d, ω/α) in the text and as Γ(d, ω) with ω = 1/α in "
-        "Algorithm 1, which together divide by α twice; we use b = ℓ/(αn) once, as a scale "
+        "The paper (v1) prints a Gaussian width of √(1.25 ln(1/δ))/α, which mixes up the "
+        "textbook's √(2 ln(1.25/δ)) and leaves the Lipschitz constant out: at α = 25, δ = 1e-12 "
+        "its true δ is 4.5e-5, and it is private only for α ≤ 0.0173. The textbook's width fails "
+        "too beyond α = 10.25. We use the analytic Gaussian mechanism (σ = 0.33434 ℓ there); Lemma "
+        "6.2's constant inherits the printed width, and is drawn as such (errata B1).",
+        "The paper (v1) prints the scale both as Γ(d, ω/α) in the text and as Γ(d, ω) with ω = 1/α "
+        "in Algorithm 1, which together divide by α twice; we use b = ℓ/(αn) once, as a scale "
         "(errata B2).",
-        "The paper prints “uniformly from the ball {‖x‖ = 1}”, which is the sphere, and its cone "
-        "measure at that: for p = 3 in the plane the surface measure loses another 0.115, and a "
-        "point uniform in the solid ball with Γ(d) has no pure guarantee at all. We use the cone "
+        "The paper (v1) prints “uniformly from the ball {‖x‖ = 1}”, which is the sphere, and its "
+        "cone measure at that: for p = 3 in the plane the surface measure loses another 0.115, and "
+        "a point uniform in the solid ball with Γ(d) has no pure guarantee at all. We use the cone "
         "measure (errata B3).",
-        "The paper prints ‖φ‖₂ ≤ 1 for embeddings, which allows a diameter of 2; we divide by the "
-        "diameter, so that α keeps its meaning (errata B5).",
-        "The paper prints “total noise 0.04/√n = 1.26e-4, 1.6 miles” for its example, which is "
-        "neither the root mean square error (1.79e-4, 2.31 miles) nor the mean error (1.43e-4, "
+        "The paper (v1) prints ‖φ‖₂ ≤ 1 for embeddings, which allows a diameter of 2; we divide by "
+        "the diameter, so that α keeps its meaning (errata B5).",
+        "The paper (v1) prints “total noise 0.04/√n = 1.26e-4, 1.6 miles” for its example, which "
+        "is neither the root mean square error (1.79e-4, 2.31 miles) nor the mean error (1.43e-4, "
         "1.85 miles) of the mean of n Laplace variables; we show both "
         "(errata B6).",
-        "The paper prints Lemma 4.2 without saying that dividing by n needs every user to hold the "
-        "same public number of items; we say so among the conditions (errata B4).",
+        "The paper (v1) prints Lemma 4.2 without saying that dividing by n needs every user to "
+        "hold the same public number of items; we say so among the conditions (errata B4).",
     ),
 )  # fmt: skip
 

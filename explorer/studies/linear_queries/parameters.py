@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.studies.metric_space import SPHERE, space_parameters
 from explorer.studies.model import Kind, Parameter, Quantity, Scale
+from explorer.studies.text_tables import DECIMAL
 
 CENTRAL, LOCAL = "central", "local"
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
@@ -94,6 +97,10 @@ PARAMETERS = (
         "first row and a first column of names are allowed. Rows go by name where the space's file "
         "has names too, else by its order. It must be public.",
         Kind.FILE, "", suffixes=(".csv",), relevant_when=(("query", (FILE,)),),
+        quantities=(*_ERRORS, "lip"),
+    ),
+    replace(
+        DECIMAL, key="values_decimal", relevant_when=(("query", (FILE,)),),
         quantities=(*_ERRORS, "lip"),
     ),
     Parameter(

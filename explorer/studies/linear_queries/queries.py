@@ -21,6 +21,7 @@ from explorer.studies.linear_queries.parameters import (
 from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Context, Request
+from explorer.studies.numbers import nearest
 
 FILE_ITEMS_MAX = 1000
 """Most items of a space that a file may give values for; grids may have more."""
@@ -106,7 +107,7 @@ def query_of(
 
     Raises
     ------
-    SpaceFileError
+    TableFileError
         If the file of values is no good.
     LookupError
         If it is not open.
@@ -118,7 +119,7 @@ def query_of(
         return Query(kind, "", space.missing)
     chosen = tuple((k, v) for k, v in request.values if k.startswith("space"))
     if kind == FILE:
-        key: tuple[Any, ...] = (kind, request["values"])
+        key: tuple[Any, ...] = (kind, request["values"], request["values_decimal"])
     elif kind in (LANDMARKS, CELLS):
         key = (kind, count, width if kind == CELLS else None)
     else:
@@ -126,7 +127,9 @@ def query_of(
 
     def make() -> Query:
         if kind == FILE:
-            made = _from_file(str(request["values"]), space, context)
+            made = _from_file(
+                str(request["values"]), str(request["values_decimal"]), space, context
+            )
         elif kind in (LANDMARKS, CELLS):
             made = _centred(kind, space, count, width)
         else:
@@ -294,7 +297,7 @@ def _placed(kind: str, space: ChosenSpace) -> Query:
     )  # fmt: skip
 
 
-def _from_file(value: str, space: ChosenSpace, context: Context) -> Query:
+def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -> Query:
     """Return the query whose values on every item a file gives."""
     metric = space.metric
     if not isinstance(metric, FiniteSpace):
@@ -308,7 +311,7 @@ def _from_file(value: str, space: ChosenSpace, context: Context) -> Query:
     large = path.stat().st_size > _HEAVY_BYTES
     items = np.arange(metric.size)
     names = _names(space, items)
-    arguments = (str(path), name, names, space.named)
+    arguments = (str(path), name, names, space.named, decimal)
     read = context.heavy(read_values, *arguments) if large else read_values(*arguments)
     values, note = read
     first, second, distance = _pairs(metric, items, True)
@@ -326,9 +329,9 @@ def _names(space: ChosenSpace, items: Items) -> tuple[str, ...]:
     if isinstance(metric, FiniteSpace):
         return space.labels or tuple(f"item {i}" for i in items.tolist())
     if isinstance(metric, Line):
-        return tuple(f"{x:.4g} {space.unit}".strip() for x in items.tolist())
+        return tuple(f"{nearest(x)} {space.unit}".strip() for x in items.tolist())
     mark = "°" if isinstance(metric, Sphere) else ""
-    return tuple(f"({a:.3g}{mark}, {b:.3g}{mark})" for a, b in items.tolist())
+    return tuple(f"({nearest(a)}{mark}, {nearest(b)}{mark})" for a, b in items.tolist())
 
 
 def _drawn(space: ChosenSpace, centres: Items) -> FloatArray | None:

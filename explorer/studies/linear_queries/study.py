@@ -43,6 +43,7 @@ from explorer.studies.model import (
     Series,
     SpacePicture,
 )
+from explorer.studies.numbers import nearest
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
@@ -169,7 +170,7 @@ def _labels(request: Request, points: SweptPoints, printed: float) -> dict[str, 
         labels = dict(said.LABELS)
         labels["printed"] = said.printed_label(printed <= float(request["delta"]))
     if points.sweep.key != "p":
-        labels["kp"] = labels["kp"].replace("ℓp", f"ℓ{float(request['p']):.3g}")
+        labels["kp"] = labels["kp"].replace("ℓp", f"ℓ{nearest(float(request['p']))}")
     return labels
 
 
@@ -177,7 +178,7 @@ def _note(request: Request, key: str, bound: Bound) -> str:
     what = request.quantity
     found = []
     if key == "printed":
-        found.append("as the paper prints it, never to calibrate with: errata B1")
+        found.append("as the paper (v1) prints it, never to calibrate with: errata B1")
     if what in ("own", "quantile"):
         found.append(said.OWN_NORM)
         if request["model"] == LOCAL:

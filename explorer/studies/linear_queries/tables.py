@@ -8,12 +8,14 @@ from functools import partial
 import numpy as np
 
 from explorer.privacy import user_metric as um
+from explorer.privacy.bounds import Role
 from explorer.studies.linear_queries.curves import analytic_sigma
 from explorer.studies.linear_queries.parameters import GIVEN
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.linear_queries.sensitivity import sensitivity
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Context, Request, Table
+from explorer.studies.numbers import nearest
 
 ROWS = ((25.0, 1e-12), (1.0, 1e-12), (1.0, 1e-6))
 """α and δ of the examples of errata B1."""
@@ -39,6 +41,10 @@ def width_table(request: Request, context: Context) -> Table:
             "distance. Where it is above the δ asked the width is not private. The printed width "
             "is private only up to the α given (at this δ); an empty cell means at no α above "
             "1e-6."
+        ),
+        roles=(
+            None, None, None, Role.EXACT, Role.EXACT, Role.LOWER, Role.EXACT, Role.EXACT,
+            Role.UPPER,
         ),
     )  # fmt: skip
 
@@ -99,7 +105,7 @@ def slope_table(
         lip, found = float(s.lip[-1]), s.found
         rows.append(
             (
-                "ℓ∞" if math.isinf(p) else f"ℓ{p:.3g}",
+                "ℓ∞" if math.isinf(p) else f"ℓ{nearest(p)}",
                 lip if math.isfinite(lip) else "infinite",
                 "exact" if s.attained else "upper bound",
                 found if math.isfinite(found) else ("infinite" if s.first else None),
@@ -121,6 +127,15 @@ def slope_table(
                 "and the sphere it is proved, and the pair is the steepest of a sample. "
                 "Empty cells: no pair was looked for, as there are too many. The range is what "
                 "user-level DP must hide."
+            ),
+            roles=(
+                None,
+                [Role.EXACT if row[2] == "exact" else Role.UPPER for row in rows],
+                None,
+                Role.LOWER,
+                None,
+                None,
+                Role.UPPER,
             ),
         ),
     )

@@ -6,9 +6,10 @@ import math
 
 from explorer.privacy.bounds import Reference
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, small
+from explorer.studies.numbers import at_most, nearest
+from explorer.studies.wording import guesses
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 LIPSCHITZ = Reference(
     _PAPER, "Theorem 4.1", "with equality: two users with one item each attain it"
 )
@@ -82,7 +83,7 @@ def conditions(
         Condition(
             "The query is the same for items at distance 0",
             agrees,
-            f"Lipschitz constant {lip:.4g} in the ℓ2 norm" if agrees else "it is infinite",
+            f"Lipschitz constant {at_most(lip)} in the ℓ2 norm" if agrees else "it is infinite",
         ),
         Condition(
             "No two items make a steeper slope than the Lipschitz constant used",
@@ -93,14 +94,14 @@ def conditions(
         Condition(
             "The printed Gaussian width √(1.25 ln(1/δ))/α is private at this α and δ",
             printed <= delta,
-            f"its true δ is {small(printed)}, asked is {small(delta)}",
+            f"its true δ is {nearest(printed)}, asked is {nearest(delta)}",
         ),
         Condition(
             "The textbook width √(2 ln(1.25/δ))/α is private at this α and δ",
             textbook <= delta,
-            f"its true δ is {small(textbook)}, asked is {small(delta)}",
+            f"its true δ is {nearest(textbook)}, asked is {nearest(delta)}",
         ),
-        Condition("The textbook's proof covers this α: α ≤ 1", alpha <= 1, f"α = {alpha:.4g}"),
+        Condition("The textbook's proof covers this α: α ≤ 1", alpha <= 1, f"α = {nearest(alpha)}"),
         Condition(
             "Users' data sets may have any size (each user's answer is an average of her own)"
             if local
@@ -121,7 +122,7 @@ def guarantee(
         unit="one user's whole data set: the shorter the earth mover's way, the better",
         replace_one=(
             f"({at_most(alpha)}·w, 0)-private with K-norm noise, "
-            f"({at_most(alpha)}·w, {at_most(delta, 2)}) with analytic Gaussian noise, "
+            f"({at_most(alpha)}·w, {at_most(delta)}) with analytic Gaussian noise, "
             "when one user's data are replaced by others at earth mover's "
             f"distance w ({bounded})"
         ),
@@ -135,7 +136,7 @@ def guarantee(
         ),
         sentence=guesses(
             alpha * w, delta,
-            f"which of two data sets a user holds, {w:.3g} of the largest distance apart,",
+            f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
             "after seeing " + ("her noisy answer" if local else "the noisy answer"),
         ),
         references=(LIPSCHITZ, K_NORM, ANALYTIC),

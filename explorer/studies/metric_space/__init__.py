@@ -4,7 +4,6 @@ from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 from explorer.studies.metric_space.files import (
     ITEMS_MAX,
     ReadSpace,
-    SpaceFileError,
     read_matrix,
     read_points,
 )
@@ -41,7 +40,6 @@ __all__ = [
     "WITH_UNIT",
     "ChosenSpace",
     "ReadSpace",
-    "SpaceFileError",
     "chosen_space",
     "half_circumference",
     "read_matrix",

@@ -23,6 +23,7 @@ from explorer.studies.metric_space import parameters as named
 from explorer.studies.metric_space import pictures
 from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points
 from explorer.studies.model import Context, Request, SpacePicture
+from explorer.studies.text_tables import DecimalSign
 
 _HEAVY_BYTES = 8_000
 """Files beyond this are read in the worker process: the triangle inequality of some hundred items
@@ -86,7 +87,7 @@ def chosen_space(request: Request, context: Context) -> ChosenSpace:
 
     Raises
     ------
-    SpaceFileError
+    TableFileError
         If the file chosen can't be used.
     LookupError
         If the file chosen is not open.
@@ -145,11 +146,13 @@ def _from_file(
     path = context.file(value)
     name = value.partition("#")[0]
     norm = str(values.get("space_norm", "2"))
+    decimal = str(values.get("space_decimal", DecimalSign.AUTO))
     arguments: tuple[Any, ...] = (str(path), name, shown_unit)
     reader: Any = read_matrix
     if kind == named.POINTS:
         reader = read_points
         arguments += (norm, named.half_circumference(values.get("space_earth", "equator"), unit))
+    arguments += (decimal,)
     large = path.stat().st_size > _HEAVY_BYTES
     read: ReadSpace = context.heavy(reader, *arguments) if large else reader(*arguments)
     if read.coordinates is None:

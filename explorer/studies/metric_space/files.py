@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,15 +10,18 @@ import numpy as np
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.spaces import MatrixSpace, central_angle
 from explorer.studies.metric_space.parameters import GREAT_CIRCLE
+from explorer.studies.text_tables import (
+    DecimalSign,
+    Dialect,
+    TableFileError,
+    TextTable,
+    read_table,
+)
 
 ITEMS_MAX = 1000
 """Most items of a file: the triangle inequality of 1000 takes two seconds."""
 _BYTES_MAX = 50_000_000
 _TOLERANCE = 1e-9
-
-
-class SpaceFileError(ValueError):
-    """What is wrong with a file, where, and what to do: one sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +56,30 @@ class ReadSpace:
 class _Rows:
     """Numbered lines of fields, the header taken off."""
 
-    name: str
-    numbers: list[int]
-    fields: list[list[str]]
+    table: TextTable
     named: bool
     """Whether the first field of every line is a name."""
     header: list[str]
     """Fields of the header; empty without one."""
     header_line: int
 
-    def error(self, line: int, field: int | None, what: str) -> SpaceFileError:
-        where = f"{self.name}, line {line}" + ("" if field is None else f", field {field}")
-        return SpaceFileError(f"{where}: {what}")
+    @property
+    def numbers(self) -> list[int]:
+        return self.table.lines
+
+    @property
+    def fields(self) -> list[list[str]]:
+        return self.table.rows
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.table.dialect
+
+    def error(self, line: int, field: int | None, what: str) -> TableFileError:
+        return self.table.error(line, field, what)
 
 
-def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
+def read_matrix(path: str, name: str, unit: str, decimal: str = DecimalSign.AUTO) -> ReadSpace:
     """Return the space of a CSV file of distances.
 
     Parameters
@@ -80,14 +90,16 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
         What to call it in messages.
     unit : str
         What its distances are measured in; empty for pure numbers.
+    decimal : str
+        A `DecimalSign`.
 
     Raises
     ------
-    SpaceFileError
+    TableFileError
         If a field is no distance, or the distances are not those of a metric: naming the file,
         the line, the field and what to do.
     """
-    rows = _rows(path, name)
+    rows = _rows(path, name, decimal)
     size = len(rows.fields)
     if not rows.named and _numbers_are_names(rows):
         rows = replace(rows, named=True)
@@ -102,14 +114,12 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
                 f"{len(values)} distances where there are {size} rows of them; give one row and "
                 "one column an item, in one order",
             )
-        row = [_number(text) for text in values]
-        for column, number in enumerate(row):
-            if number is None or not np.isfinite(number) or number < 0:
-                raise rows.error(
-                    line,
-                    column + first,
-                    f"{values[column]!r} is not a distance; give a number of at least 0",
-                )
+        row = [rows.dialect.number(text) for text in values]
+        for text, number, column in zip(values, row, range(size), strict=True):
+            if number is None or number < 0:
+                why = rows.dialect.why_none(text) if number is None else ""
+                why = why or f"{text!r} is not a distance; give a number of at least 0"
+                raise rows.error(line, column + first, why)
         table.append([float(number) for number in row if number is not None])
     d = np.array(table)
     columns = rows.header[-size:] if len(rows.header) in (size, size + 1) else []
@@ -118,7 +128,7 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
         _check_order(rows, columns, labels)
     largest = float(d.max())
     if largest <= 0:
-        raise SpaceFileError(f"{name}: all distances are 0; two items must be apart")
+        raise TableFileError(f"{name}: all distances are 0; two items must be apart")
     _check_symmetric(rows, d, labels, first, largest)
     try:
         metric = MatrixSpace.from_distances(d, unit)
@@ -127,14 +137,16 @@ def read_matrix(path: str, name: str, unit: str) -> ReadSpace:
     return ReadSpace(metric, labels, None, 0, "", rows.named or (bool(columns) and all(columns)))
 
 
-def read_points(path: str, name: str, unit: str, norm: str, half: float) -> ReadSpace:
+def read_points(
+    path: str, name: str, unit: str, norm: str, half: float, decimal: str = DecimalSign.AUTO
+) -> ReadSpace:
     """Return the space of a CSV file of points.
 
     Lines that hold no point are set aside and counted; more than half of them is an error.
 
     Parameters
     ----------
-    path, name, unit
+    path, name, unit, decimal
         As in `read_matrix`.
     norm : str
         ``1``, ``2``, ``inf`` or ``great-circle``.
@@ -143,10 +155,10 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
 
     Raises
     ------
-    SpaceFileError
+    TableFileError
         If there is nothing to use: naming the file, the line, the field and what to do.
     """
-    rows = _rows(path, name)
+    rows = _rows(path, name, decimal)
     first = 1 if rows.named else 0
     count = len(rows.fields[0]) - first
     used = 2 if norm == GREAT_CIRCLE else count
@@ -154,11 +166,11 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
         raise rows.error(rows.numbers[0], None, "a latitude and a longitude are needed")
     points, labels, bad = [], [], []
     for line, fields in zip(rows.numbers, rows.fields, strict=True):
-        why = _why_no_point(fields[first:], count, used, norm)
+        why = _why_no_point(fields[first:], count, used, norm, rows.dialect)
         if why:
             bad.append((line, *why))
             continue
-        points.append([_number(text) for text in fields[first : first + used]])
+        points.append([rows.dialect.number(text) for text in fields[first : first + used]])
         labels.append(fields[0] if first else str(len(points)))
     if bad and (len(bad) > len(points) or len(points) < 2):
         line, field, what = bad[0]
@@ -168,7 +180,7 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
         )
     z = np.array(points, dtype=float)
     if np.ptp(z, axis=0).max() <= 0:
-        raise SpaceFileError(f"{name}: all points are the same; two of them must be apart")
+        raise TableFileError(f"{name}: all points are the same; two of them must be apart")
     drawn: FloatArray | None
     if norm == GREAT_CIRCLE:
         latitude, longitude = z.T
@@ -201,93 +213,71 @@ def read_points(path: str, name: str, unit: str, norm: str, half: float) -> Read
 
 
 def _why_no_point(
-    values: list[str], count: int, used: int, norm: str
+    values: list[str], count: int, used: int, norm: str, dialect: Dialect
 ) -> tuple[int | None, str] | None:
     """Return the field (from 1) and what is wrong with a line of coordinates, or None."""
     if len(values) != count:
         return None, f"{len(values)} coordinates where the first line has {count}"
     for i, text in enumerate(values[:used]):
-        number = _number(text)
-        if number is None or not np.isfinite(number):
-            return i + 1, f"{text!r} is not a coordinate; give a number"
+        number = dialect.number(text)
+        if number is None:
+            return i + 1, dialect.why_none(text) or f"{text!r} is not a coordinate; give a number"
         if norm == GREAT_CIRCLE and abs(number) > (90, 360)[i]:
             limit = ("latitude outside ±90°", "longitude outside ±360°")[i]
             return i + 1, f"{text!r} is a {limit}; give latitude first, in degrees"
     return None
 
 
-def _rows(path: str, name: str) -> _Rows:
+def _rows(path: str, name: str, decimal: str) -> _Rows:
     """Return the lines of a file that hold anything, without the header."""
     at = Path(path)
     if at.stat().st_size > _BYTES_MAX:
-        raise SpaceFileError(
+        raise TableFileError(
             f"{name}: larger than {_BYTES_MAX // 10**6} MB; keep at most {ITEMS_MAX} items"
         )
-    try:
-        text = at.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = at.read_bytes()[: error.start].count(b"\n") + 1
-        raise SpaceFileError(
-            f"{name}, line {line}: not UTF-8 text; save the file as CSV in UTF-8"
-        ) from None
-    head = text[:4096]
-    delimiter = max((",", ";", "\t"), key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    numbers, lines = [], []
-    try:
-        for fields in reader:
-            cleaned = [field.strip() for field in fields]
-            if any(cleaned) and not cleaned[0].startswith("#"):
-                numbers.append(reader.line_num)
-                lines.append(cleaned)
-    except csv.Error as error:
-        raise SpaceFileError(
-            f"{name}, line {reader.line_num}: {error}; write one row a line, fields separated by "
-            "commas"
-        ) from None
-    if not any(_number(field) is not None for fields in lines for field in fields):
-        found = "no numbers" if lines else "nothing"
-        raise SpaceFileError(
-            f"{name}: {found} to read; at least 2 items are needed, one a line, in numbers"
-        )
+    table = read_table(at, name, decimal, comments=True)
+    lines, dialect = table.rows, table.dialect
+    if not any(dialect.number(field) is not None for fields in lines for field in fields):
+        strange = _first_strange(table)
+        found = strange or f"{name}: {'no numbers' if lines else 'nothing'} to read"
+        raise TableFileError(f"{found}; at least 2 items are needed, one a line, in numbers")
     header, header_line = [], 0
-    if len(lines) > 1 and is_header(lines):
-        header, header_line = lines[0], numbers[0]
-        numbers, lines = numbers[1:], lines[1:]
-    if len(lines) < 2:
+    if len(lines) > 1 and is_header(lines, dialect):
+        header, header_line = lines[0], table.lines[0]
+        table = replace(table, lines=table.lines[1:], rows=lines[1:])
+    if len(table.rows) < 2:
         below = f" below the names of line {header_line}" if header else ""
-        raise SpaceFileError(
+        raise TableFileError(
             f"{name}: one line to read{below}; at least 2 items are needed, one a line, in numbers"
         )
-    if len(lines) > ITEMS_MAX:
-        raise SpaceFileError(
-            f"{name}, line {numbers[ITEMS_MAX]}: more than {ITEMS_MAX} items; keep a "
+    if len(table.rows) > ITEMS_MAX:
+        raise TableFileError(
+            f"{name}, line {table.lines[ITEMS_MAX]}: more than {ITEMS_MAX} items; keep a "
             f"representative {ITEMS_MAX}"
         )
-    names = sum(_number(fields[0]) is None for fields in lines)
-    return _Rows(name, numbers, lines, 2 * names > len(lines), header, header_line)
+    names = sum(not dialect.number_like(fields[0]) for fields in table.rows)
+    return _Rows(table, 2 * names > len(table.rows), header, header_line)
 
 
-def is_header(lines: list[list[str]]) -> bool:
+def _first_strange(table: TextTable) -> str:
+    """Return what is wrong with the first field that looks like a number and can't be one."""
+    for line, fields in zip(table.lines, table.rows, strict=True):
+        for i, text in enumerate(fields, 1):
+            if why := table.dialect.why_none(text):
+                return str(table.error(line, i, why))
+    return ""
+
+
+def is_header(lines: list[list[str]], dialect: Dialect) -> bool:
     """Whether the first line is names: no field of it after the first is a number.
 
     Numbers as names (1, 2, 3 …) are told by an empty corner.
     """
     head = lines[0]
     tail = head[1:] if len(head) > 1 else head
-    if all(_number(field) is None for field in tail):
+    if not any(dialect.number_like(field) for field in tail):
         return True
-    return head[0] == "" and len(head) == len(lines[1]) and _number(lines[1][0]) is not None
-
-
-def _number(text: str) -> float | None:
-    """Return a field as a number; a decimal comma is understood."""
-    if "_" in text:
-        return None
-    try:
-        return float(text.replace(",", ".") if text.count(",") == 1 else text)
-    except ValueError:
-        return None
+    return head[0] == "" and len(head) == len(lines[1]) and dialect.number_like(lines[1][0])
 
 
 def _numbers_are_names(rows: _Rows) -> bool:
@@ -298,7 +288,7 @@ def _numbers_are_names(rows: _Rows) -> bool:
     size = len(rows.fields)
     if any(len(fields) != size + 1 for fields in rows.fields):
         return False
-    diagonal = [_number(fields[i + 1]) for i, fields in enumerate(rows.fields)]
+    diagonal = [rows.dialect.number(fields[i + 1]) for i, fields in enumerate(rows.fields)]
     return len(rows.header) == size + 1 or all(number == 0 for number in diagonal)
 
 
@@ -346,7 +336,7 @@ def _check_symmetric(
 
 def _broken_triangle(
     rows: _Rows, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
-) -> SpaceFileError:
+) -> TableFileError:
     """Return the error of the worst of the triples that break the triangle inequality."""
     worst, at = -np.inf, (0, 0, 0)
     for middle in range(len(d)):

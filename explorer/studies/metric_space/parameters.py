@@ -8,6 +8,7 @@ from dataclasses import replace
 from explorer.geography.distance import EARTH_RADIUS_KM, KM_PER_MILE
 from explorer.privacy.spaces import EARTH_HALF_CIRCUMFERENCE_MILES
 from explorer.studies.model import Kind, Parameter, Scale
+from explorer.studies.text_tables import DECIMAL
 
 LINE, SQUARE_L1, SQUARE_L2, GRID = "line", "square-l1", "square-l2", "grid"
 SPHERE, CLUSTERED, DISCRETE = "sphere", "clustered", "discrete"
@@ -134,7 +135,7 @@ _OTHERS = (
         choices=(
             ("equator", "12,450.7 mi (20,037.5 km), equator"),
             ("mean", "12,436.8 mi (20,015.1 km), mean sphere"),
-            ("paper", "12,930 mi, as the paper prints"),
+            ("paper", "12,930 mi, as the paper (v1) prints"),
         ),
         group="space",
         relevant_when=(("space", (SPHERE,)),),
@@ -215,6 +216,9 @@ _OTHERS = (
         group="space",
         suffixes=(".csv",),
         relevant_when=(("space", (POINTS,)),),
+    ),
+    replace(
+        DECIMAL, key="space_decimal", group="space", relevant_when=(("space", (MATRIX, POINTS)),)
     ),
     Parameter(
         "space_norm",

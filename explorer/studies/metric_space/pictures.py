@@ -9,6 +9,7 @@ import numpy as np
 
 from explorer.privacy.bounds import FloatArray
 from explorer.privacy.spaces import Clustered, Grid, MatrixSpace
+from explorer.studies.numbers import nearest
 
 Groups = np.ndarray[Any, np.dtype[np.intp]]
 Layout = tuple[FloatArray, Groups, str]
@@ -144,7 +145,7 @@ def matrix_layout(space: MatrixSpace) -> Layout:
         np.asarray(points * space.length),
         "Laid out by classical multidimensional scaling: the plane keeps "
         f"{100 * kept:.0f} % of the distances' spread, and no two items drawn are more than "
-        f"{100 * off:.2g} % of the diameter farther or nearer than they are.{shown}",
+        f"{nearest(100 * off)} % of the diameter farther or nearer than they are.{shown}",
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from explorer.privacy.bounds import FloatArray
 from explorer.studies.records import Numbers, numeric, read_records, what_was_read
+from explorer.studies.text_tables import DecimalSign, number_field
 
 BLOCK = 20_000
 _SAMPLE_SEED = 20_241_023
@@ -38,6 +39,8 @@ class Source:
         Column of the label, the first being 1; 0 is the last.
     x_low, x_width, y_low, y_width : float
         Public bounds of features and label where a column has none of its own.
+    decimal : str
+        A `DecimalSign`.
     """
 
     path: Path | None = None
@@ -47,6 +50,7 @@ class Source:
     x_width: float = 2.0
     y_low: float = -1.0
     y_width: float = 2.0
+    decimal: str = DecimalSign.AUTO
 
 
 @dataclass(frozen=True)
@@ -96,16 +100,13 @@ def bounds_of(heading: str, low: float, width: float, where: str) -> tuple[str, 
     found = _BOUNDS.match(heading)
     if found is None:
         return heading, low, low + width
-    try:
-        own = float(found["low"]), float(found["high"])
-    except ValueError:
-        own = (np.nan, np.nan)
-    if not (np.isfinite(own).all() and own[0] < own[1]):
+    a, b = (number_field(found[end], ";", ".") for end in ("low", "high"))
+    if a is None or b is None or not a < b:
         raise ValueError(
             f"{where}, {heading!r}: the bounds in brackets must be two numbers, the smaller "
             "first, as in age [0:120]"
         )
-    return found["name"] or heading, *own
+    return found["name"] or heading, a, b
 
 
 @lru_cache(maxsize=2)
@@ -119,7 +120,7 @@ def load(source: Source) -> Loaded:
     """
     assert source.path is not None
     name = source.value.partition("#")[0]
-    table: Numbers = numeric(read_records(source.path, name))
+    table: Numbers = numeric(read_records(source.path, name, source.decimal))
     count = len(table.names)
     moved = source.target > count
     label = (source.target if 1 <= source.target <= count else count) - 1

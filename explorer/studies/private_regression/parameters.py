@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.model import Kind, Parameter, Quantity, Scale
+from explorer.studies.text_tables import DECIMAL
 
 SAMPLE, FILE = "sample", "file"
 PAPER, BEST_ZETA, EXACT, BASELINE = "paper", "best_zeta", "exact", "baseline"
@@ -85,6 +88,7 @@ PARAMETERS = (
         "bounds are set below, or column by column in the first line: age [0:120].",
         Kind.FILE, "", group="data", suffixes=(".csv", ".tsv", ".txt"), relevant_when=_FROM_FILE,
     ),
+    replace(DECIMAL, group="data", relevant_when=_FROM_FILE),
     Parameter(
         "target", "", "label's column",
         "Number of the column to be predicted, the first being 1; 0 is the last one. The other "

@@ -24,6 +24,7 @@ from explorer.studies.model import (
     Series,
     Table,
 )
+from explorer.studies.numbers import nearest
 from explorer.studies.pages import Page, Preset
 from explorer.studies.private_regression import words as said
 from explorer.studies.private_regression.data import Columns, Source, describe
@@ -115,7 +116,7 @@ class _Run:
         if self.wants_file and value:
             self.source = Source(
                 context.file(value), value, request["target"],
-                *(request[key] for key in ("x_low", "x_width", "y_low", "y_width")),
+                *(request[key] for key in ("x_low", "x_width", "y_low", "y_width", "decimal")),
             )  # fmt: skip
             self.columns = context.memo(
                 ("private-regression", "columns", self.source),
@@ -303,7 +304,7 @@ class _Run:
         for j, key in enumerate(OPTIONS):
             dot = self._dot(0.0, here, j)
             bars = "quartiles" if self.request["dots"] == MEDIAN else "95 % interval"
-            note = f"{bars} {dot.low:.3g} to {dot.high:.3g}{self._caution(key)}"
+            note = f"{bars} {nearest(dot.low)} to {nearest(dot.high)}{self._caution(key)}"
             readouts.append(Readout(key, said.OPTIONS[key][0], dot.y, Role.ESTIMATE, note=note))
         for key, excess in (("nothing", -here.truth.least), ("nonprivate", 0.0)):
             label, role, _ = said.NAMES[key]

@@ -8,9 +8,9 @@ from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.words import believes
 from explorer.studies.model import Condition, Guarantee, Table
+from explorer.studies.numbers import at_least, at_most, nearest
 from explorer.studies.private_regression.data import Columns
 from explorer.studies.private_regression.simulation import Trials
-from explorer.studies.wording import at_least, at_most
 
 ALGORITHM_3 = Reference(
     PAPER, "Algorithm 3", "two reports at half the budget; f̂ symmetrised (errata B10, B11)"
@@ -102,8 +102,8 @@ def conditions(
         Condition(
             "q is public and bounds the coupling of each sensitive feature with all the rest",
             None,
-            f"q = {demand.q:.3g}; the label alone couples every feature that predicts it: if one "
-            "did so exactly, q would be 1",
+            f"q = {at_most(demand.q)}; the label alone couples every feature that predicts it: if "
+            "one did so exactly, q would be 1",
         ),
         Condition(
             "Both reports together keep the levels: c and L add up over them",
@@ -113,7 +113,7 @@ def conditions(
         Condition(
             "Only the error: every coordinate is reported, c > 0",
             bool((plan.c > 0.0).all()),
-            f"least budget {float(plan.c.min()):.4g}",
+            f"least budget {nearest(float(plan.c.min()))}",
             of_guarantee=False,
         ),
         Condition(
@@ -174,7 +174,7 @@ def lost_columns(columns: Columns, features: int) -> list[str]:
     count = len(columns.names)
     return [
         f"{int(columns.clipped[i]):,} of {columns.records:,} values of {columns.names[i]} lie "
-        f"beyond [{columns.low[i]:g}, {columns.high[i]:g}]"
+        f"beyond [{nearest(columns.low[i])}, {nearest(columns.high[i])}]"
         for i in (*range(min(features, count - 1)), count - 1)
         if 2 * columns.clipped[i] > columns.records
     ]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.amplification import CloneCurve, Clones, shuffled_epsilon
-from explorer.privacy.bounds import BoolArray, FloatArray
-from explorer.privacy.composition import kov_epsilon, kov_exact_epsilon
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import Shuffling
-from explorer.privacy.subsampling import subsampled_epsilon
+from explorer.studies.composing import composed_bound
 from explorer.studies.model import Context
 
 SHARE = 0.5
@@ -24,8 +22,6 @@ SHARE = 0.5
 _PIECE = 8
 _AT_ONCE = 4000
 _CROWDS = 16
-_CELLS = 500
-"""Losses a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _DECADES = 4
 
 
@@ -185,8 +181,8 @@ def epsilon_curves(
 def numerical_clones(points: Points, variant: Clones, context: Context) -> FloatArray:
     """Return ε at δ by exact clones, sampling and strong composition."""
     shuffled = shuffled_clones(points, variant, context)
-    per_round = subsampled_epsilon(shuffled, points.sampled / points.clients)
-    return np.asarray(kov_epsilon(per_round, points.rounds, (1 - SHARE) * points.delta))
+    gamma, slack = points.sampled / points.clients, (1 - SHARE) * points.delta
+    return np.asarray(rdp.composed_shuffles(shuffled, gamma, points.rounds, slack))
 
 
 def shuffled_clones(points: Points, variant: Clones, context: Context) -> FloatArray:
@@ -228,38 +224,19 @@ def clone_curve(
     return made
 
 
-@dataclass(frozen=True)
-class ComposedCurves:
-    """ε at δ by numerically exact composition, one entry a point, NaN where it can't be had."""
+def composed_bounds(points: Points, variant: Clones, context: Context) -> tuple[Bound, Bound]:
+    """Return ε at δ by certified composition: clones from above, responses from below."""
+    five = (points.local, points.sampled, points.clients, points.rounds, points.delta)
 
-    upper: FloatArray
-    lower: FloatArray
+    def clones(e: float, k: float, n: float) -> rdp.CloneRounds:
+        return rdp.CloneRounds(e, k, n, variant)
 
-
-def composed_curves(points: Points, variant: Clones, context: Context) -> ComposedCurves:
-    """Compose clones from above and randomised response from below."""
-    rows, which = points.rows()
-    upper, lower = np.full(points.size, np.nan), np.full(points.size, np.nan)
-
-    def compose(e: float, k: float, n: float) -> tuple[rdp.Composition, ...]:
-        above = rdp.Composition(rdp.clone_loss(e, k, n, variant, _CELLS))
-        context.check()
-        response = rdp.randomised_response_loss(e, k, n)
-        return above, rdp.Composition(response), rdp.Composition(response.reversed())
-
-    for i, row in enumerate(rows):
-        e, k, n = (float(v) for v in row)
-        context.check()
-        if len(rows) == 1:
-            key = ("shuffle-rdp", "composed", e, k, n, variant.value)
-            routes = context.memo(key, partial(compose, e, k, n))
-        else:
-            routes = compose(e, k, n)
-        for j in np.flatnonzero(which == i):
-            context.check()
-            found = [r.epsilon(float(points.delta[j]), int(points.rounds[j])) for r in routes]
-            upper[j], lower[j] = found[0], np.maximum(*found[1:])
-    return ComposedCurves(upper, lower)
+    above, below = (Role.UPPER, rdp.COMPOSED_CLONES), (Role.LOWER, rdp.COMPOSED_RESPONSES)
+    key = ("shuffle-rdp", "composed")
+    return (
+        composed_bound(clones, five, above, context, (*key, variant.value)),
+        composed_bound(rdp.ResponseRounds, five, below, context, key),
+    )
 
 
 def exact_strong_composition(points: Points, variant: Clones, context: Context) -> FloatArray:
@@ -268,12 +245,13 @@ def exact_strong_composition(points: Points, variant: Clones, context: Context) 
     `EpsilonCurves.numerical` takes their closed form, Theorem 3.4.
     """
     shuffled = shuffled_clones(points, variant, context)
-    per_round = subsampled_epsilon(shuffled, points.sampled / points.clients)
     out = np.empty(points.size)
     for at in range(points.size):
         context.check()
-        slack = (1 - SHARE) * float(points.delta[at])
-        out[at] = kov_exact_epsilon(per_round[at], points.rounds[at], slack)
+        one = points.at(at)
+        slack = (1 - SHARE) * one.delta
+        gamma = one.sampled / one.clients
+        out[at] = rdp.composed_shuffles(shuffled[at], gamma, one.rounds, slack, exact=True)
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
 from explorer.studies.pages import Formula, Page
 from explorer.studies.shuffle_accountant import words as said
 
@@ -16,7 +17,7 @@ PAGE = Page(
         "not being picked most of the time. An accountant adds up what is left over all rounds "
         "as one ε at a small failure probability δ. The curves are the accountants that are "
         "known: the paper's Rényi bound (Theorem 1), the older way through strong composition, "
-        "what numerically exact composition gives, and a limit below which no accountant that "
+        "what composing the losses themselves gives, and a limit below which no accountant that "
         "is right for all randomisers can go.",
         "Drag ε₀, n, k, T and δ. The x axis can be any of them, or the sampling rate γ = k/n; the "
         "y axis is ε after T rounds, or the Rényi level of a single round as a function of the "
@@ -76,8 +77,8 @@ PAGE = Page(
         *said.NUMERICAL.values(),
         said.KOV_EXACT,
         said.UNAMPLIFIED,
-        said.COMPOSED_UPPER,
-        said.COMPOSED_LOWER,
+        COMPOSED_CLONES,
+        COMPOSED_RESPONSES,
         said.CAP,
         said.RENYI_CAP,
     ),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference
+from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp import round_delta
 from explorer.studies.model import (
     Context,
@@ -28,7 +28,7 @@ from explorer.studies.shuffle_accountant.curves import (
     EpsilonCurves,
     Points,
     RenyiCurves,
-    composed_curves,
+    composed_bounds,
     epsilon_curves,
     exact_strong_composition,
     renyi_curves,
@@ -50,6 +50,8 @@ _EPSILON_KEYS = (
 )  # fmt: skip
 _COMPOSED_KEYS = ("numerical_upper", "lower_2rr", "kov_exact")
 _RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap")
+_ROUNDING, _LAST_DIGIT = 1e-11, 1e-15
+"""What sums, and a single formula, may lose to rounding, relative to themselves."""
 _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps over which all points share one round."""
 
@@ -139,25 +141,30 @@ class ShuffleAccountant:
     def _composed(
         self, request: Request, swept: SweptPoints, context: Context, full: Result
     ) -> Result:
-        """Return the full answer with the numerically exact compositions added."""
+        """Return the full answer with the certified compositions added."""
         started = time.perf_counter()
         points, variant = _points(swept), Clones(request["clones"])
         if not points.holds.any():
             absent = _absent(request, swept, _COMPOSED_KEYS)
             return replace(full, series=full.series + absent, complete=True)
         fewer, inside = _among(swept, points, _COMPOSED_POINTS)
-        found = composed_curves(inside.at(inside.holds), variant, context)
+        above, below = composed_bounds(inside.at(inside.holds), variant, context)
         # Strong composition lists some √T losses a point.
         few = int(np.clip(_LOSSES / np.sqrt(points.rounds.max()), 6, _COMPOSED_POINTS))
         fewest, within = _among(swept, points, few)
-        kov = exact_strong_composition(within.at(within.holds), variant, context)
+        kov = _bound(
+            "kov_exact",
+            exact_strong_composition(within.at(within.holds), variant, context),
+            "",
+            variant,
+        )
         bounds, series = {}, []
-        for key, here, some, values in (
-            ("numerical_upper", fewer, inside, found.upper),
-            ("lower_2rr", fewer, inside, found.lower),
+        for key, here, some, bound in (
+            ("numerical_upper", fewer, inside, above),
+            ("lower_2rr", fewer, inside, below),
             ("kov_exact", fewest, within, kov),
         ):
-            bounds[key] = _bound(key, spread(values, some.holds), said.NOT_COMPOSED, variant)
+            bounds[key] = bound.spread(some.holds, _why_absent(request))
             series.append(_curve(key, here, bounds[key], variant))
         more: dict[str, Any] = {"series": (*full.series, *series)}
         if points.holds[-1]:
@@ -205,7 +212,8 @@ class ShuffleAccountant:
         bounds = {}
         for key in keys:
             why = _join(absent, said.CLOSED_FAILS) if key == "clones_closed" else absent
-            bounds[key] = _bound(key, spread(values[key], holds), why, variant)
+            cap = spread(found.cap, holds)
+            bounds[key] = _bound(key, spread(values[key], holds), why, variant, cap)
         notes = {"theorem1": _notes(found, lam_max)}
         series = tuple(
             _curve(key, swept, bound, variant, notes.get(key, "")) for key, bound in bounds.items()
@@ -374,11 +382,22 @@ def _notes(found: EpsilonCurves, lam_max: int) -> str:
 
 
 def _bound(
-    key: str, values: FloatArray, why: str, variant: Clones = Clones.PUBLISHED
-) -> Bound:  # fmt: skip
+    key: str,
+    values: FloatArray,
+    why: str,
+    variant: Clones = Clones.PUBLISHED,
+    cap: FloatArray | None = None,
+) -> Bound:
+    """Return a curve's bound; where it is what holds in any case, that errs by a unit or two."""
     _, role, reference = said.curve_names(key, variant)
     known: BoolArray = np.isfinite(values)
-    return Bound(values, role, reference, known, "" if known.all() else why)
+    why = "" if known.all() else why
+    if role is Role.BASELINE:
+        return Bound(values, role, reference, known, why)
+    error = np.full(values.shape, _ROUNDING)
+    if cap is not None:
+        error[known & (values >= cap)] = _LAST_DIGIT
+    return Bound.proved(values, role, reference, error, known, why)
 
 
 def _curve(

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Reference, Role
-from explorer.privacy.shuffle_rdp import TOO_FEW_ROUNDS, pure_epsilon
+from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES, pure_epsilon
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, odds, small, times
+from explorer.studies.numbers import at_most, nearest
+from explorer.studies.wording import guesses, odds, times
 
 _GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
@@ -75,9 +76,9 @@ def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role
         "numerical_upper": (
             f"numerical upper bound (clones {variant.value})",
             Role.UPPER,
-            COMPOSED_UPPER,
+            COMPOSED_CLONES,
         ),
-        "lower_2rr": ("2RR lower bound", Role.LOWER, COMPOSED_LOWER),
+        "lower_2rr": ("2RR lower bound", Role.LOWER, COMPOSED_RESPONSES),
         "cap": ("T·εₛ, holds in any case", Role.UPPER, CAP),
         "theorem1_alone": ("Theorem 1 alone, without the cap", Role.UPPER, THEOREM_1),
         "theorem2": ("Theorem 2 (lower bound on RDP)", Role.LOWER, THEOREM_2),
@@ -90,29 +91,21 @@ ABOUT = {
         "no accountant that adds RDP at these orders and converts with Lemma 1 can report less; "
         "not a lower bound on ε"
     ),
-    "numerical_upper": "numerically exact composition; not proof against rounding",
+    "numerical_upper": "the clones' losses composed as they are; every step is rounded up",
     "lower_2rr": (
         "on what any accountant sound for all ε₀-LDP randomisers can report; a particular "
         "randomiser may leak less"
     ),
     "theorem1_alone": "as the paper states it; drawn where it is above the cap",
     "theorem2": "the larger of both directions",
-    "clones_numerical": "δ₀ = δ/(2Tγ) a round, δ/2 slack; numerically exact, a few 1e-4 upwards",
+    "clones_numerical": "δ₀ = δ/(2Tγ) a round, δ/2 slack; summed exactly, a few 1e-4 upwards",
     "kov_exact": "δ₀ = δ/(2Tγ) a round, δ/2 slack; Theorem 3.3 instead of the closed Theorem 3.4",
     "clones_closed": "δ₀ = δ/(2Tγ) a round, δ/2 slack",
 }
 
 
-COMPOSED_UPPER = Reference(
-    "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
-    "subsampled clones, composed exactly",
-    "numerical, not proof against rounding",
-)
-COMPOSED_LOWER = Reference(_GIRGIS, "the pair of Theorem 2, composed exactly", "both directions")
-
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 NONE_SAMPLED = "γn rounds to no client at all"
-NOT_COMPOSED = TOO_FEW_ROUNDS
 NOT_ABOVE = "the same as “Theorem 1 (upper bound)” where it is not above the cap"
 CLOSED_FAILS = (
     "the closed form needs ε₀ ≤ ln(k/(16 ln(2/δ₀))) with δ₀ = δ/(2Tγ), condition (8); outside it "
@@ -135,7 +128,7 @@ def guarantee(
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta, 2)})-DP after {_rounds(rounds)} when one "
+            f"({at_most(epsilon)}, {at_most(delta)})-DP after {_rounds(rounds)} when one "
             f"record is replaced by any other ({source}{at})"
         ),
         add_remove=_ADD_REMOVE,
@@ -169,7 +162,7 @@ def _rounds(number: float) -> str:
 
 
 def _about(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10 else small(number)
+    return f"{number:,.0f}" if number >= 10 else nearest(number)
 
 
 def _trust(local: float) -> str:
@@ -306,7 +299,8 @@ def conditions(
         Condition(
             f"{closed}: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
             local <= limit,
-            f"ε₀ = {local:.4g}, limit {limit:.4g} at k = {sampled:,.0f}, δ₀ = {small(per_round)}",
+            f"ε₀ = {nearest(local)}, limit {nearest(limit)} at k = {sampled:,.0f}, "
+            f"δ₀ = {nearest(per_round)}",
             of_guarantee=best == "clones_closed",
         ),
         Condition(
@@ -329,7 +323,7 @@ def not_vacuous(alone: float, cap: float, what: str = "the Rényi cap") -> Condi
     return Condition(
         f"{_SHARP}: alone it says more than what holds in any case, {what}",
         alone < cap,
-        f"without caps {alone:.4g}, cap {cap:.4g}",
+        f"without caps {at_most(alone)}, cap {at_most(cap)}",
         of_guarantee=False,
     )
 
@@ -339,7 +333,7 @@ def sampling(sampled: float, clients: float) -> Condition:
     return Condition(
         "No more clients are sampled than there are, k ≤ n",
         bool(1 <= sampled <= clients),
-        f"γ = {sampled:,.0f}/{clients:,.0f} = {sampled / clients:.3g}",
+        f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
     )
 
 

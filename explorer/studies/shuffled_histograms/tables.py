@@ -11,10 +11,11 @@ import numpy as np
 from explorer.privacy import histograms as hist
 from explorer.privacy.bounds import Bound, Role
 from explorer.studies.model import Table
+from explorer.studies.numbers import nearest
 from explorer.studies.shuffled_histograms import words as said
-from explorer.studies.wording import small
 
 Cell = str | float | None
+_ROLES = {role.value: role for role in Role} | {"lower bound, order only": Role.LOWER}
 _RUNS = 20
 _SAMPLES_MAX = 3_000_000
 
@@ -22,6 +23,7 @@ _SAMPLES_MAX = 3_000_000
 def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float) -> Table:
     """Return Table 1 at the sliders' values from the curves' own bounds, where h values occur."""
     rows: list[tuple[Cell, ...]] = []
+    roles: list[tuple[Role, Role | None]] = []
     sent = {
         "local": "one_message", "local_order": "one_message", "paper": "paper_messages",
         "printed": "paper_messages",
@@ -40,6 +42,7 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float)
         each = float(own.value[-1]) if own is not None and own.valid[-1] else None
         standing = "order only" if role is Role.ESTIMATE else str(role.value)
         rows.append((label, error, standing, each, str(reference)))
+        roles.append((role, own.role if own is not None else None))
     return Table(
         "table1",
         "Table 1: error",
@@ -51,6 +54,7 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float)
         f"h = {values:,.0f} values occur. Empty: the row's conditions fail here, or there is no "
         "shuffler. The paper prints P_hist as (ε, δ)-DP at its own parameters in the table; it is "
         "(2ε, 2δ), so it is run at (ε/2, δ/2) here.",
+        (None, [error for error, _ in roles], None, [each for _, each in roles]),
     )
 
 
@@ -80,9 +84,10 @@ def table_2(rows: list[tuple[Cell, ...]], eps: float, delta: float) -> Table:
         "the size of the domain. “Order only”: no constant in the paper, set to 1."
         + (
             " Empty: its conditions (ε ≤ 1, δ small enough for 1/(200h)) fail at "
-            f"ε = {eps:.3g}, δ = {small(delta)}."
+            f"ε = {nearest(eps)}, δ = {nearest(delta)}."
         )
         * any(row[2] is None for row in rows),
+        (None, None, [_ROLES.get(str(row[3])) for row in rows]),
     )
 
 
@@ -148,6 +153,7 @@ def reductions(rows: list[tuple[Cell, ...]]) -> Table:
         "calibrated exactly: every value of the support occurs 2t+1 times and no error is above t, "
         "each with probability ≥ 199/200, so at least 99 runs in 100 must be solved. Empty: not "
         "known for these parameters.",
+        (None, Role.UPPER, Role.UPPER, Role.UPPER),
     )
 
 
@@ -199,6 +205,7 @@ def views(crowd: int) -> Table:
         "Theorem 4.1 and Claims 4.2–4.4. Exact fractions over all inputs and all messages; ∞ where "
         "an output is possible on one input only. “Analyzer can shuffle itself”: Theorem 4.1's "
         "local protocol has exactly the shuffled protocol's law (only asked of single messages).",
+        (None, *[Role.EXACT] * 4),
     )  # fmt: skip
 
 

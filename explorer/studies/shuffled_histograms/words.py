@@ -8,7 +8,8 @@ from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_most, guesses, small, times
+from explorer.studies.numbers import at_most, nearest
+from explorer.studies.wording import guesses, times
 
 PAPER = "Balcer & Cheu 2020"
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
@@ -183,13 +184,13 @@ def conditions(
             "Enough users for ε and δ: some p ≥ ½ has an exact δ that is small enough",
             feasible,
             f"nₕ = {held:,.0f}; "
-            + (f"1−p = {q:.3g} of at most 0.5" if feasible else "more users or a larger ε or δ"),
+            + (f"1−p = {nearest(q)}, at most 0.5" if feasible else "more users or a larger ε or δ"),
         ),
         Condition(
             "Only for the curves with the paper's constants, not for the guarantee: "
-            f"ε ≤ {limit:g} and nₕ ≥ 2·noise",
+            f"ε ≤ {nearest(limit)} and nₕ ≥ 2·noise",
             eps <= limit and held >= 2 * needed,
-            f"ε = {eps:.4g}, noise {needed:,.0f}, nₕ = {held:,.0f}",
+            f"ε = {nearest(eps)}, noise {needed:,.0f}, nₕ = {held:,.0f}",
             of_guarantee=False,
         ),
     ]
@@ -200,7 +201,7 @@ def conditions(
                 "Only for the error's formula (not for exact tails, nor for the guarantee): β is "
                 f"not too small, ln({_odds_of_failure(values is not None)}) ≤ (9/4)np(1−p)",
                 feasible and asked <= room,
-                f"{asked:.3g} of at most {room:.3g}",
+                f"{nearest(asked)} of at most {nearest(room)}",
                 of_guarantee=False,
             )
         )
@@ -240,7 +241,7 @@ def _noisy_users(
     return Condition(
         text,
         False,
-        f"supposed here: {adding:,.0f} do; δ is {at_most(reached, 3)} instead of {small(delta)}",
+        f"supposed here: {adding:,.0f} do; δ is {at_most(reached)} instead of {nearest(delta)}",
     )
 
 
@@ -263,14 +264,14 @@ def guarantee(
     who = f"{'only ' * (noisy < held)}{noisy:,.0f} users add noise"
     leaving = (
         f"not promised: a user who leaves takes her noise along, and n is public; the exact δ is "
-        f"then {at_most(removal, 3)} at the same ε"
+        f"then {at_most(removal)} at the same ε"
     )
     if kind is Query.HISTOGRAM:
         leaving += " in her own bin alone, and she leaves every other bin too"
     return Guarantee(
         unit="one user's value",
         replace_one=(
-            f"({at_most(eps)}, {at_most(delta, 2)})-DP for the {what} when one user's value is "
+            f"({at_most(eps)}, {at_most(delta)})-DP for the {what} when one user's value is "
             f"replaced by any other and {who} (noise calibrated by the exact δ)"
         ),
         add_remove=leaving,
@@ -301,7 +302,7 @@ def differences(
         )
         out.append(
             f"The paper's constants ask for {times(paper / noise)} the noise ({paper:,.0f} "
-            f"against {noise:.4g}): {why}."
+            f"against {nearest(noise)}): {why}."
         )
     out.append(
         "A user of the local model must drown her own message, so the errors of n users add up "
@@ -318,8 +319,8 @@ def differences(
     )
     if kind is Query.HISTOGRAM:
         out.append(
-            f"The price is paid in messages: every user sends 1 + dp = {1 + d * p:.4g} of them on "
-            "average. Curves called “order only” have no constant in the paper: compare their "
-            "slopes, not their heights."
+            f"The price is paid in messages: every user sends 1 + dp = {nearest(1 + d * p)} of "
+            "them on average. Curves called “order only” have no constant in the paper: compare "
+            "their slopes, not their heights."
         )
     return tuple(out)

@@ -7,9 +7,10 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.studies.metric_space import ChosenSpace
 from explorer.studies.model import Condition, Guarantee
-from explorer.studies.wording import at_least, at_most, guesses, signed, small
+from explorer.studies.numbers import at_least, at_most, nearest
+from explorer.studies.wording import guesses
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level)"
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata D5")
 CHERNOFF = Reference(
     _PAPER, "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",
@@ -59,22 +60,22 @@ def conditions(
             "There are draws enough for concentration, r^s ≤ δ (else c = 1 and the guarantee is "
             "(ε, δ, r) with α = ε)",
             root,
-            f"ln r^s = {signed(s * math.log(r))}, ln δ = {signed(math.log(delta))}",
+            f"ln r^s = {nearest(s * math.log(r))}, ln δ = {nearest(math.log(delta))}",
         ),
         Condition(
             "Theorem 5.3: its threshold is below the diameter, (1+√2)r + (3/s)ln(1/δ) < 1",
             printed < 1,
-            f"threshold {printed:.4g}",
+            f"threshold {nearest(printed)}",
         ),
         Condition(
             "Theorem 1.3 (informal): r ≥ 2 ln(1/δ)/s",
             r >= need,
-            f"r = {r:.4g}, needed {need:.4g}",
+            f"r = {nearest(r)}, needed {nearest(need)}",
         ),
         Condition(
             "The distance looked at is still protected: δ after all hops is below 1",
             last < 1,
-            f"d = {d:.4g} {reached(hops)}, δ = {small(min(last, 1.0))}",
+            f"d = {nearest(d)} {reached(hops)}, δ = {nearest(min(last, 1.0))}",
         ),
         Condition("No user's data set is empty: there is something to draw from", None),
         Condition(
@@ -91,9 +92,9 @@ def reached(hops: float) -> str:
 def length(share: float, space: ChosenSpace) -> str:
     """Write a share of the diameter, with its length where the space has a unit."""
     if not space.unit or space.metric is None:
-        return f"{share:.3g} of the largest distance"
+        return f"{nearest(share)} of the largest distance"
     far = share * space.diameter
-    return f"{far:,.0f} {space.unit}" if far >= 100 else f"{far:.3g} {space.unit}"
+    return f"{far:,.0f} {space.unit}" if far >= 100 else f"{nearest(far)} {space.unit}"
 
 
 def guarantee(
@@ -109,11 +110,11 @@ def guarantee(
 ) -> Guarantee:
     """Return the discrete guarantee, and what is left of it at the distance looked at."""
     epsilon = hops * eps
-    promised = f"{at_most(eps)}, {at_most(delta, 2)}"
+    promised = f"{at_most(eps)}, {at_most(delta)}"
     near = guesses(
         eps, delta,
         "which of two data sets a user holds, their items at most "
-        f"{length(r, space)} apart on average,",
+        f"{length(r, space)} apart on average",
         "after seeing the release",
     )  # fmt: skip
     if far_delta >= 1:
@@ -123,7 +124,7 @@ def guarantee(
     else:
         far = (
             f" At {length(d, space)}, {reached(hops)}, ε is {at_most(epsilon)} and δ is "
-            f"{at_most(far_delta, 2)}."
+            f"{at_most(far_delta)}."
         )
     return Guarantee(
         unit="one user's whole data set, of any size",

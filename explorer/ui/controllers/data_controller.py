@@ -14,7 +14,7 @@ from explorer.engine.host import Host
 from explorer.engine.session import Session
 from explorer.geography.region import Region
 from explorer.resources import Sample, resource_path, samples
-from explorer.studies.model import Selection
+from explorer.studies.model import Origin, Selection, all_sides
 
 # explorer.checkins imports DuckDB on first use and is therefore imported in the thread.
 TYPE_CHECKING = False
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SURE = 0.9
 """Share of the first rows that must fit the guess for a file to be loaded without asking."""
-FIRST_USERS = 200
 
 
 @dataclass(frozen=True)
@@ -218,21 +217,21 @@ class DataController(QObject):
                 known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
             )
         try:
-            region = self._first_region(job, data)
+            first = self._first_region(data)
             if stop.is_set():
                 raise LoadCancelled
         except BaseException:
             data.close()
             raise
-        self._told.emit(number, "loaded", (data, region))
+        self._told.emit(number, "loaded", (data, *first))
 
     @staticmethod
-    def _first_region(job: _Job, data: CheckinData) -> Region:
+    def _first_region(data: CheckinData) -> tuple[Region, Origin]:
         from explorer.ui.controllers.first_region import first_region
 
         for sample in samples():
             if sample.sha256 == data.fingerprint:
-                return Region(*sample.suggested_region)
+                return Region(*sample.suggested_region), Origin.PUBLIC
         return first_region(data)
 
     def _hear(self, number: int, what: str, news: object) -> None:
@@ -256,12 +255,13 @@ class DataController(QObject):
         else:
             self.failed.emit(news)
 
-    def _adopt(self, data: CheckinData, region: Region) -> None:
+    def _adopt(self, data: CheckinData, region: Region, origin: Origin) -> None:
         before, self._current = self._current, data
         known = next((s for s in samples() if s.sha256 == data.fingerprint), None)
         self._title = known.title if known is not None else data.basename
         self._host.add_data(data)
-        self._session.replace_data(Selection(data.fingerprint, region, users=FIRST_USERS))
+        selection = Selection(data.fingerprint, region, region_from=all_sides(origin))
+        self._session.replace_data(selection)
         if before is not None and before.fingerprint != data.fingerprint:
             # Closing a database and deleting its files takes longer than a frame.
             thread = threading.Thread(

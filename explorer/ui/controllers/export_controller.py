@@ -143,7 +143,7 @@ class ExportController(QObject):
             if stop.is_set():
                 return
             if job.path is not None:
-                from explorer.figures.files import write_whole
+                from explorer.files import write_whole
 
                 write_whole(job.path, outcome)
         except Exception as error:  # told to the user

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -12,10 +13,12 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from explorer.engine.host import Host
 from explorer.engine.recipe import Recipe, recipe_from_dict
 from explorer.engine.session import Session
+from explorer.figures.read_recipe import read_exported
 from explorer.figures.view_state import ViewState
 from explorer.resources import samples
-from explorer.studies.model import Selection
+from explorer.studies.model import Cancelled, Selection
 from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.latest_job import LatestJob
 from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.errors import Problem, explain
 
@@ -34,10 +37,15 @@ class FileController(QObject):
     problem(Problem)
     followed(Recipe)
         The session now asks what a recipe asked.
+    recognised()
+        What a file is has been found out, and what it asks for is done or on its way.
+    busy_changed(bool)
     """
 
     problem = Signal(object)
     followed = Signal(object)
+    recognised = Signal()
+    busy_changed = Signal(bool)
 
     def __init__(
         self,
@@ -53,6 +61,26 @@ class FileController(QObject):
         self._wanted: Selection | None = keeper.selection
         self._path: Path | None = None
         data.loaded.connect(self._loaded)
+        self._reading = LatestJob("reading a file", self)
+        self._reading.done.connect(self._recognised)
+        self._reading.failed.connect(self._unreadable)
+        self._asked = 0
+        self._busy = self._coming = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file is being looked at."""
+        return self._busy
+
+    def close(self) -> None:
+        """Stop, and wait for the thread."""
+        self._asked += 1
+        self._reading.close()
+
+    def cancel(self) -> None:
+        """Forget the file that is being looked at."""
+        self._asked += 1
+        self._set_busy(False)
 
     @property
     def waiting(self) -> Recipe | None:
@@ -61,13 +89,56 @@ class FileController(QObject):
 
     def open_any(self, path: str | Path) -> None:
         """Open a file as what its first bytes say it is."""
-        path = Path(path)
-        try:
-            is_recipe = looks_exported(path)
-        except OSError as error:
-            self.problem.emit(explain(error, "data"))
+        self._coming = False
+        self._look_at(Path(path), exported=None)
+
+    def open_recipe(self, path: str | Path, coming: bool = False) -> None:
+        """Go back to what an exported file shows; its data are never opened by themselves.
+
+        `coming` tells that check-ins are about to be opened.
+        """
+        self._coming = coming
+        self._look_at(Path(path), exported=True)
+
+    def _look_at(self, path: Path, exported: bool | None) -> None:
+        """Find out what a file is, in the other process: disks are slow, and it may be anything.
+
+        `exported` is None if it may also be check-ins.
+        """
+        self._asked += 1
+        asked = self._asked
+
+        def check() -> None:
+            if asked != self._asked:
+                raise Cancelled
+
+        self._set_busy(True)
+        self._reading.submit(
+            (asked, path), lambda: self._host.beside(read_exported, (path, exported), check)
+        )
+
+    def _recognised(self, key: tuple[int, Path], raw: dict[str, Any] | None) -> None:
+        asked, path = key
+        if asked != self._asked:
             return
-        (self.open_recipe if is_recipe else self.open_data)(path)
+        if raw is None:
+            self.open_data(path)
+        else:
+            self._take_recipe(path, raw)
+        self._set_busy(False)
+        self.recognised.emit()
+
+    def _unreadable(self, key: tuple[int, Path], error: Exception) -> None:
+        if key[0] != self._asked:
+            return
+        self._set_busy(False)
+        self.problem.emit(explain(error, "recipe" if isinstance(error, ValueError) else "data"))
+        self.recognised.emit()
+
+    def _set_busy(self, busy: bool) -> None:
+        if busy != self._busy:
+            self._busy = busy
+            self.busy_changed.emit(busy)
 
     def open_data(self, path: str | Path, ask: bool = False) -> None:
         """Open check-ins; with `ask`, show how the columns are read first."""
@@ -102,18 +173,28 @@ class FileController(QObject):
         if path:
             self.open_recipe(path)
 
-    def open_recipe(self, path: str | Path) -> None:
-        """Go back to what an exported file shows; its data are never opened by themselves."""
-        from explorer.figures.read_recipe import recipe_of
-
+    def _take_recipe(self, path: Path, raw: dict[str, Any]) -> None:
+        """Ask what a recipe asks, now or once its data are open."""
         try:
-            recipe = recipe_from_dict(recipe_of(Path(path)))
+            recipe = recipe_from_dict(raw)
             ViewState.from_dict(recipe.view)
-        except (ValueError, OSError) as error:
+        except ValueError as error:
             self.problem.emit(explain(error, "recipe"))
             return
         self._keeper.note_file(path)
         selection = recipe.request.selection
+        if recipe.part is not None and self._session.state.selection is None:
+            self._waiting = recipe
+            if self._coming:
+                return
+            self.problem.emit(
+                Problem(
+                    "recipe",
+                    "This file holds settings and not of which check-ins: open check-ins "
+                    "(File ▸ Open check-ins…) and they will be asked the same.",
+                )
+            )
+            return
         if selection is None or self._is_open(selection.data):
             self._follow(recipe)
             return
@@ -140,8 +221,19 @@ class FileController(QObject):
 
     def _follow(self, recipe: Recipe) -> None:
         self._waiting = None
-        self._session.follow(recipe.request, "open recipe")
+        request, present = recipe.request, self._session.state
+        if recipe.part is not None and present.selection is not None:
+            # Neither the draw nor its data are told: both stay as they are.
+            seed = present.request_of(request.study).seed
+            request = replace(request, selection=recipe.part.of(present.selection), seed=seed)
+        self._session.follow(request, "open recipe")
         self.followed.emit(recipe)
+        if recipe.left_out:
+            first, *others = recipe.left_out
+            more = f" (and {len(others)} more)" if others else ""
+            self.problem.emit(
+                Problem("recipe", f"A part of the recipe could not be read: {first}{more}.")
+            )
 
     def _loaded(self, data: CheckinData) -> None:
         """Remember the file; go on with a recipe or a selection that waited for it."""
@@ -150,7 +242,7 @@ class FileController(QObject):
         if path is not None:
             self._keeper.note_file(path)
         waiting = self._waiting
-        if waiting is not None:
+        if waiting is not None and waiting.part is None:
             if waiting.request.selection.data == data.fingerprint:
                 self._follow(waiting)
                 return
@@ -166,6 +258,8 @@ class FileController(QObject):
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted.data == data.fingerprint:
             self._session.replace_data(wanted)
+        if waiting is not None and waiting.part is not None:
+            self._follow(waiting)
 
     def folder(self) -> str:
         """Return where a file dialog starts: beside the file used last."""
@@ -173,21 +267,3 @@ class FileController(QObject):
             if os.path.isdir(os.path.dirname(path)):
                 return os.path.dirname(path)
         return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-
-
-def looks_exported(path: Path) -> bool:
-    """Return whether a file is a picture or table of this program rather than check-ins.
-
-    Raises
-    ------
-    OSError
-        If the file can't be read.
-    """
-    with path.open("rb") as stream:
-        head = stream.read(65536)
-    if head.startswith((b"\x89PNG", b"%PDF-")):
-        return True
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"<") and b"<svg" in head:
-        return True
-    return start.startswith(b"{") or (start.startswith(b"#") and b"\n# recipe: " in head)

@@ -7,6 +7,7 @@ import numpy as np
 from explorer.checkins import Box, CheckinData
 from explorer.geography.projection import aspect_at
 from explorer.geography.region import Region
+from explorer.studies.model import Origin
 
 SIDE = 0.35
 """Degrees of latitude of a first region: a city."""
@@ -15,8 +16,8 @@ SMALLEST = 0.002
 CELLS = 240
 
 
-def first_region(data: CheckinData) -> Region:
-    """Return a city-sized box around the densest area, or all of a smaller extent.
+def first_region(data: CheckinData) -> tuple[Region, Origin]:
+    """Return a city-sized box around the densest area, or all of a smaller extent; and which.
 
     The choice looks at the real data, so it is not private.
 
@@ -29,7 +30,8 @@ def first_region(data: CheckinData) -> Region:
     high, wide = max(north - south, SMALLEST), max(east - west, SMALLEST)
     aspect = aspect_at((south + north) / 2)
     if high <= SIDE and wide <= SIDE * aspect:
-        return _boxed((south + north) / 2, (west + east) / 2, high * 1.04, wide * 1.04)
+        middle = (south + north) / 2, (west + east) / 2
+        return _boxed(*middle, high * 1.04, wide * 1.04), Origin.EXTENT
     # The extent may be a point in one direction; a query needs a box.
     whole = (south, west, south + high, west + wide)
     busiest = _densest(data, whole, (high / CELLS, wide / CELLS))
@@ -43,7 +45,7 @@ def first_region(data: CheckinData) -> Region:
         busiest[3] + side[1],
     )
     south, west, north, east = _densest(data, around, side)
-    return _boxed((south + north) / 2, (west + east) / 2, *side)
+    return _boxed((south + north) / 2, (west + east) / 2, *side), Origin.FIRST
 
 
 def _densest(data: CheckinData, box: Box, size: tuple[float, float]) -> Box:

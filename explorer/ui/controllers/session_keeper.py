@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from explorer.engine.recipe import view_from_dict
 from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.wire import Key, Place, Window
+from explorer.engine.wire_reading import read, read_list
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Selection
 from explorer.ui.controllers.latest_job import LatestJob
@@ -21,6 +23,7 @@ log = logging.getLogger("explorer")
 
 SAVE_AFTER_MS = 1500
 MOST_RECENT = 10
+MOST_FOLDED = 100
 
 
 class SessionKeeper(QObject):
@@ -48,44 +51,93 @@ class SessionKeeper(QObject):
         self._window: Any = None
         self._told = False
         self.complaint = ""
-        self.values: Mapping[str, Any] = {}
-        self.recent: list[str] = []
-        self.data_path: str | None = None
-        self.files: dict[str, str] = {}
-        """Where the files were that the last session's parameters name, by their value."""
-        self.selection: Selection | None = None
-        """The part of the data chosen last time, until those data are open again."""
+        self._reset()
         self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._later.timeout.connect(self._save_beside)
         # Encoding and the disk take 7 to 24 ms: too long for a slider that is being dragged.
         self._writing = LatestJob("saving the session", self)
         self._writing.failed.connect(lambda _, error: self._not_saved(error))
 
-    def load(self) -> SessionState | None:
-        """Read what was remembered and return the session's state, still without data.
+    def _reset(self) -> None:
+        """Remember nothing."""
+        self.values: Window | None = None
+        """What the file held."""
+        self.state: SessionState | None = None
+        """The session's state, still without data."""
+        self.views: dict[str, ViewState] = {}
+        """How workspaces were looked at when the last session ended."""
+        self.folded: list[str] = []
+        self.recent: list[str] = []
+        self.data_path: str | None = None
+        self.files: dict[str, str] = {}
+        """Where the files were that the last session's parameters name, by their value."""
+        self.selection: Selection | None = None
+        """The part of the data chosen last time, until those data are open again."""
 
-        What can't be read is put aside and `complaint` says so.
+    @property
+    def restored(self) -> bool:
+        """Whether anything of a last session is in use."""
+        return self.values is not None
+
+    def load(self) -> None:
+        """Read what was remembered.
+
+        What can't be read is kept in a file of its own, and `complaint` says so. Nothing that
+        stands in the file keeps the window from starting.
         """
         if self._file is None:
-            return None
-        loaded = self._file.load()
-        self.complaint, self.values = loaded.complaint, loaded.values
-        self.recent = [str(p) for p in _list(self.values.get("recent"))][:MOST_RECENT]
-        path = self.values.get("data_path")
-        self.data_path = path if isinstance(path, str) and Path(path).is_file() else None
-        if "session" not in self.values:
-            return None
+            return
+        if self._file.number > 1:
+            self.complaint = (
+                "Another window of this program is open and keeps its session; this one keeps "
+                f"a session of its own, in {self._file.path.name}."
+            )
         try:
-            state = state_from_dict(self.values["session"])
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self.complaint = f"The last session could not be followed: {error}."
-            return None
-        known = self.values.get("files")
-        if isinstance(known, dict):
-            self.files = {value: path for value, path in known.items() if isinstance(path, str)}
-            self.files = self._files_of(state)
+            self._load(self._file)
+        except Exception as error:  # whatever it is, the window must start
+            log.exception("session not loaded")
+            self.give_up(error)
+
+    def give_up(self, error: Exception) -> None:
+        """Go on without what was remembered, and keep its file."""
+        assert self._file is not None
+        self._reset()
+        self.complaint = self._file.put_aside(f"can't be followed ({error})")
+
+    def _load(self, file: StateFile) -> None:
+        loaded = file.load()
+        left_out = loaded.left_out
+        self.complaint = loaded.complaint or self.complaint
+        if loaded.values is None:
+            return
+        values = self.values = loaded.values
+        self.recent = read_list(values.recent, _place, "recent", left_out, MOST_RECENT)
+        self.folded = read_list(values.folded, _key, "folded", left_out, MOST_FOLDED)
+        self.data_path = values.data_path
+        trouble: list[str] = []
+        state = state_from_dict(values.session, trouble)
+        left_out += [f"session.{sentence}" for sentence in trouble]
+        for key, raw in values.views.items():
+            try:
+                view = view_from_dict(raw, f"views.{key}", left_out)
+            except ValueError as error:
+                left_out.append(str(error))
+                continue
+            try:
+                self.views[key] = ViewState.from_dict(view)
+            except ValueError as error:
+                left_out.append(f"views.{key}.{error}")
+        self.files = values.files
+        self.files = self._files_of(state)
         self.selection = state.selection
-        return replace(state, selection=None)
+        self.state = replace(state, selection=None)
+        if left_out:
+            log.warning("left out of the session: %s", "; ".join(left_out))
+            more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+            aside = file.put_aside(f"could not be read in full: {left_out[0]}{more}")
+            self.complaint = aside.replace(
+                "and a new one was begun", "and what could be read was taken over"
+            )
 
     def follow(self, window: Any) -> None:
         """Bring a window back to how it was, and save whenever something changes from now on."""
@@ -94,13 +146,13 @@ class SessionKeeper(QObject):
             ("geometry", window.restoreGeometry),
             ("layout", window.restore_layout),
         ):
-            raw = self.values.get(name)
-            if isinstance(raw, str):
+            raw = getattr(self.values, name, "")
+            if raw:
                 try:
                     restore(base64.b64decode(raw, validate=True))
                 except ValueError:
                     continue
-        window.parameters.fold(str(group) for group in _list(self.values.get("folded")))
+        window.parameters.fold(self.folded)
         for key in window.workspaces:
             self._restore_view(key)
         self._session.forget_steps()
@@ -115,18 +167,11 @@ class SessionKeeper(QObject):
             self._restore_view(key)
 
     def _restore_view(self, key: str) -> None:
-        if key in self._views:
+        if key in self.views:
             try:
-                view = ViewState.from_dict(self._views[key])
-                self._window.workspaces[key].apply_view_state(view)
-            except (ValueError, TypeError, AttributeError) as error:
-                log.warning("view of %s not restored: %s", key, error)
-
-    @property
-    def _views(self) -> dict[str, Any]:
-        """How workspaces were looked at when the last session ended."""
-        views = self.values.get("views")
-        return views if isinstance(views, dict) else {}
+                self._window.workspaces[key].apply_view_state(self.views[key])
+            except Exception:  # a view that does not fit is no reason for no window
+                log.exception("view of %s not restored", key)
 
     def note_file(self, path: str | Path) -> None:
         """Put a file at the top of the recent ones."""
@@ -149,6 +194,8 @@ class SessionKeeper(QObject):
             self.save()
             self._session.changed.disconnect(self._changed)
             self._window = None
+        if self._file is not None:
+            self._file.release()
 
     def save(self) -> None:
         """Write everything now; if that fails, `save_failed` says so once."""
@@ -176,8 +223,12 @@ class SessionKeeper(QObject):
             "geometry": _text(window.saveGeometry().data()),
             "layout": _text(window.saved_layout()),
             "folded": sorted(window.parameters.folded),
-            "views": self._views
-            | {k: w.view_state().to_dict() for k, w in window.workspaces.items()},
+            "views": {
+                key: view.to_dict()
+                for key, view in (
+                    self.views | {k: w.view_state() for k, w in window.workspaces.items()}
+                ).items()
+            },
         }
 
     def _not_saved(self, error: Exception) -> None:
@@ -203,8 +254,12 @@ class SessionKeeper(QObject):
             self._later.start()
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def _place(raw: object, where: str) -> str:
+    return read(raw, Place, where)
+
+
+def _key(raw: object, where: str) -> str:
+    return read(raw, Key, where)
 
 
 def _text(raw: bytes) -> str:

@@ -24,7 +24,6 @@ from explorer.ui.controllers.solve_controller import SolveController
 from explorer.ui.panels.solve_bar import SolveBar
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.target_line import TargetLine
-from explorer.ui.widgets.numbers import pretty_number
 
 LIVE_DIGITS = 3
 """Digits of a solution while the target moves; at rest there are more."""
@@ -232,7 +231,7 @@ class Solving(QObject):
         if not self._current(goal):
             return
         study = get_study(goal.request.study)
-        self.bar.say(solution_sentence(solution, pretty_number))
+        self.bar.say(solution_sentence(solution))
         if solution.value is None:
             return
         p = parameter(study, goal.parameter)

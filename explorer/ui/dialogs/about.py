@@ -5,18 +5,24 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
-from explorer import __version__
+from explorer import __author__, __licence__, __version__
 
 CREDITS = """
 <h3>Privacy Explorer {version}</h3>
-<p>See privacy trade-offs before you commit to them.</p>
+<p>See privacy trade-offs before you commit to them.<br>
+© {authors}. {licence}: use, change and share it under the terms of <i>LICENSE</i>; it comes
+without any warranty. How to cite it: <i>CITATION.cff</i>.</p>
+<p>Differential privacy, local differential privacy, privacy accounting, shuffle model, metric
+privacy, heatmap, visualization.</p>
 <p><b>Map</b>: made with Natural Earth (public domain); borders between US states from the
 United States Census Bureau (public domain); both by way of <i>world-atlas</i> and
 <i>us-atlas</i>, © 2013–2019 Michael Bostock (ISC).<br>
 <b>City names</b>: GeoNames, geonames.org, CC BY 4.0.<br>
+<b>Digits to train on</b>: Alpaydin and Kaynak, <i>Optical recognition of handwritten digits</i>,
+1998, UCI Machine Learning Repository, CC BY 4.0.<br>
 <b>Curve colours</b>: Okabe and Ito, <i>Color universal design</i>.</p>
 <p>Built on Qt for Python, pyqtgraph, NumPy, SciPy, DuckDB, CVXPY, Numba and Matplotlib.
-The licences of the map data lie beside them in <i>LICENSES.md</i>.</p>
+The licences of map data and digits lie beside them in <i>LICENSES.md</i>.</p>
 """
 KEYS = (
     ("Everywhere", (
@@ -59,7 +65,8 @@ KEYS = (
 
 def about_dialog(parent: QWidget) -> QDialog:
     """Return a dialog with version and credits."""
-    return _dialog("About Privacy Explorer", CREDITS.format(version=__version__), parent)
+    text = CREDITS.format(version=__version__, authors=__author__, licence=__licence__)
+    return _dialog("About Privacy Explorer", text, parent)
 
 
 def keys_dialog(parent: QWidget) -> QDialog:

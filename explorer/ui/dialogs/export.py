@@ -49,6 +49,15 @@ CURATOR_ONLY = (
     "The true map is computed from real data without accounting. Keep such a file to yourself."
 )
 
+PRIVATE_ONLY = (
+    "Without the true map the file holds no count, file name, fingerprint or noise seed, and shows "
+    "the whole region wherever the window is zoomed to."
+)
+NO_PLACE = (
+    "It does not say where the map lies, as the region was found from the check-ins or drawn over "
+    "them: type its four edges in the Data panel to draw the map on its place."
+)
+
 
 class ExportDialog(QDialog):
     """Asks for format, size, theme and file; shows the recipe that goes inside.
@@ -205,13 +214,19 @@ class ExportDialog(QDialog):
         for widget in (*self._size_widgets, self.theme):
             widget.setEnabled(picture)
         said = self._result.stamp
-        if self._has_true and self.true_map.isChecked():
-            said = CURATOR_ONLY
+        if self._has_true:
+            said = CURATOR_ONLY if self.true_map.isChecked() else self._private_words()
         if not self._result.complete:
             said = " ".join(filter(None, (said, "This answer is still being refined.")))
         self.note.setText(said)
         self.note.setVisible(bool(said))
         self.recipe.setPlainText(json.dumps(self._make_recipe(self.view()), indent=1))
+
+    def _private_words(self) -> str:
+        """Return what is to know of a file without the true map."""
+        selection = self._result.request.selection
+        told = selection is None or selection.region_origin.may_be_told
+        return " ".join((f"{self._result.stamp}.", PRIVATE_ONLY, *([] if told else [NO_PLACE])))
 
     def _ask_path(self) -> None:
         fmt = self.format.currentData()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import (
@@ -20,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.checkins import CheckinError, Dialect, Mapping, sniff
-from explorer.checkins.columns import ISO, STRPTIME_FORMATS, number, time_format
+from explorer.checkins.columns import STRPTIME_FORMATS, bad_cells, time_format
 from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.views.map_style import style_for
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -50,59 +48,6 @@ ENCODINGS = {
     "latin-1": "Latin-1",
 }
 SHOWN = 12
-
-
-def reads_time(text: str, spelling: str) -> bool:
-    """Tell whether a field is a time in a spelling of `Mapping.time_format`."""
-    if spelling == "iso":
-        return ISO.fullmatch(text) is not None
-    if spelling.startswith("epoch"):
-        return number(text) is not None
-    try:
-        datetime.strptime(text, spelling)
-    except ValueError:
-        return False
-    return True
-
-
-def bad_cells(row: tuple[str, ...], mapping: Mapping) -> dict[int, str]:
-    """Return the columns of a row that can't be read as the mapping says, and why.
-
-    The same rules as loading, cell by cell; a row without any is kept unless it repeats another.
-    """
-    bad: dict[int, str] = {}
-
-    def cell(column: int | None) -> str | None:
-        if column is None:
-            return None
-        if column >= len(row):
-            return ""
-        return row[column].strip()
-
-    user = cell(mapping.user)
-    if user == "":
-        bad[mapping.user] = "no user"
-    places = {}
-    for name, column, limit in (("latitude", mapping.lat, 90), ("longitude", mapping.lon, 180)):
-        text = cell(column)
-        if text is None:
-            continue
-        value = places[name] = number(text)
-        if value is None:
-            bad[column] = f"no number for the {name}"
-        elif abs(value) > limit:
-            bad[column] = f"{name} outside −{limit}…{limit}"
-    if places.get("latitude") == 0 and places.get("longitude") == 0:
-        bad[mapping.lat] = bad[mapping.lon] = "(0, 0): unknown position"
-    time = cell(mapping.time)
-    if time is not None and not reads_time(time, mapping.time_format):
-        bad[mapping.time] = "the time can't be read"
-    weight = cell(mapping.weight)
-    if weight is not None:
-        value = number(weight)
-        if value is None or value <= 0:
-            bad[mapping.weight] = "the weight is not a positive number"
-    return bad
 
 
 class MappingDialog(QDialog):
@@ -276,6 +221,8 @@ class MappingDialog(QDialog):
                 f"encoding {preview.encoding}",
                 "first line holds names" if preview.has_header else "no header",
             ]
+            if preview.dialect.decimal == ",":
+                parts.append("decimal commas")
             if preview.dialect.compressed:
                 parts.insert(1, "gzip")
         return ("Detected: " if self.dialect is None else "Read as: ") + ", ".join(parts) + "."
@@ -309,7 +256,7 @@ class MappingDialog(QDialog):
             column = self.combos["time"].currentData()
             if column is not None:
                 values = [r[column] for r in self.preview.rows if column < len(r)]
-                found = time_format(values)
+                found = time_format(values, self.preview.dialect.decimal)
                 if found is not None:
                     self.time_format.blockSignals(True)
                     self._choose_format(found)
@@ -317,9 +264,11 @@ class MappingDialog(QDialog):
         self._check()
 
     def _readable(self) -> int:
-        mapping = self.mapping
+        mapping, decimal = self.mapping, self.preview.dialect.decimal
         width = len(self.preview.columns)
-        return sum(len(row) == width and not bad_cells(row, mapping) for row in self.preview.rows)
+        return sum(
+            len(row) == width and not bad_cells(row, mapping, decimal) for row in self.preview.rows
+        )
 
     def _check(self) -> None:
         mapping = self.mapping
@@ -328,7 +277,7 @@ class MappingDialog(QDialog):
         style = style_for(self.palette())
         for r in range(self.table.rowCount()):
             row = self.preview.rows[r]
-            bad = bad_cells(row, mapping)
+            bad = bad_cells(row, mapping, self.preview.dialect.decimal)
             for c in range(self.table.columnCount()):
                 item = self.table.item(r, c)
                 why = bad.get(c, "")

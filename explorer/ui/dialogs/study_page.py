@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import html
 import logging
 
 from PySide6.QtCore import QByteArray, QUrl
-from PySide6.QtGui import QCloseEvent, QImage, QPalette, QTextDocument
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QImage, QPalette, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from explorer.engine.host import Host
 from explorer.engine.session import Session, SessionState
 from explorer.figures.formulas import Picture, formula_pictures
 from explorer.studies.model import Cancelled, Parameter, Study
+from explorer.studies.numbers import format_number
 from explorer.studies.pages import Formula, page_of, presets_of
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.latest_job import LatestJob
 from explorer.ui.theme import Theme
-from explorer.ui.widgets.numbers import pretty_number
+from explorer.ui.widgets.links import linked
 
 log = logging.getLogger("explorer")
 
@@ -37,6 +37,7 @@ class StudyPage(QDialog):
         self._closed = False
         self.text = QTextBrowser(openExternalLinks=False)
         self.text.setOpenLinks(False)
+        self.text.anchorClicked.connect(QDesktopServices.openUrl)
         self.text.setAccessibleName("About this question")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
@@ -124,9 +125,9 @@ li {{ margin-bottom: 5px; line-height: 125%; }} td {{ padding: 2px 12px 2px 0; }
 def page_html(study: Study, pictures: tuple[Picture, ...] = ()) -> str:
     """Return a study's page as HTML; without pictures formulas stand as they are typed."""
     page = page_of(study)
-    parts = [f"<h2>{html.escape(study.name)}</h2><p><i>{html.escape(study.question)}</i></p>"]
+    parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
     if page is not None:
-        parts += [f"<p>{html.escape(p)}</p>" for p in page.what]
+        parts += [f"<p>{linked(p)}</p>" for p in page.what]
         parts.append("<h3>What is assumed</h3>" + _list(page.assumptions))
         parts.append("<h3>Formulas</h3>")
         parts += [_formula(f, i, pictures) for i, f in enumerate(page.formulas)]
@@ -134,22 +135,22 @@ def page_html(study: Study, pictures: tuple[Picture, ...] = ()) -> str:
     parts.append("<table>" + "".join(map(_parameter, study.parameters)) + "</table>")
     if page is not None and page.errata:
         parts.append("<h3>Where we differ from what is printed</h3>")
-        parts += [f"<p>{html.escape(p)}</p>" for p in page.errata]
+        parts += [f"<p>{linked(p)}</p>" for p in page.errata]
     if presets_of(study):
         parts.append("<h3>Presets</h3>")
         for item in presets_of(study):
             told = [item.about]
             told += [f"Paper: {item.claim}"] * bool(item.claim)
             told += [f"Here: {item.ours}"] * bool(item.ours)
-            words = "<br>".join(html.escape(t) for t in told)
-            parts.append(f"<p><b>{html.escape(item.name)}</b><br>{words}</p>")
+            words = "<br>".join(linked(t) for t in told)
+            parts.append(f"<p><b>{linked(item.name)}</b><br>{words}</p>")
     sources = page.sources if page is not None else study.references
     parts.append("<h3>Sources</h3>" + _list(tuple(dict.fromkeys(map(str, sources)))))
     return "".join(parts)
 
 
 def _list(items: tuple[str, ...]) -> str:
-    return "<ul>" + "".join(f"<li>{html.escape(item)}</li>" for item in items) + "</ul>"
+    return "<ul>" + "".join(f"<li>{linked(item)}</li>" for item in items) + "</ul>"
 
 
 def _formula(formula: Formula, place: int, pictures: tuple[Picture, ...]) -> str:
@@ -157,17 +158,16 @@ def _formula(formula: Formula, place: int, pictures: tuple[Picture, ...]) -> str
         size = pictures[place]
         shown = f"<img src='formula:{place}' width='{size.width:.0f}' height='{size.height:.0f}'>"
     else:
-        shown = f"<code>{html.escape(formula.latex)}</code>"
-    return f"<p>{html.escape(formula.caption)}<br>{shown}</p>"
+        shown = f"<code>{linked(formula.latex)}</code>"
+    return f"<p>{linked(formula.caption)}<br>{shown}</p>"
 
 
 def _parameter(p: Parameter) -> str:
     domain = ""
     if p.numeric and not p.axis_only:
         unit = f" {p.unit}" if p.unit else ""
-        domain = f"{pretty_number(p.low)} … {pretty_number(p.high)}{unit}"
+        domain = f"{format_number(p.low)} … {format_number(p.high)}{unit}"
     name = f"{p.symbol}, {p.name}" if p.symbol and p.symbol != p.name else p.name
     return (
-        f"<tr><td><b>{html.escape(name)}</b></td><td>{html.escape(domain)}</td>"
-        f"<td>{html.escape(p.help)}</td></tr>"
+        f"<tr><td><b>{linked(name)}</b></td><td>{linked(domain)}</td><td>{linked(p.help)}</td></tr>"
     )

@@ -17,15 +17,20 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session import Session, SessionState
 from explorer.geography.region import Region
-from explorer.studies.model import Result, Selection
+from explorer.studies.heatmap_conditions import CAME_FROM
+from explorer.studies.model import Origin, Selection, all_sides
 from explorer.ui.controllers.data_controller import DataController, MappingRequest
 from explorer.ui.panels.load_bar import LoadBar, format_span
+from explorer.ui.panels.sample import UsersSample
 from explorer.ui.panels.time_range import TimeRange
-from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.value_field import ValueField
 
-MAX_USERS = 100_000_000
-MAX_SEED = 2**31 - 1
+SIDES = ("south", "west", "north", "east")
+ORIGIN_HELP = (
+    "The guarantee needs a region chosen without looking at the check-ins. One that was found from "
+    "them, or drawn over them, breaks it, and exports without the true map then leave out where "
+    "the map lies. To put that right, type the four edges of a region fixed beforehand."
+)
 
 
 class DataPanel(QWidget):
@@ -64,7 +69,7 @@ class DataPanel(QWidget):
         data_controller.busy_changed.connect(self._busy)
         data_controller.loaded.connect(self._loaded)
         data_controller.mapping_needed.connect(self.ask_mapping)
-        workspace.result_shown.connect(self._count_users)
+        workspace.result_shown.connect(self.sample.show_result)
         session.changed.connect(self._state_changed)
         self._describe_data()
         self._show_selection(session.state.selection)
@@ -112,6 +117,9 @@ class DataPanel(QWidget):
         box.addLayout(grid)
         self.region_size = QLabel(objectName="muted")
         box.addWidget(self.region_size)
+        self.region_from = QLabel(objectName="muted", wordWrap=True)
+        self.region_from.setToolTip(ORIGIN_HELP)
+        box.addWidget(self.region_from)
         self.region_error = QLabel(objectName="notes", wordWrap=True)
         self.region_error.hide()
         box.addWidget(self.region_error)
@@ -140,37 +148,9 @@ class DataPanel(QWidget):
 
     def _make_users(self, box: QVBoxLayout) -> None:
         box.addWidget(_heading("Users"))
-        grid = QGridLayout()
-        self.users = ValueField(lambda value: _whole("number of users", value, 1, MAX_USERS))
-        self.users.setAccessibleName("Number of users to sample")
-        self.users.set_help(
-            "How many of the users with a check-in inside region and time range are drawn, "
-            "without replacement; all of them if there are fewer."
-        )
-        self.users.entered.connect(lambda n: self._change(users=int(n)))
-        self.users.stepped.connect(self._step_users)
-        self.all_users = CheckBox("all")
-        self.all_users.setToolTip("Use every user with a check-in inside region and time range")
-        self.all_users.toggled.connect(self._all_toggled)
-        self.seed = ValueField(lambda value: _whole("data seed", value, 0, MAX_SEED))
-        self.seed.setAccessibleName("Seed of the sample of users")
-        self.seed.set_help("Seed of the sample of users: the same seed draws the same users.")
-        self.seed.entered.connect(lambda n: self._change(data_seed=int(n)))
-        self.seed.stepped.connect(
-            lambda step: self._change(
-                "data seed", data_seed=max(0, self._session.state.selection.data_seed + step)
-            )
-        )
-        self.user_count = QLabel(objectName="muted", wordWrap=True)
-        for row, (text, field) in enumerate((("Sample", self.users), ("Seed", self.seed))):
-            label = QLabel(text)
-            label.setBuddy(field)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(field, row, 1)
-        grid.addWidget(self.all_users, 0, 2)
-        grid.setColumnStretch(1, 1)
-        box.addLayout(grid)
-        box.addWidget(self.user_count)
+        self.sample = UsersSample()
+        self.sample.changed.connect(self._session.set_selection)
+        box.addWidget(self.sample)
 
     # Session to widgets ----------------------------------------------------------------------
 
@@ -182,8 +162,7 @@ class DataPanel(QWidget):
         there = selection is not None
         self._silent = True
         for widget in (
-            *self.sides.values(), self.draw_button, self.busiest_button, self.users, self.seed,
-            self.all_users, self.report_button,
+            *self.sides.values(), self.draw_button, self.busiest_button, self.report_button,
         ):  # fmt: skip
             widget.setEnabled(there)
         data = self._data.current
@@ -198,27 +177,21 @@ class DataPanel(QWidget):
                 field.set_number(round(getattr(region, side), 6))
             self.region_size.setText(f"{region.width_km:,.1f} km × {region.height_km:,.1f} km")
             self.region_error.hide()
-            self.all_users.setChecked(selection.users is None)
-            self.users.setEnabled(selection.users is not None)
-            if selection.users is not None:
-                self.users.set_number(selection.users)
-            self.seed.set_number(selection.data_seed)
+            self._say_origin(selection)
         else:
             self.region_size.setText("")
-            self.user_count.setText("")
+            self.region_from.hide()
+        self.sample.show_selection(selection)
         self._silent = False
 
-    def _count_users(self, result: Result) -> None:
-        try:
-            used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
-        except KeyError:
-            return
-        text = f"{used:,.0f} of {there:,.0f} users with a check-in inside region and time range"
-        asked = result.request.selection.users if result.request.selection is not None else None
-        if asked is not None and there < asked:
-            text += f"; {asked:,} were asked for, so all are used"
-        if text != self.user_count.text():
-            self.user_count.setText(text)
+    def _say_origin(self, selection: Selection) -> None:
+        """Say where the region came from, and of which sides if not of all."""
+        origin = selection.region_origin
+        sides = [s for s, came in zip(SIDES, selection.region_from, strict=True) if came is origin]
+        which = "" if len(sides) == len(SIDES) else f"{', '.join(sides)}: "
+        mark = {True: "✓", False: "✗", None: "○"}[origin.independent]
+        self.region_from.setText(f"{mark} {which}{CAME_FROM[origin]}")
+        self.region_from.show()
 
     # Widgets to session ----------------------------------------------------------------------
 
@@ -246,30 +219,23 @@ class DataPanel(QWidget):
             return
         try:
             region = replace(selection.region, **{side: value})
+            origins = list(selection.region_from)
+            if gesture is None:  # typed; a side that is only moved comes from where it was
+                origins[SIDES.index(side)] = Origin.TYPED
         except ValueError as error:
             self.sides[side].reject(str(error))
             self.region_error.setText(_sentence(str(error)))
             self.region_error.show()
             return
         self.region_error.hide()
-        self._change(gesture, region=region)
+        self._change(gesture, region=region, region_from=tuple(origins))
 
     def set_region(self, region: Region) -> None:
-        """Use a region (picked in a dialog) as one undoable step."""
-        self._change(region=region)
+        """Use a region (picked from the busiest cells) as one undoable step."""
+        self._change(region=region, region_from=all_sides(Origin.BUSIEST))
 
     def _time_chosen(self, start: str | None, end: str | None) -> None:
-        self._change("time range", start=start, end=end)
-
-    def _step_users(self, step: int) -> None:
-        selection = self._session.state.selection
-        if selection is not None and selection.users is not None:
-            size = max(1, 10 ** (len(str(selection.users)) - 2))
-            self._change("users", users=min(max(1, selection.users + step * size), MAX_USERS))
-
-    def _all_toggled(self, every: bool) -> None:
-        typed = self.users.text().replace(",", "")
-        self._change(users=None if every else int(typed) if typed.isdigit() else 200)
+        self._change("time range", start=start, end=end, time_from=Origin.TYPED)
 
     # Data ------------------------------------------------------------------------------------
 
@@ -370,9 +336,3 @@ def _degrees(side: str, value: float, limit: int) -> float:
     if not -limit <= value <= limit:
         raise ValueError(f"{side}: {value:g} is outside −{limit}…{limit} degrees")
     return value
-
-
-def _whole(name: str, value: float, low: int, high: int) -> int:
-    if value != round(value) or not low <= value <= high:
-        raise ValueError(f"{name}: {value:g} is not a whole number of {low:,} to {high:,}")
-    return int(value)

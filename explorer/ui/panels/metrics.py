@@ -9,6 +9,7 @@ from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent, QPalette, Q
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.studies.model import Readout, Result
+from explorer.studies.numbers import at_most, format_interval, format_number
 from explorer.ui.widgets.still_label import StillLabel
 
 CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
@@ -31,13 +32,13 @@ METRICS = (
     ),
     Metric(
         "pearson", "Pearson r",
-        "Correlation coefficient of the two blurred maps over all cells: 1 is equal up to scale, "
-        "0 unrelated. A uniform map has none.",
+        "Correlation coefficient of the two blurred maps over all cells: 1 is equal up to scale "
+        "and an offset, 0 unrelated. A uniform map has none.",
     ),
     Metric(
         "kl", "KL (nats)",
         "Kullback–Leibler divergence of the private map from the true one, "
-        "Σ true · ln(true / private), regularised with 2⁻⁵². 0 is equal; grows without limit.",
+        "Σ true · ln(true / private), regularised with 2⁻⁵². 0 is equal; at most 36 (52 ln 2).",
     ),
     Metric(
         "emd", "EMD, unit square",
@@ -53,25 +54,12 @@ METRICS = (
 )  # fmt: skip
 
 
-def format_number(value: float) -> str:
-    """Write a metric with three significant digits, as people write them."""
-    if value == 0:
-        return "0"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    if abs(value) < 0.0005:
-        return f"{value:.1e}"
-    digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
-    return f"{value:.{digits}f}"
-
-
 def format_readout(item: Readout) -> str:
     """Write a number or its interval; empty while neither is known."""
     if item.value is not None:
-        return format_number(item.value)
+        return format_number(item.value, item.role)
     if item.low is not None and item.high is not None:
-        low, high = format_number(item.low), format_number(item.high)
-        return low if low == high else f"{low} … {high}"
+        return format_interval(item.low, item.high)
     return ""
 
 
@@ -164,8 +152,8 @@ class LevelBars(QWidget):
         if levels == self.levels:
             return
         self.levels = levels
-        lines = [f"level {i} ({2**i} × {2**i} cells): ε = {e:.4g}" for i, e in levels]
-        text = "How ε is split over the levels of the pyramid:\n" + "\n".join(lines)
+        lines = [f"level {i} ({2**i} × {2**i} cells): ε = {at_most(e)}" for i, e in levels]
+        text = "How ε is split over the levels that are measured:\n" + "\n".join(lines)
         self.setToolTip(text if levels else "")
         self.setAccessibleName(text if levels else "ε per level")
         self.update()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from functools import lru_cache
 
 from PySide6.QtCore import Qt
@@ -18,14 +19,23 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Request, Study
-from explorer.studies.pages import Preset, preset_request, presets_of
+from explorer.studies.model import Request, Selection, Study
+from explorer.studies.pages import Preset, preset_request, presets_of, sampled_for
 from explorer.studies.registry import get_study
+from explorer.ui.widgets.links import follow_links, linked
 
 
 def preset_in_front(state: SessionState) -> Preset | None:
     """Return the preset that the study in front shows unchanged, if it does."""
-    return _asked_by(get_study(state.study)).get(state.request)
+    item = _asked_by(get_study(state.study)).get(state.request)
+    return item if item is None or _has_its_users(item, state.selection) else None
+
+
+def _has_its_users(item: Preset, selection: Selection | None) -> bool:
+    """Return whether as many users are sampled as a preset asks for."""
+    if item.users is None:
+        return True
+    return selection is not None and selection == sampled_for(item, selection)
 
 
 @lru_cache(maxsize=64)
@@ -37,8 +47,11 @@ def _asked_by(study: Study) -> dict[Request, Preset]:
 
 def follow_preset(session: Session, item: Preset) -> None:
     """Ask what a preset of the study in front asks, as one step that can be undone."""
-    study = get_study(session.state.study)
-    session.follow(preset_request(study, item), text=f"choose {item.name}")
+    request = preset_request(get_study(session.state.study), item)
+    selection = session.state.selection
+    if selection is not None:
+        request = replace(request, selection=sampled_for(item, selection))
+    session.follow(request, text=f"choose {item.name}")
 
 
 class PresetMenu(QMenu):
@@ -121,7 +134,8 @@ class PresetNote(QFrame):
         self.setObjectName("preset-note")
         self._session = session
         self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        follow_links(self.words)
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.words.setAccessibleName("About this preset")
         layout = QVBoxLayout(self)
@@ -135,7 +149,11 @@ class PresetNote(QFrame):
         self._session.changed.disconnect(self._state_changed)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
-        unchanged = old is not None and (old.study, old.requests) == (state.study, state.requests)
+        unchanged = old is not None and (old.study, old.requests, old.selection) == (
+            state.study,
+            state.requests,
+            state.selection,
+        )
         if unchanged:
             return
         item = preset_in_front(state)
@@ -145,9 +163,9 @@ class PresetNote(QFrame):
 
 
 def _told(item: Preset) -> str:
-    parts = [f"<b>{html.escape(item.name)}.</b> {html.escape(item.about)}"]
+    parts = [f"<b>{html.escape(item.name)}.</b> {linked(item.about)}"]
     if item.claim:
-        parts.append(f"<b>Paper:</b> {html.escape(item.claim)}")
+        parts.append(f"<b>Paper:</b> {linked(item.claim)}")
     if item.ours:
-        parts.append(f"<b>Here:</b> {html.escape(item.ours)}")
+        parts.append(f"<b>Here:</b> {linked(item.ours)}")
     return "<br>".join(parts)

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.figures import style
 from explorer.studies.model import SpacePicture
+from explorer.studies.numbers import format_number
 from explorer.ui.views.curves import SYMBOLS
-from explorer.ui.widgets.numbers import pretty_number
 from explorer.ui.widgets.still_text import StillText
 
 MOST_POINTS = 1500
@@ -106,7 +106,7 @@ class SpaceView(QWidget):
         name = space.name[:1].upper() + space.name[1:]
         self.name.setText(name)
         self.plot.set_points(space.points, space.groups)
-        said = f"Diameter {pretty_number(space.diameter)} {space.unit}".rstrip()
+        said = f"Diameter {format_number(space.diameter)} {space.unit}".rstrip()
         if said != self.diameter.text():
             self.diameter.setText(said)
         self.note.setText(space.note)

@@ -47,6 +47,7 @@ class TimeRange(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._span: tuple[str | None, str | None] = (None, None)
+        self._range: tuple[str | None, str | None] = (None, None)
         self._silent = False
         self.presets = ChoiceBox("Time range")
         self.start = TimeField("Beginning of the time range, UTC")
@@ -88,6 +89,7 @@ class TimeRange(QWidget):
 
     def show_range(self, start: str | None, end: str | None) -> None:
         """Show the range in use."""
+        self._range = (start, end)
         self._silent = True
         place = self.presets.findData((start, end))
         if place < 0:
@@ -127,7 +129,17 @@ class TimeRange(QWidget):
             self._say("The end lies before the beginning; the range before stays in use.")
             return
         self._say("")
-        self.chosen.emit(start, end)
+        self.chosen.emit(*map(self._typed, (0, 1), (self.start, self.end), (start, end)))
+
+    def _typed(self, place: int, field: TimeField, instant: str) -> str | None:
+        """Return a field's instant, None where it only shows when the check-ins begin or end.
+
+        That is no choice of anybody's: it would tell the first or last check-in, and an end that
+        is excluded would leave the last one out.
+        """
+        known = self._span[place]
+        untouched = known is not None and field.dateTime() == _qt(known)
+        return None if self._range[place] is None and untouched else instant
 
     def _say(self, text: str) -> None:
         self.why.setText(text)

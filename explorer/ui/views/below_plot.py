@@ -10,11 +10,16 @@ from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
 from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.bounds import Role
 from explorer.studies.model import Result, Table
+from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.still_text import StillText
 
 STALE_MS = 250
 """A table that the newest answer has not got yet is greyed after so long, not at once."""
+
+
+_EDGES = {"low": Role.LOWER, "high": Role.UPPER}
+"""Ends of a band are rounded outwards."""
 
 
 class _TablePage(QWidget):
@@ -38,7 +43,7 @@ class _TablePage(QWidget):
         self.view.title, self.view.note = table.title, table.note
         self.view.setAccessibleName(table.title)
         self.view.setAccessibleDescription(table.note)
-        self.view.set_table(table.columns, table.rows)
+        self.view.set_table(table.columns, table.rows, roles=table.roles)
         self.note.setText(table.note)
         if self.note.isHidden() == bool(table.note):
             self.note.setVisible(bool(table.note))
@@ -172,11 +177,12 @@ class BelowPlot(QTabWidget):
         roles: list[Role | None] = [None]
         for key in keys[1:]:
             series = known.get(key) or known[key.rpartition(":")[0]]
-            ending = "" if key in known else f", {key.rpartition(':')[2]}"
+            edge = "" if key in known else key.rpartition(":")[2]
+            ending = f", {edge}" if edge else ""
             names.append(f"{series.role.glyph} {series.label}{ending}")
             tip = f"{series.label}{ending} ({series.role.value}); {series.reference}"
-            tips.append("\n".join([tip, *empty_texts(series, result.series)]))
-            roles.append(series.role)
+            tips.append("\n".join([with_titles(tip), *empty_texts(series, result.series)]))
+            roles.append(_EDGES.get(edge, series.role))
         rows = [[None if math.isnan(v) else v for v in row] for row in numbers.tolist()]
         self.numbers.title = ""
         self.numbers.set_table(names, rows, tips, roles)

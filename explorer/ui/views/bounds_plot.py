@@ -19,13 +19,13 @@ from explorer.figures.marks import (
     whole_axis,
 )
 from explorer.studies.model import Mark, Result, Series
+from explorer.studies.numbers import format_number
 from explorer.ui.views.crosshair import Crosshair
 from explorer.ui.views.curves import DOT_SIZE, Curve
 from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.views.reading import ABSENT, reading, reading_table, value_at, wrapped
 from explorer.ui.views.tag import Tag
 from explorer.ui.views.value_axis import ValueAxis, nice_range, with_room
-from explorer.ui.widgets.numbers import pretty_number
 
 DEEPEST_DECADES = 15
 """A logarithmic y axis starts at most so far below its top."""
@@ -331,7 +331,7 @@ class BoundsPlot(pg.GraphicsView):
             absent = "infinite" if s.infinite else ABSENT
             said = reading(self._curves[s.key], x, y, pixel, symbol, absent)
             rows.append((s, self._styles[s.key].colour, said))
-        head = f"{symbol} = {pretty_number(self._data_x(x))}"
+        head = f"{symbol} = {format_number(self._data_x(x))}"
         return reading_table(head, rows, self.invalid.reason_at(x))
 
     def _x_symbol(self) -> str:

@@ -14,6 +14,7 @@ from explorer.engine.looks import Look, Pin, pins_from_list, pins_to_list
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity, with_unit
+from explorer.studies.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.pinning import Pinning
 from explorer.ui.controllers.solving import Solving
@@ -29,7 +30,7 @@ from explorer.ui.views.legend import Legend
 from explorer.ui.views.pin_list import PinList
 from explorer.ui.views.reading import at_slider
 from explorer.ui.views.readouts import ReadoutsTable
-from explorer.ui.widgets.numbers import pretty_number
+from explorer.ui.widgets.still_text import StillText
 
 LINE_WAITS_MS = 12
 """The line at the slider moves with the curves where they are as quick as this, else alone."""
@@ -89,8 +90,7 @@ class BoundsWorkspace(QWidget):
         self.legend = Legend()
         self.pin_list = PinList()
         self.readouts = ReadoutsTable("At the sliders' values")
-        self.notes = QLabel(objectName="notes", wordWrap=True)
-        self.notes.setTextFormat(Qt.TextFormat.PlainText)
+        self.notes = StillText("notes")
         self.notes.hide()
         self.stale = QLabel("This is the last answer there was, not one to the present question.")
         self.stale.setObjectName("notes")
@@ -195,7 +195,7 @@ class BoundsWorkspace(QWidget):
         look = Look(view.y_log, frozenset(view.hidden))
         self._session.set_look(self._look_subject(), look, *step)
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
-        self._session.set_pins((*others, *pins_from_list(view.pinned)), *step)
+        self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
         wanted = _subject(self._front()[1])
         shown = self.current_result
         if shown is not None and _subject(shown.request) == wanted:
@@ -287,7 +287,9 @@ class BoundsWorkspace(QWidget):
             return
         p = parameter(study, sweep.key)
         value = None if p.axis_only or not p.numeric else request[p.key]
-        text = "" if value is None else f"{p.symbol} = {pretty_number(value, 6)}"
+        text = (
+            "" if value is None else f"{p.symbol} = {format_number(value, digits=PARAMETER_DIGITS)}"
+        )
         self.plot.set_value_line(value, text)
 
     # From the controller

@@ -135,7 +135,7 @@ class CompareChart(QWidget):
         self, painter: QPainter, low: float, high: float, log: bool, left: float, right: float,
         top: float,
     ) -> None:  # fmt: skip
-        from explorer.figures.words import format_number
+        from explorer.studies.numbers import format_number
 
         painter.setPen(QColor(self._theme.muted))
         for x, number, side in (

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainterPath, QPen
 
 from explorer.figures.marks import area_edges, axis_coordinates
 from explorer.figures.style import SeriesStyle
+from explorer.privacy.bounds import Role
 from explorer.studies.model import Mark, Series
 from explorer.ui.views.filled import Filled, between, columns
 from explorer.ui.views.stroke import HollowMarks, Stroke
@@ -61,6 +62,10 @@ class Curve:
     ----------
     x, y : ndarray
         The points shown, in view coordinates; y is NaN where the series is absent.
+    heights : ndarray
+        y in data units, as computed: back from a logarithmic axis it is off in the last digits.
+    role : Role or None
+        What the heights are.
     low, high : ndarray or None
         Ends of its band, area or error bars at these points, in data units.
     """
@@ -73,7 +78,8 @@ class Curve:
         self.dots: pg.ScatterPlotItem | None = None
         self.whiskers: Stroke | None = None
         self.caps: pg.ScatterPlotItem | None = None
-        self.x = self.y = np.empty(0)
+        self.x = self.y = self.heights = np.empty(0)
+        self.role: Role | None = None
         self.low: np.ndarray | None = None
         self.high: np.ndarray | None = None
         self.mark = Mark.LINE
@@ -123,6 +129,7 @@ class Curve:
         Numbers that are drawn already stay: a slider moves some curves and not others, and none
         that is pinned.
         """
+        self.role = series.role
         numbers = (series.x, series.y, series.low, series.high, *(edges or ()))
         drawn = (series.mark, x_log, y_log, *(None if a is None else a.tobytes() for a in numbers))
         if drawn == self._drawn:
@@ -131,7 +138,8 @@ class Curve:
         places = thin(series)
         self.mark, self.x_log, self.y_log = series.mark, x_log, y_log
         self.x = axis_coordinates(series.x[places], x_log)
-        self.y = axis_coordinates(series.y[places], y_log)
+        self.heights = series.y[places]
+        self.y = axis_coordinates(self.heights, y_log)
         ranged = series.low is not None and series.high is not None
         self.low, self.high = (series.low[places], series.high[places]) if ranged else (None, None)
         joined = series.mark in _JOINED

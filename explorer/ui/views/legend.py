@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from explorer.figures.marks import FUNCTIONS
 from explorer.figures.style import SeriesStyle
 from explorer.studies.model import Mark, Series
-from explorer.studies.wording import safe_to_show
+from explorer.studies.numbers import NEARLY, format_number
 from explorer.ui.views.curves import DOT_SIZE, SYMBOLS, pen_of
 from explorer.ui.views.filled import PATTERNS
-from explorer.ui.views.reading import NEARLY
 from explorer.ui.widgets.check_box import CheckBox
-from explorer.ui.widgets.numbers import pretty_number, rich
+from explorer.ui.widgets.links import with_titles
+from explorer.ui.widgets.numbers import rich
 from explorer.ui.widgets.still_label import StillLabel
 
 _WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
@@ -142,8 +142,8 @@ class _Row:
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
         if value is not None:
-            near = f"{NEARLY} {pretty_number(value)}"
-            words = near if between else pretty_number(safe_to_show(value, series.role))
+            near = f"{NEARLY} {format_number(value)}"
+            words = near if between else format_number(value, series.role)
         else:  # what is no function of x has nothing to say of most x
             asked = here and (
                 series.mark in FUNCTIONS
@@ -162,7 +162,7 @@ class _Row:
         self.label.setText(("⊘ " if partly else "") + series.label)
         self.role.setText(f"{series.role.glyph} {series.role.value}")
         tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
-        tip += f"<br>{html.escape(str(series.reference))}"
+        tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
         if series.note:
             tip += f"<br>{html.escape(series.note)}"
         if partly:

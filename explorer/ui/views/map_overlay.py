@@ -19,7 +19,9 @@ from explorer.ui.views.map_style import DARK, MapStyle, cities
 
 MARGIN = 3.0
 LABELS_AT_MOST = 40
-NOTE_HEIGHT = 18.0
+NOTE_EDGE = 3.0
+NOTE_PAD = 5.0
+NOTE_HEIGHT = 20.0
 """Pixels at the upper edge that names leave to the note."""
 
 
@@ -58,6 +60,24 @@ class TextPainter:
             painter.setPen(style.label)
             painter.setFont(font)
             painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
+            painter.end()
+            self._made[key] = pixmap
+        return self._made[key]
+
+    def strip(self, lines: tuple[str, ...], font: QFont, style: MapStyle, ratio: float) -> QPixmap:
+        """Return the pixmap of some lines on an opaque background of their own."""
+        key = ("\n".join(lines), font.key(), f"{style.theme} strip", ratio)
+        if key not in self._made:
+            metrics = QFontMetricsF(font)
+            width = max(metrics.horizontalAdvance(line) for line in lines) + 2 * NOTE_PAD
+            pixmap = blank(width, metrics.height() * len(lines) + 2, ratio)
+            pixmap.fill(style.warn_back)
+            painter = QPainter(pixmap)
+            painter.setPen(style.warn_text)
+            painter.setFont(font)
+            for place, line in enumerate(lines):
+                baseline = 1 + place * metrics.height() + metrics.ascent()
+                painter.drawText(QPointF(NOTE_PAD, baseline), line)
             painter.end()
             self._made[key] = pixmap
         return self._made[key]
@@ -184,19 +204,21 @@ def scale_stamp(
 def note_stamps(
     text: str, width: float, texts: TextPainter, font: QFont, style: MapStyle, ratio: float
 ) -> list[Stamp]:
-    """Return a note in the upper left corner, broken into lines that fit the width."""
+    """Return a note on an opaque strip in the upper left corner, in lines that fit the width.
+
+    Letters with a halo can't be read on every map: dark ones are lost on a dark heatmap.
+    """
     metrics = QFontMetricsF(font)
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and metrics.horizontalAdvance(longer) <= width - 16:
+        if lines and metrics.horizontalAdvance(longer) <= width - 2 * NOTE_EDGE - 2 * NOTE_PAD:
             lines[-1] = longer
         else:
             lines.append(word)
-    return [
-        Stamp(texts.text(line, font, style, ratio), 4, 2 + index * metrics.height())
-        for index, line in enumerate(lines)
-    ]
+    if not lines:
+        return []
+    return [Stamp(texts.strip(tuple(lines), font, style, ratio), NOTE_EDGE, NOTE_EDGE)]
 
 
 def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: bool) -> None:

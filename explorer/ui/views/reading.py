@@ -9,14 +9,11 @@ import numpy as np
 
 from explorer.figures.marks import axis_coordinates
 from explorer.studies.model import Mark, Result, Series
+from explorer.studies.numbers import NEARLY, format_interval, format_number
 from explorer.ui.views.curves import Curve
-from explorer.ui.widgets.numbers import pretty_number
 
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
 ABSENT = "not valid here"
-NEARLY = "≈"
-"""Before what is read between two computed points: on a straight line between two upper bounds
-nothing is promised."""
 LINE = 64
 """Letters in a line beside the pointer."""
 
@@ -32,11 +29,20 @@ def value_at(curve: Curve, x: float) -> float | None:
     if curve.mark in (Mark.DOTS, Mark.BARS):
         near = _nearest(curve, x)
         close = near is not None and abs(curve.x[near] - x) <= 1e-6 * max(1.0, abs(x))
-        return _number(curve.y[near], curve.y_log) if close else None
+        return float(curve.heights[near]) if close else None
     if x < curve.x[0] - 1e-9 or x > curve.x[-1] + 1e-9:
         return None
+    place = computed_at(curve, x)
+    if place is not None:
+        return float(curve.heights[place]) if np.isfinite(curve.y[place]) else None
     y = _between(curve, curve.y, x)
     return None if y is None else _number(y, curve.y_log)
+
+
+def computed_at(curve: Curve, x: float) -> int | None:
+    """Return the place of the point that was computed at x (view coordinates), if there is one."""
+    place = int(np.argmin(np.abs(curve.x - x)))
+    return place if abs(curve.x[place] - x) <= 1e-12 * abs(x) else None
 
 
 def at_slider(result: Result) -> set[str]:
@@ -75,23 +81,24 @@ def reading(
         if not np.isfinite(away).any():
             return absent
         near = int(np.nanargmin(away))
-        return f"({_text(curve.x[near], curve.x_log)}, {_text(curve.y[near], curve.y_log)})"
+        return f"({_text(curve.x[near], curve.x_log)}, {_height(curve, near)})"
     if curve.mark in (Mark.DOTS, Mark.BARS):
         near = _nearest(curve, x)
         if near is None:
             return absent
         at = f" at {symbol} = {_text(curve.x[near], curve.x_log)}"
-        return _text(curve.y[near], curve.y_log) + _spread(curve, near) + at
+        return _height(curve, near) + _spread(curve, near) + at
     value = value_at(curve, x)
     if value is None:
         return absent if curve.x[0] <= x <= curve.x[-1] else ABSENT
-    nearly = "" if (abs(curve.x - x) <= 1e-12 * abs(x)).any() else f"{NEARLY} "
+    computed = computed_at(curve, x) is not None
+    nearly, role = ("", curve.role) if computed else (f"{NEARLY} ", None)
     if curve.low is None:
-        return nearly + pretty_number(value)
+        return nearly + format_number(value, role)
     low, high = _edge(curve, curve.low, x), _edge(curve, curve.high, x)
     if curve.mark is Mark.AREA:
-        return f"{nearly}{pretty_number(low, 3)} … {pretty_number(high, 3)}"
-    return f"{nearly}{pretty_number(value)} ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
+        return nearly + format_interval(low, high)
+    return f"{nearly}{format_number(value, role)} ({format_interval(low, high)})"
 
 
 def reading_table(head: str, rows: list[tuple[Series, str, str]], reason: str = "") -> str:
@@ -119,13 +126,13 @@ def _spread(curve: Curve, place: int) -> str:
     if curve.low is None or curve.mark is Mark.BARS:
         return ""
     low, high = float(curve.low[place]), float(curve.high[place])
-    y = _number(curve.y[place], curve.y_log)
+    y = float(curve.heights[place])
     if not (np.isfinite(low) and np.isfinite(high)):
         return ""
     half = (high - low) / 2
     if abs((high - y) - (y - low)) <= 0.02 * half:
-        return f" ± {pretty_number(half, 2)}"
-    return f" ({pretty_number(low, 3)} … {pretty_number(high, 3)})"
+        return f" ± {format_number(half)}"
+    return f" ({format_interval(low, high)})"
 
 
 def _nearest(curve: Curve, x: float) -> int | None:
@@ -158,7 +165,12 @@ def _number(y: float, log: bool) -> float:
 
 
 def _text(coordinate: float, log: bool) -> str:
-    return pretty_number(_number(coordinate, log))
+    return format_number(_number(coordinate, log))
+
+
+def _height(curve: Curve, place: int) -> str:
+    """Return the number of a computed point."""
+    return format_number(float(curve.heights[place]), curve.role)
 
 
 def _short(label: str, letters: int = 38) -> str:

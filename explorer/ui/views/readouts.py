@@ -8,8 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from explorer.studies.model import Readout
-from explorer.studies.wording import safe_to_show
-from explorer.ui.widgets.numbers import pretty_number
+from explorer.studies.numbers import format_interval, format_number
 
 _WIDGETSIZE_MAX = 16_777_215
 """Qt's own word for "as large as you like"."""
@@ -19,9 +18,9 @@ def readout_text(item: Readout) -> str:
     """Return a readout's number (or interval) with its unit and the glyph of its role."""
     glyph = f"{item.role.glyph} " if item.role is not None else ""
     if item.value is not None:
-        said = glyph + pretty_number(safe_to_show(item.value, item.role))
+        said = glyph + format_number(item.value, item.role)
     elif item.low is not None and item.high is not None:
-        said = f"{pretty_number(item.low, 3)} … {pretty_number(item.high, 3)}"
+        said = format_interval(item.low, item.high)
     else:  # why is in the tooltip; that it is infinite can be said here
         return "infinite" if item.note.startswith("infinite") else "–"
     return f"{said} {item.unit}".rstrip()

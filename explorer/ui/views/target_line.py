@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor
 
 from explorer.figures import style
+from explorer.studies.numbers import format_number
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.tag import Tag
-from explorer.ui.widgets.numbers import pretty_number
 
 
 class TargetLine(QObject):
@@ -81,6 +81,6 @@ class TargetLine(QObject):
         (_, x1), (y0, y1) = self._plot.view.viewRange()
         at = self.line.value()
         self.label.set_anchor((1.0, 0.0 if at > y1 - 0.12 * (y1 - y0) else 1.0))
-        said = f"target {self._symbol} = {pretty_number(self.target, 4)}"
+        said = f"target {self._symbol} = {format_number(self.target)}"
         self.label.set_text(said)
         self.label.setPos(x1, at)

@@ -7,7 +7,7 @@ import math
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 
-from explorer.ui.widgets.numbers import SUPERSCRIPT, pretty_number
+from explorer.studies.numbers import PARAMETER_DIGITS, format_number, power_of_ten
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -117,10 +117,10 @@ def with_room(
 def _power_label(exponent: float) -> str:
     """Return a tick's label on a logarithmic axis: ``0.01``, ``1,000``, ``10⁵``, ``2×10⁵``."""
     if -3 <= exponent < 4:
-        return pretty_number(float(f"{10**exponent:.6g}"), 6)
+        return format_number(float(f"{10**exponent:.6g}"), digits=PARAMETER_DIGITS)
     whole = math.floor(exponent + 1e-9)
     digits = float(f"{10 ** (exponent - whole):.6g}")
-    power = "10" + str(whole).translate(SUPERSCRIPT)
+    power = power_of_ten(whole)
     return power if digits == 1 else f"{digits:g}×{power}"
 
 
@@ -195,4 +195,4 @@ class ValueAxis(pg.AxisItem):
             return []
         if self.log:
             return [_power_label(v) for v in values]
-        return [pretty_number(v, 6) for v in values]
+        return [format_number(v, digits=PARAMETER_DIGITS) for v in values]

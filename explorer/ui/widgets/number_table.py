@@ -9,9 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
-from explorer.figures.table_copy import DIGITS, Cell, copied, readable
-from explorer.privacy.bounds import Role
-from explorer.studies.wording import safe_to_show
+from explorer.figures.table_copy import Cell, copied, readable
+from explorer.studies.results import Roles, role_of_cell
 
 Index = QModelIndex | QPersistentModelIndex
 COPY_WORDS = {
@@ -20,8 +19,6 @@ COPY_WORDS = {
     "latex": "Copy as &LaTeX",
     "csv": "Copy as CS&V",
 }
-READ_NOT_COMPUTED_WITH = ("markdown", "latex")
-"""Formats with few digits; the others have them all."""
 _WIDEST = 320
 
 
@@ -33,18 +30,18 @@ class TableModel(QAbstractTableModel):
         self.columns: Sequence[str] = ()
         self.tips: Sequence[str] = ()
         self.rows: Sequence[Sequence[Cell]] = ()
-        self.roles: Sequence[Role | None] = ()
+        self.roles: Roles = ()
 
     def set_table(
         self,
         columns: Sequence[str],
         rows: Sequence[Sequence[Cell]],
         tips: Sequence[str] = (),
-        roles: Sequence[Role | None] = (),
+        roles: Roles = (),
     ) -> bool:
         """Show this table; returns whether its shape is another one than before.
 
-        `roles` tells what the numbers of each column are, so that bounds are shown as such.
+        `roles` tells what the numbers are, as `Table.roles`, so that bounds are shown as such.
         """
         same = list(columns) == list(self.columns) and len(rows) == len(self.rows)
         if not same:
@@ -69,21 +66,16 @@ class TableModel(QAbstractTableModel):
         """Return a cell's text, side or tooltip."""
         cell = self.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return _shown(self.to_read(cell, index.column()))
+            role = role_of_cell(self.roles, index.row(), index.column())
+            return "–" if cell is None else readable(cell, role)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = (
                 Qt.AlignmentFlag.AlignLeft if isinstance(cell, str) else Qt.AlignmentFlag.AlignRight
             )
             return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
-            return readable(cell, 15)
+            return readable(cell, digits=15)
         return None
-
-    def to_read(self, cell: Cell, column: int) -> Cell:
-        """Return a cell with a bound rounded to its safe side, for few digits to be read."""
-        if isinstance(cell, float) and column < len(self.roles):
-            return safe_to_show(cell, self.roles[column], DIGITS)
-        return cell
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -96,10 +88,6 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return self.tips[section] if section < len(self.tips) else self.columns[section]
         return None
-
-
-def _shown(cell: Cell) -> str:
-    return "–" if cell is None else readable(cell)
 
 
 class NumberTable(QTableView):
@@ -140,7 +128,7 @@ class NumberTable(QTableView):
         columns: Sequence[str],
         rows: Sequence[Sequence[Cell]],
         tips: Sequence[str] = (),
-        roles: Sequence[Role | None] = (),
+        roles: Roles = (),
     ) -> None:
         """Show this table; columns keep the widths they have while their names stay."""
         before = list(self.table.columns)
@@ -154,17 +142,16 @@ class NumberTable(QTableView):
     def copied(self, fmt: str) -> str:
         """Return what is selected, or everything, as text of a format."""
         chosen = self.selectionModel().selectedIndexes()
-        held: Sequence[Sequence[Cell]] = self.table.rows
-        if fmt in READ_NOT_COMPUTED_WITH and self.table.roles:
-            held = [[self.table.to_read(c, i) for i, c in enumerate(row)] for row in held]
+        table = self.table
         if len(chosen) < 2:
-            return copied(self.table.columns, held, fmt, self.title, self.note)
+            return copied(table.columns, table.rows, fmt, self.title, self.note, table.roles)
         rows = sorted({i.row() for i in chosen})
         places = sorted({i.column() for i in chosen})
         return copied(
-            [self.table.columns[c] for c in places],
-            [[held[r][c] for c in places] for r in rows],
+            [table.columns[c] for c in places],
+            [[table.rows[r][c] for c in places] for r in rows],
             fmt,
+            roles=[[role_of_cell(table.roles, r, c) for r in rows] for c in places],
         )
 
     def copy(self, fmt: str = "tsv") -> None:

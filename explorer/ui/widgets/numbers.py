@@ -1,4 +1,4 @@
-"""Numbers as people type and read them. No Qt in here."""
+"""Numbers as people type them. No Qt in here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import html
 import math
 import re
 
-SUPERSCRIPT = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?(e[+-]?\d+)?")
 _POWER = re.compile(
@@ -55,39 +54,6 @@ def _whole(exponent: str) -> bool:
     return "." not in exponent
 
 
-def format_number(number: float, digits: int = 6) -> str:
-    """Write a number so that `parse_number` reads it back, to so many significant digits."""
-    if isinstance(number, int):
-        short = abs(number) >= 10**7 and float(f"{number:.3g}") == number
-        if not short and abs(number) < 10**13:
-            return f"{number:,}"
-    if number == 0:
-        return "0"
-    if not math.isfinite(number):
-        return "∞" if number > 0 else ("−∞" if number < 0 else "–")
-    size = abs(number)
-    if 1e-3 <= size < 1e6 - 0.5:
-        whole = size >= 10**digits - 0.5  # where "g" would turn to an exponent
-        return f"{number:,.0f}" if whole else f"{number:.{digits}g}"
-    mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{int(exponent)}"
-
-
 def rich(text: str) -> str:
     """Return text as HTML with what follows an underscore as a subscript: ``λ_max``."""
     return re.sub(r"_(\w+)", r"<sub>\1</sub>", html.escape(text))
-
-
-def pretty_number(number: float | None, digits: int = 4) -> str:
-    """Write a number for reading: ``1.0402``, ``2.5×10⁻⁶``, ``10⁸``; a dash for none."""
-    if number is None or math.isnan(number):
-        return "–"
-    text = format_number(number, digits)
-    if "e" not in text:
-        return text.replace("-", "−")
-    mantissa, exponent = text.split("e")
-    power = "10" + exponent.translate(SUPERSCRIPT)
-    if mantissa in ("1", "-1"):
-        return ("−" if mantissa == "-1" else "") + power
-    return f"{mantissa}×{power}".replace("-", "−")

@@ -15,10 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.studies.model import Parameter, Value
+from explorer.studies.numbers import format_number
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
-from explorer.ui.widgets.numbers import pretty_number, rich
+from explorer.ui.widgets.numbers import rich
 from explorer.ui.widgets.value_field import ValueField
 
 
@@ -175,7 +176,7 @@ class FlagRow(ParameterRow):
 
 def _end(p: Parameter, side: str, number: float) -> str:
     """Return what stands at an end of the slider."""
-    words = pretty_number(number)
+    words = format_number(number)
     if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
         words += f" {p.unit}"
     if p.more_private == side:
@@ -219,7 +220,7 @@ def _tooltip(p: Parameter) -> str:
     if p.numeric:
         unit = f" {html.escape(p.unit)}" if p.unit else ""
         parts.append(
-            f"From {pretty_number(p.low)} to {pretty_number(p.high)}{unit}; "
-            f"starts at {pretty_number(p.default)}."
+            f"From {format_number(p.low)} to {format_number(p.high)}{unit}; "
+            f"starts at {format_number(p.default)}."
         )
     return "<p style='white-space:normal'>" + "<br>".join(parts) + "</p>"

@@ -6,11 +6,15 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from explorer.ui.widgets.links import follow_links, has_labels, linked
+
 NARROWEST = 40
 
 
 class StillText(QWidget):
     """A label whose layout is asked anew only when its text needs another height.
+
+    Labels of errata in it are links.
 
     A `QLabel` asks with every text; a panel of ten of them then costs 3 ms for every value that a
     slider passes.
@@ -45,9 +49,20 @@ class StillText(QWidget):
             return
         self._text = text
         self._heights.clear()
-        self._label.setText(text)
+        links = has_labels(text)
+        if links != (self._label.textFormat() == Qt.TextFormat.RichText):
+            self._set_links(links)
+        self._label.setText(linked(text).replace("\n", "<br>") if links else text)
         if self.heightForWidth(self.width()) != self.height():
             self.updateGeometry()
+
+    def _set_links(self, links: bool) -> None:
+        """Write as HTML only where there is something to follow: plain text is laid out faster."""
+        form, flags = Qt.TextFormat, Qt.TextInteractionFlag
+        self._label.setTextFormat(form.RichText if links else form.PlainText)
+        reading = flags.TextSelectableByMouse
+        self._label.setTextInteractionFlags(flags.TextBrowserInteraction if links else reading)
+        follow_links(self._label)
 
     def hasHeightForWidth(self) -> bool:
         """Say that narrower text is higher."""

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
-from explorer.ui.widgets.numbers import format_number, parse_number
+from explorer.studies.numbers import PARAMETER_DIGITS, format_number
+from explorer.ui.widgets.numbers import parse_number
 
 
 class ValueField(QLineEdit):
@@ -65,7 +66,7 @@ class ValueField(QLineEdit):
         QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), why, self)
 
     def _show(self) -> None:
-        text = format_number(self._number)
+        text = format_number(self._number, digits=PARAMETER_DIGITS, typeset=False)
         if text != self.text():
             self.setText(text)
             self.setCursorPosition(0)

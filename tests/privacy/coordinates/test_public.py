@@ -34,6 +34,48 @@ def test_lower_bounds_of_public_data_fail_as_rarely_as_stated():
     assert failures <= 110
 
 
+def test_upper_bounds_of_public_data_hold_at_their_confidence():
+    # The prior of Figure 3 has coupling 0.3 in every coordinate. 400 samples at β = 0.2: as stated
+    # 80 would fail, more than 125 with probability below 1e-7; the bound is conservative.
+    rng, failures, plain = np.random.default_rng(34), 0, 0
+    for _ in range(400):
+        x = (figure3.sample_copies(300, 3, 0.3, rng) > 0).astype(int)
+        upper = co.coupling_upper(x, [2, 2, 2], 0.2)
+        failures += bool((upper < 0.3).any())
+        plain += bool((co.coupling_of_public_data(x).plug_in < 0.3).any())
+    assert failures <= 125
+    # Without the margin some coordinate is below in four samples of ten.
+    assert plain > 125
+
+
+def test_upper_bounds_fall_to_the_truth_with_more_records():
+    rng = np.random.default_rng(35)
+    x = (figure3.sample_copies(200_000, 3, 0.3, rng) > 0).astype(int)
+    found = [co.coupling_upper(x[:n], [2, 2, 2], 0.05).max() for n in (2_000, 20_000, 200_000)]
+    assert found[0] > found[1] > found[2] > 0.3
+    assert found[2] < 0.32
+    assert co.coupling_upper(x, [2, 2, 2], 1e-9).max() > found[2]
+
+
+def test_what_upper_bounds_need():
+    x = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 200)
+    counts = co.coupling_upper_of_counts([[0, 1], [1, 0], [1, 1], [0, 0]], [200] * 4, [2, 2], 0.05)
+    np.testing.assert_allclose(counts, co.coupling_upper(x, [2, 2], 0.05), rtol=1e-12)
+    # A value that can be and was not seen: anything may follow from it.
+    assert co.coupling_upper(x, [3, 2], 0.05)[0] == 1.0
+    # One value: nothing is known, and 0 would be wrong.
+    assert np.isnan(co.coupling_upper(np.column_stack([x[:, 0], 0 * x[:, 0]]), [2, 2], 0.05)[1])
+    # So many values of the others that nothing can be compared.
+    wide = np.random.default_rng(36).integers(0, 30, (500, 40))
+    assert (co.coupling_upper(wide, [30] * 40, 0.05) == 1.0).all()
+    with pytest.raises(ValueError, match="below the number of its values"):
+        co.coupling_upper(x, [1, 2], 0.05)
+    with pytest.raises(ValueError, match="cells, counts and sizes must have shapes"):
+        co.coupling_upper_of_counts(x, [1, 2], [2, 2], 0.05)
+    with pytest.raises(ValueError, match=r"beta must be in \(0, 1\)"):
+        co.coupling_upper(x, [2, 2], 0.0)
+
+
 def test_pairs_and_many_features_mislead():
     rng = np.random.default_rng(33)
     bits = rng.integers(0, 2, (20_000, 2))

@@ -1,0 +1,122 @@
+"""How much memory and disk a database may take on this machine."""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+from pathlib import Path
+
+MB = 1_000_000
+LEAST, MOST = 512 * MB, 8_000 * MB
+SHARE = 4
+"""One in so many free bytes goes to a database: there may be others, and other programs."""
+
+MOST_SPILLED = 64_000 * MB
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUP = Path("/proc/self/cgroup")
+
+
+def database_bytes() -> int:
+    """Return the memory a database may use for sorting and comparing: a quarter of what is free.
+
+    Free is what the machine has, or the container or the limits of this process if that is less.
+    """
+    free = min(_free_in_machine(), *_free_in_groups(), *_free_in_process())
+    return min(max(free // SHARE, LEAST), MOST)
+
+
+def spill_bytes(folder: Path) -> int:
+    """Return how much of a disk a database may fill when memory does not suffice: half the rest."""
+    return min(shutil.disk_usage(folder).free // 2, MOST_SPILLED)
+
+
+def sized(count: float) -> str:
+    """Write a number of bytes for reading: ``512 MB``, ``1.2 GB``."""
+    if count < 999.5 * MB:
+        return f"{count / MB:,.0f} MB" if count >= MB else f"{count / 1000:,.0f} kB"
+    return f"{count / (1000 * MB):,.1f} GB"
+
+
+def out_of_memory(name: str, said: str, doing: str, allowed: int) -> str:
+    """Return what to say of a file whose rows need more memory or disk than there is.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    said : str
+        The database's message.
+    doing : str
+        What was being done.
+    allowed : int
+        Bytes of memory that the database might use.
+    """
+    found = re.search(r"of size ([\d.]+ \w+) \(([\d.]+ \w+)/([\d.]+ \w+) used\)", said)
+    needed = f": {found[1]} more were needed when {found[2]} were in use" if found else ""
+    if "temp_directory" in said or "offload" in said:
+        return (
+            f"{name} needs more room than there is: {doing} filled {sized(allowed)} of memory and "
+            f"the room for temporary files{needed}. Make room on the disk of the cache folder, or "
+            "open a part of the file."
+        )
+    return (
+        f"{name} needs more memory than there is: {doing} was allowed {sized(allowed)}, a quarter "
+        f"of what was free{needed}. Close other programs, or open a part of the file."
+    )
+
+
+def _free_in_machine() -> int:
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def _free_in_groups() -> list[int]:
+    """Return what the control groups of a container leave, each of them that sets a limit."""
+    try:
+        lines = _OWN_GROUP.read_text().splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            names, base = ("memory.max", "memory.current"), _GROUPS
+        elif "memory" in controllers.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            base = _GROUPS / "memory"
+        else:
+            continue
+        own = base / path.strip("/")
+        for group in (own, *own.parents):
+            free = _free_in_group(group, *names)
+            if free is not None:
+                found.append(free)
+            if group == base:
+                break
+    return found
+
+
+def _free_in_group(group: Path, limit: str, usage: str) -> int | None:
+    try:
+        most = (group / limit).read_text().strip()
+        used = int((group / usage).read_text())
+        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+    except (OSError, ValueError):
+        return None
+    if not most.isdecimal():  # "max"
+        return None
+    files = int(stat.get("inactive_file", 0)) + int(stat.get("active_file", 0))
+    return max(int(most) - max(used - files, 0), 0)
+
+
+def _free_in_process() -> list[int]:
+    """Return what the limit on this process' address space leaves, if there is one."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return []
+    import psutil
+
+    return [max(limit - int(psutil.Process().memory_info().vms), 0)]

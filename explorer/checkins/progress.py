@@ -1,0 +1,85 @@
+"""How far a load has come, and whether it is still wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from explorer.checkins.database import check
+from explorer.checkins.model import IsCancelled, OnProgress, Progress
+
+_SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Storing": 0.03}
+
+
+class Work:
+    """Progress and cancellation of one load."""
+
+    def __init__(
+        self,
+        size: int,
+        progress: OnProgress | None,
+        cancelled: IsCancelled | None,
+        needs_copy: bool,
+    ) -> None:
+        self._size = size
+        self._progress = progress
+        self._cancelled = cancelled
+        self._start = time.perf_counter()
+        self._last = 0.0
+        self._stage = ""
+        self._fraction = 0.0
+        self._stages = list(_SHARES)
+        self._total = sum(_SHARES.values())
+        self._first = 0.0 if needs_copy else _SHARES["Preparing"]
+        self.rows = 0
+        self.bytes_done = 0
+
+    def tick(self, stage: str, share: float) -> None:
+        """Report how much of a stage is done, at most 20 times a second; stop if told to."""
+        check(self._cancelled)
+        now = time.perf_counter()
+        begun, self._stage = stage != self._stage, stage
+        if self._progress is None or (not begun and now - self._last < 0.05):
+            return
+        self._last = now
+        at = self._stages.index(stage)
+        done = sum(_SHARES[s] for s in self._stages[:at]) + share * _SHARES[self._stages[at]]
+        # a file that turns out to need a copy after all begins anew: the bar waits meanwhile
+        share_done = (done - self._first) / (self._total - self._first)
+        fraction = self._fraction = min(max(self._fraction, share_done), 1.0)
+        spent = now - self._start
+        left = spent * (1 - fraction) / fraction if fraction > 0.02 and spent > 0.2 else None
+        self._progress(Progress(stage, self.rows, self.bytes_done, self._size, left, fraction))
+
+    def check(self) -> None:
+        """Stop if told to."""
+        check(self._cancelled)
+
+    def checking(self, share: float) -> None:
+        """Report how much of what is cached has been compared with its checksums."""
+        check(self._cancelled)
+        now = time.perf_counter()
+        if self._progress is None or now - self._last < 0.05:
+            return
+        self._last = now
+        left = (now - self._start) * (1 - share) / share if share > 0.02 else None
+        self._progress(Progress("Checking", 0, round(share * self._size), self._size, left, share))
+
+    def note(self, bytes_done: int, rows: int) -> None:
+        """Remember how far into the file the pass over its lines is."""
+        check(self._cancelled)
+        self.bytes_done, self.rows = bytes_done, rows
+
+    def stage(self, name: str) -> Callable[[float], None]:
+        """Return a reporter for one stage."""
+        return lambda share: self.tick(name, share)
+
+    @property
+    def doing(self) -> str:
+        """What is being done, as the subject of a sentence."""
+        return (self._stage or "Reading").lower()
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.perf_counter() - self._start

@@ -1,0 +1,74 @@
+"""What a shell offers when Tab is pressed: studies, and the keys of the one that is named.
+
+Click calls these with the words typed so far; whatever they raise would be printed into the user's
+line, so an unknown study offers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+from explorer.studies.model import Study
+
+NAMED = "explorer.study"
+"""Under this key a command notes the study that is named in its words."""
+Found = Iterable[tuple[str, str]]
+"""Words to offer, each with what it means."""
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def studies(workspace: str = "") -> Completer:
+    """Return what completes ids of studies, of one workspace if it is named."""
+
+    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+        from explorer.studies.registry import cards
+
+        found = ((c.id, c.question) for c in cards() if workspace in ("", c.workspace))
+        return _beginning(found, begun)
+
+    return complete
+
+
+def of_study(keys: Callable[[Study], Found], ending: str = "") -> Completer:
+    """Return what completes keys of the study named before, each with an ending."""
+
+    def complete(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+        from explorer.studies.registry import get_study, study_ids
+
+        # An option that still waits for its value hides the arguments before it from click.
+        study = context.params.get("study") or context.meta.get(NAMED)
+        if study not in study_ids():
+            return []
+        return _beginning(((key + ending, help) for key, help in keys(get_study(study))), begun)
+
+    return complete
+
+
+def parameters(study: Study) -> Found:
+    """Return the parameters that can be set."""
+    return [(p.key, p.help) for p in study.parameters if not p.axis_only]
+
+
+def sweeps(study: Study) -> Found:
+    """Return the parameters that can be on the x axis of some quantity."""
+    possible = {key for q in study.quantities for key in q.sweeps}
+    return [(p.key, p.help) for p in study.parameters if p.key in possible]
+
+
+def quantities(study: Study) -> Found:
+    """Return what can be on the y axis."""
+    return [(q.key, q.name) for q in study.quantities]
+
+
+def presets(study: Study) -> Found:
+    """Return the figures and examples of the paper."""
+    from explorer.studies.pages import presets_of
+
+    return [(p.key, p.name) for p in presets_of(study)]
+
+
+def _beginning(found: Found, begun: str) -> list[CompletionItem]:
+    return [CompletionItem(word, help=help) for word, help in found if word.startswith(begun)]

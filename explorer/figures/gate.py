@@ -1,0 +1,96 @@
+"""The one gate through which everything passes that is shown without the true map.
+
+A picture, table, document or clipboard that shows a map study's private surfaces alone is private
+only: nothing in it may tell what the noise was to hide, be it in a caption, in the recipe or in a
+file's metadata. So none of its words come from the answer: `gate` has the study make them anew
+(`public_result`), and lets through of view and recipe what is listed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from explorer import __version__
+from explorer.figures import words
+from explorer.figures.view_state import ViewState, study_of
+from explorer.studies.model import Result, Selection
+
+VIEW = (
+    "title", "theme", "surfaces", "colour_map", "linked_scale", "show_basemap", "show_cities",
+)  # fmt: skip
+"""What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
+_SCHEMA = re.compile(r"privacy-explorer-recipe/\d{1,3}")
+
+
+def private_only(result: Result, view: ViewState) -> bool:
+    """Return whether a view shows a map and nothing that only the curator may see.
+
+    Raises
+    ------
+    ValueError
+        If the view shows none of the result's surfaces.
+    """
+    shown = words.shown_surfaces(result, view)
+    return bool(shown) and not any(surface.curator_only for surface in shown)
+
+
+def gate(
+    result: Result, view: ViewState, recipe: Mapping[str, Any]
+) -> tuple[Result, ViewState, Mapping[str, Any]]:
+    """Return what may be written of an answer, its view and its recipe.
+
+    All three as they are if the view shows the true map, or if there is none; else made anew.
+
+    Raises
+    ------
+    ValueError
+        If the view shows none of the result's surfaces, or the study has no list of what may be
+        published.
+    """
+    if not private_only(result, view):
+        return result, view, recipe
+    study = study_of(result)
+    made: Callable[[Result], Result] | None = getattr(study, "public_result", None)
+    if study is None or made is None:
+        raise ValueError(
+            f"study: {result.request.study!r} does not say what of it may be published; include "
+            "the true map and keep the file to yourself"
+        )
+    public = made(result)
+    looked = ViewState(**{name: getattr(view, name) for name in VIEW})
+    schema = str(recipe.get("schema", ""))
+    settings: dict[str, Any] = {
+        "schema": schema if _SCHEMA.fullmatch(schema) else "",
+        "version": __version__,
+        "private_only": True,
+        "study": study.id,
+        "values": dict(public.request.values),
+        "quantity": "",
+        "fidelity": "full",
+        "selection": _selection(result.request.selection),
+        "view": looked.to_dict(),
+    }
+    return public, looked, settings
+
+
+def _selection(chosen: Selection | None) -> dict[str, Any]:
+    """Return how users, region and time range were chosen, as far as it may be told."""
+    if chosen is None:
+        return {}
+    told: dict[str, Any] = {
+        "region_from": chosen.region_origin.value,
+        "users": chosen.users,
+        "data_seed": chosen.data_seed,
+        "share": chosen.share,
+    }
+    if chosen.region_origin.may_be_told:
+        told["region"] = list(chosen.region.box)
+    if chosen.start is not None or chosen.end is not None:
+        told["time_from"] = chosen.time_origin.value
+        if chosen.time_origin.may_be_told:
+            told |= {"start": chosen.start, "end": chosen.end}
+    if not chosen.n0_from.may_be_told:
+        told["n0_from"] = chosen.n0_from.value
+    return told

@@ -1,0 +1,142 @@
+"""Damaged gzip archives: all that is before a fault is read, and the note says what is true."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff, streams
+from explorer.checkins.archives import Damage, inflated
+from tests.checkins.conftest import good
+
+Write = Callable[..., Path]
+ROWS = [good(i, user=i) for i in range(3000)]
+TEXT = ("\n".join(ROWS) + "\n").encode()
+WHOLE = gzip.compress(TEXT, mtime=0)
+
+
+def before_the_fault(archive: bytes) -> bytes:
+    """What a decompressor that is fed byte by byte, and asked for byte by byte, gives out."""
+    unzip = zlib.decompressobj(-15)
+    out = bytearray()
+    try:
+        for byte in archive[10:-8] if len(archive) > 18 else b"":
+            out += unzip.decompress(bytes([byte]), 1)
+            while piece := unzip.decompress(unzip.unconsumed_tail, 1):
+                out += piece
+    except zlib.error:
+        pass
+    return bytes(out)
+
+
+def read(archive: bytes, step: int = 4096) -> tuple[bytes, Damage]:
+    damage = Damage()
+    pieces = (archive[at : at + step] for at in range(0, len(archive), step))
+    return b"".join(inflated(pieces, damage)), damage
+
+
+@pytest.mark.parametrize("step", [1, 7, 4096, 1 << 20])
+@pytest.mark.parametrize(
+    ("archive", "note"),
+    [
+        (WHOLE, ""),
+        (WHOLE + b"\0" * 600, ""),
+        (WHOLE[:-8] + b"\1\2\3\4" + WHOLE[-4:], "checksum does not fit"),
+        (WHOLE[:-4] + b"\1\2\3\4", "length does not fit"),
+        (WHOLE + b"remarks", "last 7 bytes"),
+        (WHOLE[:-1], "within its checksum"),
+        (WHOLE[:-8], "within its checksum"),
+    ],
+)
+def test_nothing_is_lost_to_a_bad_end(archive: bytes, note: str, step: int) -> None:
+    found, damage = read(archive, step)
+    assert found == TEXT
+    assert not damage.cut
+    assert len(damage.notes) == bool(note)
+    assert note in "".join(damage.notes)
+
+
+def test_what_follows_a_wrong_checksum_is_read() -> None:
+    found, damage = read(WHOLE[:-8] + b"\1\2\3\4" + WHOLE[-4:] + WHOLE)
+    assert found == TEXT + TEXT
+    assert len(damage.notes) == 1
+    found, damage = read(WHOLE + b"\x1f\x8b\x08\0" + b"\xff" * 40)
+    assert found.startswith(TEXT)
+    assert damage.cut
+    assert "damaged at byte" in damage.notes[0]
+
+
+@given(st.integers(0, 8 * len(WHOLE) - 1), st.integers(1, 9000))
+def test_a_flipped_bit_costs_nothing_before_it(bit: int, step: int) -> None:
+    spoilt = bytearray(WHOLE)
+    spoilt[bit // 8] ^= 1 << bit % 8
+    found, damage = read(bytes(spoilt), step)
+    harmless = bit // 8 in range(4, 10)  # time, flags of speed and system
+    assert harmless or damage.notes or found == TEXT
+    if bit // 8 >= 10:
+        assert found == before_the_fault(bytes(spoilt))
+
+
+@given(st.integers(19, len(WHOLE)))
+def test_a_break_costs_nothing_before_it(length: int) -> None:
+    found, damage = read(WHOLE[:length])
+    assert found == before_the_fault(WHOLE[:length] + b"\0" * 8) or length > len(WHOLE) - 8
+    assert TEXT.startswith(found)
+    assert damage.cut == (length < len(WHOLE) - 8)
+
+
+@pytest.mark.parametrize("rows", [20, 3000])
+def test_rows_before_a_wrong_checksum_are_kept(write: Write, rows: int) -> None:
+    whole = gzip.compress("\n".join(ROWS[:rows]).encode())
+    path = write(whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:], "crc.txt.gz")
+    assert len(sniff(path).rows) == min(rows, 50)
+    with open_checkins(path, cache_dir=None) as data:
+        assert data.rows == rows
+        assert data.report.set_aside == {}
+        assert any("checksum does not fit" in note for note in data.report.notes)
+
+
+def test_rows_before_a_fault_in_the_middle_are_kept(write: Write) -> None:
+    rng = random.Random(5)
+    text = "\n".join(good(i, user=rng.getrandbits(60)) for i in range(40_000)).encode()
+    whole = bytearray(gzip.compress(text))
+    middle = len(whole) // 2
+    whole[middle:] = rng.randbytes(len(whole) - middle)
+    readable = before_the_fault(bytes(whole))
+    path = write(bytes(whole), "middle.txt.gz")
+    with open_checkins(path, cache_dir=None, detect_duplicates=False) as data:
+        assert data.report.physical_lines == readable.count(b"\n") + 1
+        assert data.report.set_aside.keys() >= {Reason.CUT_OFF}
+        lost = readable.count(b"\n") - data.rows
+        assert lost <= 50  # garbled by what the decompressor read before it noticed
+        assert data.rows > 15_000
+        assert any("damaged at byte" in note for note in data.report.notes)
+
+
+def test_an_archive_of_zeros_is_refused_in_time(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "UNPACKED_FREELY", 1 << 22)
+    head = ("\n".join(ROWS[:50]) + "\n").encode()
+    for filling in (b"\0", b"\n", (ROWS[0] + "\n").encode()):
+        bomb = gzip.compress(head + filling * ((20 << 20) // len(filling)))
+        path = write(bomb, "bomb.txt.gz")
+        with pytest.raises(CheckinError, match=r"bomb\.txt\.gz unpacks to more than 200 times"):
+            open_checkins(path, cache_dir=None)
+    with pytest.raises(LoadCancelled):
+        open_checkins(path, cache_dir=None, cancelled=iter([False] * 60 + [True] * 999).__next__)
+
+
+def test_a_full_disk_is_left_some_room(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.checkins import reading
+
+    monkeypatch.setattr(reading, "MIN_FREE", 10**18)
+    with pytest.raises(CheckinError, match=r"whole\.txt\.gz needs more room .* MB are left"):
+        open_checkins(write(WHOLE, "whole.txt.gz"), cache_dir=None)

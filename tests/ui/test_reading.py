@@ -1,0 +1,37 @@
+"""What the pointer reads: computed points by their role, what lies between without one."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from explorer.figures.marks import axis_coordinates
+from explorer.privacy.bounds import Role
+from explorer.studies.model import Mark
+from explorer.ui.views.reading import reading, value_at
+
+PIXEL = (0.01, 0.01)
+
+
+def curve(role: Role, log: bool = True, mark: Mark = Mark.LINE) -> SimpleNamespace:
+    x, heights = np.array([1.0, 3.0]), np.array([2.11802, 0.24479])
+    return SimpleNamespace(
+        x=x, y=axis_coordinates(heights, log), heights=heights, role=role, mark=mark,
+        x_log=True, y_log=log, low=None, high=None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize(("role", "said"), [(Role.UPPER, "2.119"), (Role.LOWER, "2.118")])
+def test_a_computed_bound_is_read_on_its_safe_side(role, said, log) -> None:
+    assert reading(curve(role, log), 1.0, 0.0, PIXEL, "T") == said
+    assert reading(curve(role, log, Mark.DOTS), 1.0, 0.0, PIXEL, "T") == f"{said} at T = 10"
+    assert value_at(curve(role, log), 1.0) == 2.11802  # to the last digit
+
+
+def test_what_is_read_between_points_has_no_role() -> None:
+    upper, lower = (reading(curve(role), 2.0, 0.0, PIXEL, "T") for role in (Role.UPPER, Role.LOWER))
+    assert upper == lower
+    assert upper.startswith("≈ ")
