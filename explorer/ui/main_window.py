@@ -26,7 +26,7 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.model import Result
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
-from explorer.ui.controllers.activity import Activity
+from explorer.ui.controllers.activity import Activity, duration_words, progress_words
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
 from explorer.ui.controllers.parameter_files import ParameterFiles
@@ -401,21 +401,6 @@ class MainWindow(QMainWindow):
         self.session.changed.disconnect(self._make_front)
         self.host.close()
         event.accept()
-
-
-def duration_words(ms: float) -> str:
-    """Return a duration for reading: ``12 ms``, ``4.9 s``, ``75 s``."""
-    if ms < 999.5:
-        return f"{ms:.0f} ms"
-    return f"{ms / 1000:.1f} s" if ms < 59_950 else f"{ms / 1000:.0f} s"
-
-
-def progress_words(progress: Progress) -> tuple[str, float]:
-    """Return what to say of a load, and how much of it is done."""
-    said = f"{progress.stage} · {progress.rows:,} rows · {progress.bytes_done / 1e6:.0f} MB"
-    if progress.seconds_left is not None:
-        said += f" · {max(progress.seconds_left, 0):.0f} s left"
-    return said, progress.fraction
 
 
 def _paths(mime: QMimeData) -> list[str]:

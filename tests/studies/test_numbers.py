@@ -109,8 +109,9 @@ _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
     "engine/solve.py", "ui/controllers/solving.py", "ui/widgets/number_slider.py",
     "ui/views/bounds_workspace.py", "ui/views/value_axis.py", "studies/numbers.py",
+    "ui/panels/sample.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
-    "ui/controllers/activity.py", "ui/main_window.py", "ui/panels/load_bar.py",
+    "ui/controllers/activity.py", "ui/panels/load_bar.py",
     "ui/panels/data.py", "ui/dialogs/busiest.py", "ui/dialogs/open_checkins.py",
     "ui/dialogs/study_page.py", "ui/launch.py", "cli/common.py", "cli/fetch.py",
     "cli/heatmap.py", "figures/maps.py", "figures/read_recipe.py", "ui/widgets/numbers.py",

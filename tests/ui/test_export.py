@@ -156,8 +156,8 @@ def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> 
 
 def heatmap_window(open_window, qtbot, **how):
     window = open_window(study="heatmap", values=(("resolution", "16"),), **how)
-    qtbot.waitUntil(lambda: window.current_result is not None, timeout=60_000)
-    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: window.current_result is not None)
+    qtbot.waitUntil(lambda: not window.busy)
     return window
 
 
@@ -167,7 +167,7 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
     window = heatmap_window(open_window, qtbot)
     jobs: list[ExportJob] = []
     window.output.controller.done.connect(jobs.append)
-    with qtbot.waitSignal(window.output.controller.done, timeout=60_000):
+    with qtbot.waitSignal(window.output.controller.done):
         window.menus.actions[key].trigger()
     assert jobs[0].view.surfaces == ("private",)
     mime = QGuiApplication.clipboard().mimeData()
@@ -215,7 +215,7 @@ def test_a_region_that_was_found_is_said_before_exporting(
         field.setText(value)
         field.setModified(True)
         field.editingFinished.emit()
-    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not window.busy)
     window.menus.actions["export"].trigger()
     assert "does not say where the map lies" not in window.output.dialog.note.text()
     window.output.dialog.reject()
@@ -226,12 +226,12 @@ def test_a_region_that_was_found_is_said_before_exporting(
 def test_settings_without_data_wait_for_any(open_window, qtbot, export, tmp_path) -> None:
     window = heatmap_window(open_window, qtbot, users=50)
     window.session.set_value("epsilon", 3.0)
-    qtbot.waitUntil(lambda: not window.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not window.busy)
     path = export(window, "csv")
     other = tmp_path / "other.txt"
     rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
     other.write_text("\n".join(rows) + "\n")
-    with qtbot.waitSignal(window.data.loaded, timeout=20_000):
+    with qtbot.waitSignal(window.data.loaded):
         window.files.open_any(other)
     window.session.set_value("epsilon", 1.0)
     selection = window.session.state.selection

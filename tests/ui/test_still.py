@@ -7,8 +7,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from explorer.studies.registry import get_study
-from explorer.ui.controllers.activity import ActivityBar
-from explorer.ui.main_window import duration_words
+from explorer.ui.controllers.activity import ActivityBar, duration_words
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.widgets.still_text import StillText
 

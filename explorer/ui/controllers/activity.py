@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+
+if TYPE_CHECKING:
+    from explorer.checkins import Progress
 
 CALM_MS = 250
 """Work shorter than this is not announced: the status bar would only flicker."""
@@ -122,3 +126,18 @@ class ActivityBar(QWidget):
         # A bar without an end would be painted 140 times a second, and there is none to show.
         self.bar.setVisible(bool(fractions))
         self.show()
+
+
+def duration_words(ms: float) -> str:
+    """Return a duration for reading: ``12 ms``, ``4.9 s``, ``75 s``."""
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s" if ms < 59_950 else f"{ms / 1000:.0f} s"
+
+
+def progress_words(progress: Progress) -> tuple[str, float]:
+    """Return what to say of a load, and how much of it is done."""
+    said = f"{progress.stage} · {progress.rows:,} rows · {progress.bytes_done / 1e6:.0f} MB"
+    if progress.seconds_left is not None:
+        said += f" · {max(progress.seconds_left, 0):.0f} s left"
+    return said, progress.fraction
