@@ -56,10 +56,14 @@ PAGE = Page(
             r"\delta_i\leq\log((1-q)e^{c_i}+q\,e^{L})",
         ),
         Formula(
-            "Coupling from public records: n_s of them with value s, C values of the others",
-            r"q_i\leq\max_{s,s'}\,TV(\hat p_s,\hat p_{s'})+\rho_s+\rho_{s'},\quad\rho_s=\min\{"
-            r"\sqrt{\frac{\ln(2^C-2)+\ell}{2n_s}},\,\frac{1}{2}\sqrt{\frac{C-1}{n_s}}+"
-            r"\sqrt{\frac{\ell}{2n_s}}\},\quad\ell=\ln\frac{\sum_i|X_i|}{\beta}",
+            "Coupling from public records, at confidence 1−β: ρ as follows",
+            r"q_i\leq\max_{s,s'}\,TV(\hat p_s,\hat p_{s'})+\rho_s+\rho_{s'}",
+        ),
+        Formula(
+            "Radius from n_s records of value s, where the other columns have C combinations",
+            r"\rho_s=\min\{\sqrt{\frac{\ln(2^C-2)+\ell}{2n_s}},\,\frac{1}{2}"
+            r"\sqrt{\frac{C-1}{n_s}}+\sqrt{\frac{\ell}{2n_s}}\},\quad"
+            r"\ell=\ln\frac{\sum_i|X_i|}{\beta}",
         ),
         Formula(
             "Proposition 6: enough for channels that do not overlap",
