@@ -37,3 +37,11 @@ class MappingNeeded(CheckinError):  # noqa: N818  (what it asks for, not what fa
 
 class LoadCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
     """Loading was stopped because its answer is no longer wanted."""
+
+
+class FetchError(Exception):
+    """A file could not be fetched; the message says why and what to do."""
+
+
+class FetchCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
+    """Fetching was stopped; what has arrived is kept for the next call."""

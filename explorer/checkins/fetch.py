@@ -2,40 +2,42 @@
 
 A download goes to ``NAME.part`` beside the target and is moved into place when it is whole. What
 identifies the server's file (ETag or date, length) lies in ``NAME.part.json``, so that a later call
-goes on where an earlier one stopped, and starts again if the server's file has changed. The first
-whole download leaves its sha256 in ``NAME.sha256``; later ones must agree with it.
+goes on where an earlier one stopped, and starts again if the server's file has changed. Where
+nothing came, neither file stays. The first whole download leaves its sha256 in ``NAME.sha256``;
+later ones must agree with it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import http.client
-import json
 import os
+import re
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from explorer.checkins.errors import FetchCancelled, FetchError
+from explorer.checkins.part_file import PartFile
+
 _CHUNK = 1 << 18
 _GZIP = b"\x1f\x8b"
 _ATTEMPTS = 4
 """Connections without a single new byte before giving up."""
 
+MAX_BYTES = 2_000_000_000
+"""Of a download, unless told otherwise. The larger public file has 110 MB."""
+
+_SCHEMES = ("http", "https")
+_SPAN = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)", re.ASCII)
+
 Report = Callable[[int, int | None], None]
 """Called with bytes present and bytes in all (None if the server doesn't say)."""
-
-
-class FetchError(Exception):
-    """A file could not be fetched; the message says why and what to do."""
-
-
-class FetchCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
-    """Fetching was stopped; what has arrived is kept for the next call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ def fetch(
     cancelled: Callable[[], bool] = lambda: False,
     timeout: float = 30.0,
     pause: float = 1.0,
+    max_bytes: int = MAX_BYTES,
 ) -> Fetched:
     """Fetch a file, or verify the one that is here.
 
@@ -127,12 +130,15 @@ def fetch(
         Seconds without a byte before a connection counts as broken.
     pause : float
         Seconds before the first new attempt after a break; doubled each time nothing came.
+    max_bytes : int
+        The most that is fetched.
 
     Raises
     ------
     FetchError
-        If the server has no such file or can't be reached, the connection keeps breaking, the
-        content isn't what was announced or recorded, or the disk can't be written.
+        If the server has no such file, can't be reached or leads to somewhere that isn't http or
+        https, the connection keeps breaking, the content is too large or isn't what was announced
+        or recorded, or the disk can't be written.
     FetchCancelled
     """
     record = target.with_name(target.name + ".sha256")
@@ -141,7 +147,11 @@ def fetch(
         known = sha256 or _recorded(record)
         moved = 0
         if not target.is_file():
-            moved = _download(url, target, known, progress, cancelled, timeout, pause)
+            part = PartFile(url, target.with_name(target.name + ".part"), max_bytes)
+            try:
+                moved = _download(part, target, known, progress, cancelled, timeout, pause)
+            finally:
+                part.remove_if_empty()
         found = _hash(target, cancelled)
         if known is not None and found != known:
             raise FetchError(
@@ -197,45 +207,31 @@ def _hash(path: Path, cancelled: Callable[[], bool]) -> str:
     return digest.hexdigest()
 
 
-@dataclass
-class _Part:
-    """The unfinished file, what is known of the server's file, and both on disk."""
+class _WrongPart(Exception):  # noqa: N818  (a signal, not an error)
+    """The server did not answer with the bytes that were asked for."""
 
-    url: str
-    path: Path
-    tag: str | None = None
-    total: int | None = None
 
-    @property
-    def notes(self) -> Path:
-        return self.path.with_name(self.path.name + ".json")
+class _WebOnly(urllib.request.HTTPRedirectHandler):
+    """Follows redirects on the web only; urllib's own would follow them to ftp."""
 
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size if self.path.exists() else 0
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, to: str
+    ) -> Any:
+        """Return the request to go on with."""
+        _check_address(to, f"{req.full_url}: the server leads to {to}, which")
+        return super().redirect_request(req, fp, code, msg, headers, to)
 
-    def read_notes(self) -> None:
-        """Take up an earlier download of the same address; otherwise start from nothing."""
-        with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
-            notes = json.loads(self.notes.read_text(encoding="utf-8"))
-            if notes["url"] == self.url and self.path.exists():
-                self.tag, self.total = notes["tag"], notes["total"]
-        if self.tag is None:
-            self.restart(None, None)
 
-    def restart(self, tag: str | None, total: int | None) -> None:
-        self.tag, self.total = tag, total
-        self.path.write_bytes(b"")
-        notes = {"url": self.url, "tag": tag, "total": total}
-        self.notes.write_text(json.dumps(notes), encoding="utf-8")
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-        self.notes.unlink(missing_ok=True)
+def _check_address(url: str, subject: str) -> None:
+    if urllib.parse.urlsplit(url).scheme.lower() not in _SCHEMES:
+        raise FetchError(
+            f"{subject} is not an address of the web (http or https); look for the file in a "
+            "browser"
+        )
 
 
 def _download(
-    url: str,
+    part: PartFile,
     target: Path,
     known: str | None,
     progress: Report | None,
@@ -244,13 +240,14 @@ def _download(
     pause: float,
 ) -> int:
     """Bring the whole file to `target`; returns the bytes that came over the network."""
-    part = _Part(url, target.with_name(target.name + ".part"))
+    url = part.url
+    _check_address(url, url)
     part.read_notes()
     moved, fruitless, best = 0, 0, part.size
     while part.total is None or part.size != part.total:
         if cancelled():
             raise FetchCancelled
-        trouble = "the connection ended early"
+        trouble, whole = "the connection ended early", False
         try:
             for count in _continue(part, timeout):
                 moved += count
@@ -258,7 +255,12 @@ def _download(
                     progress(part.size, part.total)
                 if cancelled():
                     raise FetchCancelled
+            whole = part.total is None  # who doesn't say how much there is ends it by closing
+        except _WrongPart:
+            trouble = "the server does not send the bytes asked for"
+            part.restart(None, None)
         except urllib.error.HTTPError as error:
+            error.close()
             if error.code < 500:
                 raise FetchError(
                     f"{url}: the server answers {error.code} {error.reason}; "
@@ -269,16 +271,16 @@ def _download(
             trouble = f"the server can't be reached ({error.reason})"
         except (http.client.HTTPException, ConnectionError) as error:
             trouble = f"the connection broke ({error or type(error).__name__})"
-        if part.total is None and trouble == "the connection ended early":
-            break  # a server that doesn't say how much there is ends it by closing
+        if whole:
+            break
         # Bytes that came before don't count: a server that announces too much would go on forever.
         fruitless = 0 if part.size > best else fruitless + 1
         best = max(best, part.size)
         if fruitless == _ATTEMPTS:
             of = "" if part.total is None else f" of {part.total / 1e6:.1f}"
             raise FetchError(
-                f"{url}: {trouble} after {part.size / 1e6:.1f}{of} MB; "
-                "run it again to go on from there"
+                f"{url}: {trouble} after {part.size / 1e6:.1f}{of} MB; run it again "
+                + ("to go on from there" if part.size else "later")
             )
         if fruitless:
             time.sleep(pause * 2 ** (fruitless - 1))
@@ -299,7 +301,7 @@ def _download(
     return moved
 
 
-def _continue(part: _Part, timeout: float) -> Iterator[int]:
+def _continue(part: PartFile, timeout: float) -> Iterator[int]:
     """Open one connection and append what comes; yields the size of each piece."""
     request = urllib.request.Request(part.url, headers={"Accept-Encoding": "identity"})
     start = part.size
@@ -307,35 +309,51 @@ def _continue(part: _Part, timeout: float) -> Iterator[int]:
         request.add_header("Range", f"bytes={start}-")
         request.add_header("If-Range", part.tag)
     try:
-        response = urllib.request.urlopen(request, timeout=timeout)
+        response = urllib.request.build_opener(_WebOnly).open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
-        if error.code != 416:
+        if error.code != 416 or not start:
             raise
         # There is nothing after what we have, and yet it isn't the announced length.
         error.close()
-        part.restart(None, None)
-        yield from _continue(part, timeout)
-        return
+        raise _WrongPart from None
     with response:
         headers = response.headers
         # Weak tags can't vouch for bytes; a date can, to the second.
         tag = headers.get("ETag") or ""
         tag = headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag
-        length = headers.get("Content-Length")
         if response.status == 206:
-            span, _, total = headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
-            same = span.split("-")[0] == str(start) and total in ("*", str(part.total))
-            if not same:
-                part.restart(None, None)
-                yield from _continue(part, timeout)
-                return
+            _check_part(part, start, tag, headers.get("Content-Range", ""))
+        elif response.status == 200:
+            length = headers.get("Content-Length", "")
+            part.restart(tag, int(length) if length.isdecimal() and length.isascii() else None)
         else:
-            part.restart(tag, int(length) if length is not None else None)
+            raise _WrongPart
+        part.check_size(part.total or 0)
+        size = part.size
         with part.path.open("ab") as file:
             while chunk := _read(response):
+                size += len(chunk)
+                part.check_size(size)
                 file.write(chunk)
                 file.flush()
                 yield len(chunk)
+
+
+def _check_part(part: PartFile, start: int, tag: str | None, span: str) -> None:
+    """Make sure that a part of a file is the one asked for, and of the same file.
+
+    A server that sends a part without an ETag or date has been told which one is wanted.
+    """
+    found = _SPAN.fullmatch(span.strip())
+    same = (
+        start > 0
+        and found is not None
+        and int(found[1]) == start
+        and found[3] in ("*", str(part.total))
+        and tag in (None, "", part.tag)
+    )
+    if not same:
+        raise _WrongPart
 
 
 def _read(response: Any) -> bytes:

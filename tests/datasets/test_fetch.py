@@ -15,13 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.checkins.fetch import (
-    SOURCES,
-    FetchCancelled,
-    FetchError,
-    fetch,
-    fetch_source,
-)
+from explorer.checkins.errors import FetchCancelled, FetchError
+from explorer.checkins.fetch import MAX_BYTES, SOURCES, fetch, fetch_source
 from explorer.checkins.presets import PRESETS, preset
 
 BODY = gzip.compress(os.urandom(600_000), mtime=0)
@@ -43,6 +38,11 @@ class Behaviour:
     """A length other than the real one."""
     say_length: bool = True
     wrong_start: bool = False
+    always: tuple[int, str] | None = None
+    """Status and Content-Range of every answer, whatever was asked."""
+    part_tag: str | None = None
+    """ETag of parts, if not that of the whole."""
+    leads_to: str = ""
     requests: list[str | None] = field(default_factory=list)
 
 
@@ -61,6 +61,18 @@ class Handler(BaseHTTPRequestHandler):
         if now.status != 200:
             self.send_error(now.status)
             return
+        if now.leads_to and not self.path.endswith("moved"):
+            self.send_response(302)
+            self.send_header("Location", now.leads_to)
+            self.end_headers()
+            return
+        if now.always is not None:
+            self.send_response(now.always[0])
+            self.send_header("Content-Range", now.always[1])
+            self.send_header("Content-Length", str(len(now.body)))
+            self.end_headers()
+            self.wfile.write(now.body)
+            return
         body, start = now.body, 0
         fresh = self.headers.get("If-Range") in (now.tag, now.date)
         if asked and now.ranges and fresh:
@@ -73,8 +85,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {said}-{len(body) - 1}/{len(body)}")
         else:
             self.send_response(200)
-        if now.tag:
-            self.send_header("ETag", now.tag)
+        tag = now.part_tag if start and now.part_tag else now.tag
+        if tag:
+            self.send_header("ETag", tag)
         if now.date:
             self.send_header("Last-Modified", now.date)
         if now.say_length:
@@ -199,6 +212,71 @@ def test_announced_more_than_there_is(server: Server, tmp_path: Path) -> None:
     assert not (tmp_path / "file.txt.gz").exists()
 
 
+@pytest.mark.parametrize(
+    ("always", "said", "requests"),
+    [
+        ((416, "bytes */600000"), "answers 416", 1),
+        ((206, "bytes 0-599999/600000"), "does not send the bytes asked for", 4),
+        ((206, "bytes 7-9/10"), "does not send the bytes asked for", 4),
+        ((206, ""), "does not send the bytes asked for", 4),
+        ((204, ""), "does not send the bytes asked for", 4),
+    ],
+)
+def test_an_answer_to_what_was_not_asked(
+    server: Server, tmp_path: Path, always: tuple[int, str], said: str, requests: int
+) -> None:
+    """A part of a file that was asked for whole, or none of it: tried a few times, then refused."""
+    server.behaviour.always = always
+    with pytest.raises(FetchError, match=said):
+        fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
+    assert len(server.behaviour.requests) == requests
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("span", ["bytes 10-9/600", "bytes 1000-x/6", "bytes -1000", "lines 1-2/3"])
+def test_a_foreign_part_is_not_glued_on(server: Server, tmp_path: Path, span: str) -> None:
+    target = tmp_path / "file.txt.gz"
+    server.behaviour.cut = [1000, 0, 0, 0, 0]
+    with pytest.raises(FetchError):
+        fetch(_url(server), target, pause=0)
+    assert target.with_name("file.txt.gz.part").stat().st_size == 1000
+    server.behaviour.always = (206, span)
+    with pytest.raises(FetchError, match="does not send the bytes asked for"):
+        fetch(_url(server), target, pause=0)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_part_of_another_file_is_not_glued_on(server: Server, tmp_path: Path) -> None:
+    """It came with another ETag: a server that does not heed If-Range."""
+    server.behaviour.cut = [1000]
+    server.behaviour.part_tag = '"v2"'
+    done = fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
+    assert done.path.read_bytes() == BODY
+    assert server.behaviour.requests == [None, "bytes=1000-", None]
+
+
+@pytest.mark.parametrize("say_length", [True, False])
+def test_too_large_is_refused(server: Server, tmp_path: Path, say_length: bool) -> None:
+    server.behaviour.say_length = say_length
+    with pytest.raises(FetchError, match=r"more than 0\.5 MB, which is more than is fetched"):
+        fetch(_url(server), tmp_path / "file.txt.gz", pause=0, max_bytes=500_000)
+    assert not any(tmp_path.iterdir())
+    assert MAX_BYTES > 10 * 110_000_000  # the larger public file, and room to grow
+
+
+def test_redirects_stay_on_the_web(server: Server, tmp_path: Path) -> None:
+    server.behaviour.leads_to = "/moved"
+    assert fetch(_url(server), tmp_path / "a.gz", pause=0).path.read_bytes() == BODY
+    for address in ("ftp://127.0.0.1/file.gz", "file:///etc/passwd"):
+        server.behaviour.leads_to = address
+        with pytest.raises(FetchError, match=r"not an address of the web|not allowed"):
+            fetch(_url(server), tmp_path / "b.gz", pause=0)
+    for address in ("ftp://127.0.0.1/b.gz", "file:///etc/passwd", "b.gz"):
+        with pytest.raises(FetchError, match="not an address of the web"):
+            fetch(address, tmp_path / "b.gz", pause=0)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.gz", "a.gz.sha256"]
+
+
 def test_no_length_said(server: Server, tmp_path: Path) -> None:
     server.behaviour.say_length = False
     totals: set[int | None] = set()
@@ -214,13 +292,15 @@ def test_not_found(server: Server, tmp_path: Path) -> None:
     with pytest.raises(FetchError, match=r"file\.txt\.gz: the server answers 404 .*browser"):
         fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
     assert len(server.behaviour.requests) == 1
+    assert not any(tmp_path.iterdir())
 
 
 def test_server_in_trouble(server: Server, tmp_path: Path) -> None:
     server.behaviour.status = 503
-    with pytest.raises(FetchError, match="answers 503"):
+    with pytest.raises(FetchError, match=r"answers 503 .* run it again later"):
         fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
     assert len(server.behaviour.requests) == 4
+    assert not any(tmp_path.iterdir())
 
 
 def test_nobody_there(tmp_path: Path) -> None:
@@ -229,6 +309,7 @@ def test_nobody_there(tmp_path: Path) -> None:
         port = free.getsockname()[1]
         with pytest.raises(FetchError, match="can't be reached"):
             fetch(f"http://127.0.0.1:{port}/x.gz", tmp_path / "x.gz", pause=0)
+    assert not any(tmp_path.iterdir())
 
 
 def test_sign_in_page(server: Server, tmp_path: Path) -> None:
