@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from explorer.checkins.cache import cache_size, clear_cache
+    from explorer.checkins.cache import CacheUse, cache_size, cache_use, clear_cache
     from explorer.checkins.data import CheckinData
     from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded
     from explorer.checkins.loading import open_checkins
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _HOME = {
     name: module
     for module, names in {
-        "cache": "cache_size clear_cache",
+        "cache": "CacheUse cache_size cache_use clear_cache",
         "data": "CheckinData",
         "errors": "CheckinError LoadCancelled MappingNeeded",
         "loading": "open_checkins",
@@ -47,6 +47,7 @@ _HOME = {
 
 __all__ = [
     "Box",
+    "CacheUse",
     "Cell",
     "CheckinData",
     "CheckinError",
@@ -63,6 +64,7 @@ __all__ = [
     "Progress",
     "Reason",
     "cache_size",
+    "cache_use",
     "clear_cache",
     "open_checkins",
     "sniff",

@@ -11,10 +11,12 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +29,7 @@ _VERSION = 4
 _END = 1 << 20
 _BUILDING = "building-"
 _SCRATCH = "privacy-explorer-"
+_SCRATCH_NAME = re.compile(_SCRATCH + r"\w{8}", re.ASCII)
 _REPORT = "report.json"
 _PIECE = 1 << 20
 _JUST_BEGUN_S = 60
@@ -77,6 +80,8 @@ def sweep(cache_dir: Path | None) -> int:
     """
     freed = 0
     for folder in Path(tempfile.gettempdir()).glob(_SCRATCH + "*"):
+        if not _SCRATCH_NAME.fullmatch(folder.name) or folder.is_symlink():
+            continue  # not one of ours
         if (folder / "lock").is_file():
             freed += _sweep(folder, folder)
         elif _old(folder):  # killed before it was locked, or not ours
@@ -201,10 +206,12 @@ def new_entry(cache_dir: Path | None) -> Entry:
     """Make a temporary entry, in the cache or (None) in the system's temporary folder."""
     if cache_dir is not None:
         prepare(cache_dir)
-    folder = tempfile.mkdtemp(
-        prefix=_BUILDING if cache_dir is not None else _SCRATCH, dir=cache_dir
-    )
-    return Entry(Path(folder), lasting=False)
+    prefix = _BUILDING if cache_dir is not None else _SCRATCH
+    while True:
+        entry = Entry(Path(tempfile.mkdtemp(prefix=prefix, dir=cache_dir)), lasting=False)
+        if entry.file("lock").exists():
+            return entry
+        entry.close()  # another process has swept it away before it was locked
 
 
 @contextlib.contextmanager
@@ -305,9 +312,32 @@ def _checksum_of(report: dict[str, Any], files: dict[str, str]) -> str:
     return xxhash.xxh3_128_hexdigest(json.dumps([report, files], sort_keys=True).encode())
 
 
+@dataclass(frozen=True, slots=True)
+class CacheUse:
+    """What a cache holds.
+
+    Attributes
+    ----------
+    files : int
+        Check-in files whose rows are kept, once for each way in which one was read.
+    size : int
+        Bytes, what killed processes left behind included.
+    """
+
+    files: int
+    size: int
+
+
+def cache_use(cache_dir: Path) -> CacheUse:
+    """Return what a cache holds; nothing if there is none."""
+    entries = _entries(cache_dir)
+    whole = sum(1 for folder in entries if (folder / _REPORT).is_file())
+    return CacheUse(whole, sum(_size(folder) for folder in entries))
+
+
 def cache_size(cache_dir: Path) -> int:
     """Return how many bytes the cache takes."""
-    return sum(_size(folder) for folder in _entries(cache_dir))
+    return cache_use(cache_dir).size
 
 
 def evict(cache_dir: Path, capacity: int | None = None) -> int:
@@ -334,4 +364,4 @@ def evict(cache_dir: Path, capacity: int | None = None) -> int:
 
 def clear_cache(cache_dir: Path) -> int:
     """Remove every entry that is not in use and return how many bytes that freed."""
-    return evict(cache_dir, capacity=-1)
+    return evict(cache_dir, capacity=-1) + sweep(cache_dir)

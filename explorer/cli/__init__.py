@@ -14,6 +14,7 @@ import click
 
 from explorer import __version__
 from explorer.cli.bounds import bounds_command
+from explorer.cli.cache import cache_command
 from explorer.cli.errata import errata_command
 from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
@@ -82,6 +83,7 @@ for command in (
     heatmap_command,
     window_command,
     fetch_command,
+    cache_command,
     errata_command,
 ):
     cli.add_command(command)

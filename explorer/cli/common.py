@@ -112,7 +112,7 @@ def open_file(
         Naming the file, what is wrong with it and what to do.
     """
     from explorer.checkins import open_checkins
-    from explorer.engine.folders import cache_folder
+    from explorer.engine.folders import checkins_cache
     from explorer.geography.region import Region
     from explorer.resources import resource_path, samples
 
@@ -123,7 +123,7 @@ def open_file(
         data = open_checkins(
             file,
             None if columns is None else _mapping(file, columns),
-            cache_dir=cache_folder() / "checkins" if use_cache else None,
+            cache_dir=checkins_cache() if use_cache else None,
             use_cache=use_cache,
             progress=progress,
             known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),

@@ -262,6 +262,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "read": report.physical_lines - report.header,
             "kept": report.kept,
             "blank": report.blank,
+            "continued": report.continued,
             "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
         },
         "users": {

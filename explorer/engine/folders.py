@@ -5,13 +5,13 @@ from __future__ import annotations
 import atexit
 import errno
 import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from platformdirs import PlatformDirs
+
+from explorer.checkins.cache import new_entry
 
 _DIRS = PlatformDirs("privacy-explorer", appauthor=False)
 
@@ -40,14 +40,19 @@ def find_cache(wanted: str) -> CacheFolder:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), wanted)
     except OSError as error:
-        folder = Path(tempfile.mkdtemp(prefix="privacy-explorer-cache-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        entry = new_entry(None)  # locked: if we are killed, the next start takes it away
+        atexit.register(entry.close)
         return CacheFolder(
-            folder,
+            entry.folder,
             f"Nothing can be cached in {wanted} ({(error.strerror or str(error)).lower()}), so "
             "check-ins will be read anew at every start.",
         )
     return CacheFolder(folder)
+
+
+def checkins_cache() -> Path:
+    """Return the folder of validated check-ins; it need not be there yet."""
+    return cache_folder() / "checkins"
 
 
 def cache_complaint() -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui import theme as themes
+from explorer.ui.controllers.cached_checkins import CachedCheckins
 from explorer.ui.controllers.errata import Errata
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
 from explorer.ui.panels.presets import PresetMenu
@@ -85,6 +86,12 @@ class Menus:
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
         self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
+        menu.addSeparator()
+        self.cached = CachedCheckins(window)
+        self._add(
+            menu, "clear-cache", "Clear cac&hed check-ins…", self.cached.ask,
+            tip="Make room on the disk: say how much is kept of files opened before, and ask",
+        )  # fmt: skip
         menu.addSeparator()
         self._add(menu, "close", "C&lose", window.close, "Ctrl+Q")
         window.keeper.recent_changed.connect(self._update_recent)
@@ -184,6 +191,7 @@ class Menus:
         session.history_changed.disconnect(self.update)
         session.changed.disconnect(self._state_changed)
         self.errata.close()
+        self.cached.close()
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:

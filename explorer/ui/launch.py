@@ -98,6 +98,7 @@ class Launch(QObject):
             self.show()
             QTimer.singleShot(_STARTED_MS, spare_the_collector)
             QTimer.singleShot(_STARTED_MS, self._start_apart)
+            QTimer.singleShot(_STARTED_MS, self.window.menus.cached.sweep)
             if self.options.screenshot is not None:
                 self._begin_screenshot()
             self.app.exec()

@@ -156,7 +156,7 @@ class MainWindow(QMainWindow):
         return dock
 
     def _build_status(self) -> None:
-        row = StatusRow(self.activity)
+        self.status_row = row = StatusRow(self.activity)
         self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
         self.statusBar().addWidget(row, 1)
 
@@ -350,7 +350,8 @@ class MainWindow(QMainWindow):
     def _show_data(self) -> None:
         """Name the check-ins below what is computed from them, and below nothing else."""
         used = get_study(self.session.state.study).needs_data
-        self.data_state.setText(self.data.title if used else "")
+        shown = (self.data.title, self.data.current) if used else ("", None)
+        self.status_row.show_data(*shown)
 
     # Qt
 

@@ -74,4 +74,5 @@ def introduce(window: MainWindow, key: str) -> None:
 
         window.data_panel = DataPanel(window.session, window.data, page)
         window.data_page.setWidget(window.data_panel)
+        window.status_row.aside.clicked.connect(window.data_panel.show_report)
     window.keeper.page_made(key)

@@ -65,6 +65,7 @@ def test_tab_offers_studies_and_their_keys() -> None:
     assert offered("bounds", "shuffle-rdp", "--quantity", "") == ["eps", "rdp"]
     assert "figure-2a" in offered("bounds", "shuffle-rdp", "--preset", "figure-2")
     assert offered("bounds", "no-such-study", "--set", "") == []
+    assert offered("cache", "") == ["clear", "show"]
 
 
 def test_the_installed_program_completes() -> None:

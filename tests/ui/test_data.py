@@ -248,6 +248,8 @@ def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path
     )
     desk.load(path)
     assert "4 rows set aside" in desk.panel.counts.text()
+    assert desk.panel.dialog("report") is None  # rows about people: never shown unasked
+    desk.qtbot.mouseClick(desk.panel.report_button, Qt.MouseButton.LeftButton)
     dialog = desk.panel.dialog("report")
     tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
     assert {item.text(0) for item in tops} == {"1", "2"}

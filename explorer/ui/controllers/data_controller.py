@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.folders import cache_folder
+from explorer.engine.folders import checkins_cache
 from explorer.engine.host import Host
 from explorer.engine.session import Session
 from explorer.geography.region import Region
@@ -210,7 +210,7 @@ class DataController(QObject):
                 path,
                 job.mapping,
                 dialect=job.dialect,
-                cache_dir=cache_folder() / "checkins",
+                cache_dir=checkins_cache(),
                 use_cache=self.use_cache,
                 progress=lambda now: self._told.emit(number, "progress", now),
                 cancelled=stop.is_set,

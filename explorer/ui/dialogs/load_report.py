@@ -76,8 +76,9 @@ class LoadReportDialog(QDialog):
         data, report = self.data, self.data.report
         south, west, north, east = data.extent
         lines = f"{report.physical_lines:,}"
-        if report.header or report.blank:
-            lines += f" ({report.header} header, {report.blank:,} blank)"
+        parts = {"header": report.header, "blank": report.blank, "continued": report.continued}
+        if any(parts.values()):  # kept and set aside stand above
+            lines += " (" + ", ".join(f"{n:,} {what}" for what, n in parts.items() if n) + ")"
         facts = [
             ("Rows kept", f"{report.kept:,}"),
             ("Rows set aside", f"{report.total_set_aside:,}"),

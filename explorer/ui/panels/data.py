@@ -263,11 +263,9 @@ class DataPanel(QWidget):
         else:
             self.load_bar.hide()
 
-    def _loaded(self, data: object) -> None:
+    def _loaded(self, _data: object) -> None:
         self._describe_data()
         self._show_selection(self._session.state.selection)
-        if data.report.total_set_aside:
-            self.show_report()
 
     # Dialogs ---------------------------------------------------------------------------------
 

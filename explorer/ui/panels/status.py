@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.widgets.still_label import StillLabel
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
 
 
 class StatusRow(QWidget):
@@ -20,6 +25,9 @@ class StatusRow(QWidget):
         How good the answer is and how long it took.
     data : QLabel
         The check-ins that it is about, if it is about any.
+    aside : QToolButton
+        How many rows of them were set aside, if any: a click is to show which. They are rows about
+        people, so nothing shows them by itself.
     badge : QLabel
         What must be said of it wherever it is shown; hidden if nothing must.
     """
@@ -34,6 +42,10 @@ class StatusRow(QWidget):
         )
         self.data = QLabel(objectName="muted")
         self.data.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.aside = QToolButton()
+        self.aside.setProperty("quiet", True)
+        self.aside.setToolTip("What was kept of the file, what was set aside and why")
+        self.aside.hide()
         self.badge = QLabel(objectName="badge")
         self.badge.hide()
         line = QHBoxLayout(self)
@@ -42,4 +54,12 @@ class StatusRow(QWidget):
         line.addWidget(self.answer)
         line.addWidget(ActivityBar(activity))
         line.addWidget(self.data, 1)
+        line.addWidget(self.aside)
         line.addWidget(self.badge)
+
+    def show_data(self, title: str, data: CheckinData | None) -> None:
+        """Name check-ins, or none, and say how much of them was set aside."""
+        self.data.setText(title)
+        count = data.report.total_set_aside if data is not None else 0
+        self.aside.setText(f"{count:,} row{'s' * (count != 1)} set aside · Show…")
+        self.aside.setVisible(count > 0)

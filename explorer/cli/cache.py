@@ -1,0 +1,35 @@
+"""The commands about what is kept of check-in files that were opened."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group("cache")
+def cache_command() -> None:
+    """Show or clear what is kept of check-in files, so that they open at once."""
+
+
+@cache_command.command("show")
+def show_command() -> None:
+    """Say how much is kept, and where."""
+    from explorer.checkins import cache_use
+    from explorer.checkins.memory import sized
+    from explorer.engine.folders import checkins_cache
+
+    folder = checkins_cache()
+    use = cache_use(folder)
+    click.echo(f"{sized(use.size)} of {use.files:,} file{'s' * (use.files != 1)} in {folder}")
+
+
+@cache_command.command("clear")
+def clear_command() -> None:
+    """Remove it; what a running program uses, and the check-in files themselves, stay."""
+    from explorer.checkins import cache_size, clear_cache
+    from explorer.checkins.memory import sized
+    from explorer.engine.folders import checkins_cache
+
+    folder = checkins_cache()
+    freed, left = clear_cache(folder), cache_size(folder)
+    stays = f"; {sized(left)} in use stay" if left else ""
+    click.echo(f"{sized(freed)} freed{stays}")

@@ -1,0 +1,100 @@
+"""What is kept of check-in files that were opened: swept at the start, cleared when asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMessageBox
+
+from explorer.engine.folders import checkins_cache
+from explorer.ui.controllers.latest_job import LatestJob
+from explorer.ui.errors import explain
+
+if TYPE_CHECKING:
+    from explorer.checkins import CacheUse
+    from explorer.ui.main_window import MainWindow
+
+
+class CachedCheckins(QObject):
+    """Looks at the disk in a thread and asks before anything that could be wanted goes.
+
+    Attributes
+    ----------
+    question : QMessageBox or None
+        What is asked now.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.question: QMessageBox | None = None
+        self._job = LatestJob("looking after cached check-ins", self)
+        self._job.done.connect(lambda then, found: then(found))
+        self._job.failed.connect(lambda _then, error: window.tell(explain(error, "cache")))
+
+    def sweep(self) -> None:
+        """Remove what programs that were killed left behind; nothing is said of it."""
+
+        def work() -> None:
+            from explorer.checkins.cache import sweep
+
+            sweep(checkins_cache())
+
+        self._job.submit(lambda _nothing: None, work)
+
+    def ask(self) -> None:
+        """Say how much is kept, and ask whether it is to go."""
+
+        def work() -> CacheUse:
+            from explorer.checkins import cache_use
+
+            return cache_use(checkins_cache())
+
+        self._job.submit(self._ask, work)
+
+    def close(self) -> None:
+        """Wait for what runs."""
+        self._job.close()
+
+    def _ask(self, use: CacheUse) -> None:
+        from explorer.checkins.memory import sized
+
+        if not use.size:
+            self._window.say("Nothing is kept of check-ins that were opened.")
+            return
+        files = f"{use.files:,} check-in file{'s' * (use.files != 1)}"
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Clear cached check-ins")
+        box.setText(f"Remove {sized(use.size)} that are kept of {files} opened before?")
+        box.setInformativeText(
+            "The files themselves stay where they are, and so does what is open now. A file that "
+            "is opened again is read anew, which takes longer."
+        )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        clear = box.addButton("Clear", QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        clear.clicked.connect(self._clear)
+        box.finished.connect(self._answered)
+        self.question = box
+        box.open()
+
+    def _answered(self, _code: int) -> None:
+        self.question = None
+
+    def _clear(self) -> None:
+        def work() -> tuple[int, int]:
+            from explorer.checkins import cache_size, clear_cache
+
+            folder = checkins_cache()
+            return clear_cache(folder), cache_size(folder)
+
+        self._job.submit(self._cleared, work)
+
+    def _cleared(self, found: tuple[int, int]) -> None:
+        from explorer.checkins.memory import sized
+
+        freed, left = map(sized, found)
+        stays = f"; {left} stay, in use by check-ins that are open" if found[1] else ""
+        self._window.say(f"{freed} freed{stays}.")

@@ -1,0 +1,101 @@
+"""Clearing what is kept of check-ins, and the row that says that some were set aside."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QMessageBox
+
+from explorer.checkins import cache_size, open_checkins
+from explorer.engine import folders
+from tests.ui.map_desk import made_checkins
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache of this test, with a file in it that nobody has open."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    place = folders.checkins_cache()
+    assert place.is_relative_to(tmp_path / "cache")
+    open_checkins(made_checkins(tmp_path), cache_dir=place).close()
+    return place
+
+
+def test_clearing_says_how_much_asks_and_says_what_was_freed(
+    open_window: Callable, settled: Callable, kept: Path, qtbot, monkeypatch
+) -> None:
+    monkeypatch.setattr(QMessageBox, "exec", lambda *_: pytest.fail("a modal box"))
+    window = open_window(study="heatmap")
+    settled(window)
+    before = cache_size(kept)
+    cached = window.menus.cached
+    action = window.menus.actions["clear-cache"]
+    assert action.text().replace("&", "") == "Clear cached check-ins…"
+    action.trigger()
+    qtbot.waitUntil(lambda: cached.question is not None)
+    assert f"{before / 1e6:,.0f} MB" in cached.question.text() or "kB" in cached.question.text()
+    assert "2 check-in files" in cached.question.text()
+    qtbot.mouseClick(
+        cached.question.button(QMessageBox.StandardButton.Cancel), Qt.MouseButton.LeftButton
+    )
+    assert cached.question is None
+    assert cache_size(kept) == before
+    action.trigger()
+    qtbot.waitUntil(lambda: cached.question is not None)
+    clear = next(b for b in cached.question.buttons() if b.text() == "Clear")
+    qtbot.mouseClick(clear, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "freed" in window.statusBar().currentMessage())
+    # the sample is open and stays
+    assert "in use by check-ins that are open" in window.statusBar().currentMessage()
+    assert 0 < cache_size(kept) < before
+    assert window.data.current.points(window.data.current.extent).rows == window.data.current.rows
+
+
+def test_what_a_kill_left_is_swept_and_what_is_in_use_is_not(
+    open_window: Callable, kept: Path, qtbot
+) -> None:
+    places = {"left": kept / "building-left", "used": kept / "building-used"}
+    scratch = Path(tempfile.gettempdir())
+    places |= {"old": scratch / "privacy-explorer-abcd1234", "mine": scratch / "privacy-explorer-x"}
+    for place in places.values():
+        place.mkdir()
+        (place / "lock").touch()
+        (place / "rows.parquet").write_text("half")
+    with (places["used"] / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        window = open_window(study="itemwise")
+        window.menus.cached.sweep()
+        qtbot.waitUntil(lambda: not places["left"].exists() and not places["old"].exists())
+        window.close()  # waits for the sweep
+        assert places["used"].exists()
+        assert places["mine"].exists()  # named like nothing that we make
+        assert cache_size(kept) > os.path.getsize(places["used"] / "rows.parquet")
+
+
+def test_rows_set_aside_are_counted_in_the_status_row_and_shown_when_asked(
+    open_window: Callable, settled: Callable, tmp_path: Path, qtbot
+) -> None:
+    path = made_checkins(tmp_path)
+    with path.open("a") as file:
+        file.write("3\tyesterday\t48.0\t11.0\t9\n" * 2)
+    window = open_window(study="heatmap", data=path)
+    settled(window)
+    data = window.data.current
+    assert data.report.total_set_aside >= 2
+    assert not [d for d in window.findChildren(QDialog) if d.isVisible()]
+    row = window.status_row
+    assert row.aside.isVisible()
+    assert row.aside.text() == f"{data.report.total_set_aside:,} rows set aside · Show…"
+    qtbot.mouseClick(row.aside, Qt.MouseButton.LeftButton)
+    assert window.data_panel.dialog("report").isVisible()
+    window.data_panel.dialog("report").close()
+    window.session.set_study("itemwise")  # which is about no check-ins
+    assert not row.aside.isVisible()
