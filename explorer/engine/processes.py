@@ -11,13 +11,16 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from explorer.engine.folders import cache_folder
-from explorer.studies.model import Cancelled
+from explorer.studies.model import Cancelled, NoWorker
 
 STALE_GRACE_S = 2.0
 """How long a job that nobody waits for any more may hold up the next one before it is killed."""
+SHARED_MEMORY = Path("/dev/shm")
+"""Where Linux keeps the semaphores without which no worker process can be started."""
 
 
 class WorkerDied(RuntimeError):  # noqa: N818  (an event, told to users as one)
@@ -30,6 +33,7 @@ class HeavyWorker:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._executor: Any = None
+        self._lifeline: tuple[Any, Any] | None = None
         self._stale: list[tuple[Future[Any], float]] = []
         self._closed = False
 
@@ -52,6 +56,8 @@ class HeavyWorker:
             From `check`, or because the worker was closed meanwhile.
         WorkerDied
             If the process ended before it answered.
+        NoWorker
+            If the system doesn't let it start.
         Exception
             Whatever the function raised.
         """
@@ -96,18 +102,27 @@ class HeavyWorker:
     def _start(self) -> Any:
         if self._executor is None:
             from loky import ProcessPoolExecutor
+            from loky.backend import get_context
 
-            # Compiled code is kept between sessions; one BLAS thread, so that the window keeps
-            # the other core.
-            self._executor = ProcessPoolExecutor(
-                max_workers=1,
-                env={
-                    "NUMBA_CACHE_DIR": str(cache_folder() / "compiled"),
-                    "OMP_NUM_THREADS": "1",
-                    "OPENBLAS_NUM_THREADS": "1",
-                    "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
-                },
-            )
+            try:
+                # This process holds the end that is written to, which nobody does: the system
+                # closes it however this process ends, and the worker ends with it.
+                self._lifeline = get_context().Pipe(duplex=False)
+                # Compiled code is kept between sessions; one BLAS thread, so that the window keeps
+                # the other core.
+                self._executor = ProcessPoolExecutor(
+                    max_workers=1,
+                    initializer=end_with,
+                    initargs=(self._lifeline[0],),
+                    env={
+                        "NUMBA_CACHE_DIR": str(cache_folder() / "compiled"),
+                        "OMP_NUM_THREADS": "1",
+                        "OPENBLAS_NUM_THREADS": "1",
+                        "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
+                    },
+                )
+            except OSError as error:
+                raise NoWorker(_why_not(error)) from error
         return self._executor
 
     def _outcome(self, future: Future[Any]) -> Any:
@@ -124,6 +139,39 @@ class HeavyWorker:
                 "the worker process ended before it answered (out of memory, or killed); "
                 "try a coarser resolution"
             ) from error
+
+
+def end_with(lifeline: Any) -> None:
+    """Let this process be ended by the system once a pipe's other end is closed.
+
+    SIGIO's default is the end of the process, whatever that is doing: a thread that waits would
+    not wake up while compiled code holds the interpreter's lock.
+    """
+    if not hasattr(os, "O_ASYNC"):
+        return
+    import fcntl
+
+    global _held
+    _held = lifeline  # collected, it would be closed
+    place = lifeline.fileno()
+    fcntl.fcntl(place, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(place, fcntl.F_SETFL, fcntl.fcntl(place, fcntl.F_GETFL) | os.O_ASYNC)
+    if lifeline.poll():  # closed already
+        os._exit(1)
+
+
+_held: Any = None
+
+
+def _why_not(error: OSError) -> str:
+    """Return why the worker process does not start, and what to do."""
+    why = (error.strerror or str(error)).lower()
+    if os.access(SHARED_MEMORY, os.W_OK):
+        return f"the process for long computations can't start: {why}"
+    return (
+        f"the process for long computations can't start, because nothing can be written to "
+        f"{SHARED_MEMORY} ({why}); make it writable, in a container by mounting a tmpfs there"
+    )
 
 
 def _wait(future: Future[Any], seconds: float) -> None:

@@ -6,6 +6,7 @@ Apart from the study itself, so that the window can show its parameters without 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from explorer.studies.heatmap_mechanisms import (
     run_mechanism,
     true_map,
 )
-from explorer.studies.model import Context, Fidelity, Readout, Request, Result, Surface
+from explorer.studies.model import Context, Fidelity, NoWorker, Readout, Request, Result, Surface
 
 LARGEST_EXACT = 256
 """Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the
@@ -103,7 +104,15 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     for name, function, arguments, last in _refinements(1 << level):
         watch.resume()
         note = "" if function is exact_distance or not last else said.INTERVAL_ONLY
-        unit &= context.heavy(function, p, q, *arguments)
+        try:
+            unit &= context.heavy(function, p, q, *arguments)
+        except NoWorker as error:
+            # The map is drawn all the same, and the distance lies in what is known already.
+            why = f"The distance is an interval only: {error}."
+            metrics = _metric_readouts(agreement, unit, km, why)
+            first = replace(first, notes=(*first.notes, why))
+            yield _with(first, plain, metrics, watch, Fidelity.FULL, complete=True)
+            return
         watch.lap(name)
         metrics = _metric_readouts(agreement, unit, km)
         yield _with(first, plain, metrics, watch, Fidelity.COARSE, complete=False)

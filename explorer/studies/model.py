@@ -46,6 +46,7 @@ __all__ = [
     "Guarantee",
     "Kind",
     "Mark",
+    "NoWorker",
     "Origin",
     "Parameter",
     "Quantity",
@@ -76,6 +77,10 @@ class Cancelled(Exception):  # noqa: N818  (the standard word of the field for i
     """The work is no longer wanted."""
 
 
+class NoWorker(RuntimeError):  # noqa: N818  (told to users as what there is not)
+    """The system lets no worker process start; the message says why and what to do."""
+
+
 class Context(Protocol):
     """What a running study may ask of whoever runs it."""
 
@@ -86,6 +91,11 @@ class Context(Protocol):
         """Run a module-level function in a worker process and wait, raising `Cancelled` if told to.
 
         For what may not run in the window's process: cvxpy, numba, seconds of pure Python.
+
+        Raises
+        ------
+        NoWorker
+            If there can be no such process.
         """
 
     def checkins(self, selection: Selection) -> Any:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+from explorer.engine.host import Host
 
 
 def add(a: int, b: int) -> int:
@@ -33,3 +37,14 @@ def never_ends(_host: object, _subject: object, check: Callable[[], None]) -> No
     while True:
         check()
         time.sleep(0.01)
+
+
+def hold_up(sign: str) -> None:
+    """Write a file, then hold the interpreter's lock in compiled code for years."""
+    Path(sign).touch()
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def held_up(host: Host, sign: str, _check: Callable[[], None]) -> None:
+    """Let the worker of this process hold its lock."""
+    host.worker.call(hold_up, (sign,), lambda: None)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from explorer.engine import processes
 from explorer.engine.processes import HeavyWorker, WorkerDied
-from explorer.studies.model import Cancelled
+from explorer.studies.model import Cancelled, NoWorker
 from tests.engine import jobs
 from tests.waiting import time_limit
 
@@ -56,3 +59,20 @@ def test_a_closed_worker_cancels(worker: HeavyWorker) -> None:
     worker.close()
     with pytest.raises(Cancelled):
         worker.call(jobs.add, (1, 1), never)
+
+
+def test_no_shared_memory_is_said_with_what_to_do(
+    worker: HeavyWorker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refused(**_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("loky.ProcessPoolExecutor", refused)
+        patch.setattr(processes, "SHARED_MEMORY", tmp_path / "none")
+        with pytest.raises(NoWorker, match=r"none \(read-only file system\); make it writable"):
+            worker.call(jobs.add, (1, 1), never)
+        patch.setattr(processes, "SHARED_MEMORY", tmp_path)
+        with pytest.raises(NoWorker, match=r"can't start: read-only file system$"):
+            worker.call(jobs.add, (1, 1), never)
+    assert worker.call(jobs.add, (1, 1), never) == 2

@@ -24,6 +24,7 @@ from explorer.studies.model import (
     Cancelled,
     Fidelity,
     Kind,
+    NoWorker,
     Origin,
     Request,
     Result,
@@ -507,6 +508,25 @@ def test_whole_counts_are_nearly_exact_at_a_large_epsilon() -> None:
     assert any("counts once" in note for note in whole.notes)
     assert any("once" in c.text for c in whole.conditions)
     assert whole.readout("emd").high < paper.readout("emd").low
+
+
+class NoWorkerContext(FakeContext):
+    """A system that lets no process start."""
+
+    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        raise NoWorker("nothing can be written to /dev/shm")
+
+
+def test_without_a_worker_the_map_is_drawn_and_the_distance_stays_an_interval() -> None:
+    last = answers(request_for(fidelity=Fidelity.FULL), NoWorkerContext(FakeData()))[-1]
+    assert last.complete
+    assert [s.key for s in last.surfaces] == ["true", "private"]
+    distance = next(r for r in last.readouts if r.key == "emd")
+    assert distance.low < distance.high
+    assert "/dev/shm" in distance.note
+    assert any("/dev/shm" in note for note in last.notes)
+    with pytest.raises(NoWorker):  # what can't be drawn without it
+        answers(request_for(backend="cvxpy"), NoWorkerContext(FakeData()))
 
 
 def test_large_maps_end_with_an_interval() -> None:

@@ -1,0 +1,101 @@
+"""Whatever way this program ends, nothing that it started is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.waiting import time_limit, wait_until
+
+BUSY = """
+import os, sys, threading, time
+from explorer.engine.apart import AnswersApart
+from explorer.engine.host import Host
+from tests.engine.jobs import held_up, hold_up
+
+host = Host()
+host.apart = AnswersApart(host)
+signs = [sys.argv[1] + "/here", sys.argv[1] + "/apart"]
+for call in (lambda: host.worker.call(hold_up, (signs[0],), int),
+             lambda: host.apart.call(held_up, (signs[1],), int)):
+    threading.Thread(target=call, daemon=True).start()
+time.sleep(600)
+"""
+"""Two processes that compute, one of them with a worker, and both workers hold their lock."""
+
+
+@pytest.fixture
+def started() -> Iterator[list[psutil.Process]]:
+    """Processes that are gone after the test, whatever it found."""
+    processes: list[psutil.Process] = []
+    yield processes
+    for process in processes:
+        if process.is_running():
+            process.kill()
+
+
+def _alive(processes: list[psutil.Process]) -> list[str]:
+    return [
+        " ".join(p.cmdline())
+        for p in processes
+        if p.is_running() and p.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+def _killed(process: subprocess.Popen[bytes], started: list[psutil.Process]) -> list[str]:
+    """Kill a process hard; return what is left of its children after some seconds."""
+    started += psutil.Process(process.pid).children(recursive=True)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_until(lambda: not _alive(started), 10)
+    return _alive(started)
+
+
+def test_workers_end_with_a_killed_program_in_the_middle_of_compiled_code(
+    tmp_path: Path, started: list[psutil.Process]
+) -> None:
+    process = subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path)])
+    started.append(psutil.Process(process.pid))
+    both = tmp_path / "here", tmp_path / "apart"
+    assert wait_until(lambda: all(path.exists() for path in both), 60)
+    assert _killed(process, started) == []
+    assert len(started) >= 4  # the program, the process that computes, a worker each
+
+
+def test_nothing_is_left_of_a_window_killed_hard(
+    tmp_path: Path, started: list[psutil.Process]
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "explorer", "window", "--study", "heatmap"],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_STATE_HOME": str(tmp_path)},
+        stderr=subprocess.DEVNULL,
+    )
+    this = psutil.Process(process.pid)
+    started.append(this)
+
+    def computing() -> bool:
+        said = [" ".join(p.cmdline()) for p in this.children(recursive=True)]
+        return any("apart_process" in s for s in said) and any("popen_loky" in s for s in said)
+
+    assert wait_until(computing, 60)
+    assert _killed(process, started) == []
+
+
+def test_the_program_ends_as_usual_while_workers_compute(
+    tmp_path: Path, started: list[psutil.Process]
+) -> None:
+    waiting = "while not all(map(os.path.exists, signs)): time.sleep(0.05)\nhost.close()"
+    code = BUSY.replace("time.sleep(600)", waiting)
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    started.append(psutil.Process(process.pid))
+    assert wait_until((tmp_path / "here").exists, 60)
+    started += psutil.Process(process.pid).children(recursive=True)
+    assert process.wait(time_limit(60)) == 0
+    assert wait_until(lambda: not _alive(started), 10), _alive(started)
