@@ -32,8 +32,10 @@ _NEGLIGIBLE = 42.0
 """Numbers of clones whose summands are below e^−42 of the largest are left out."""
 _SOME, _MANY = 25.0, 200.0
 """Deviations of the number of clones from which on the corners of δ are small, and very small."""
-_RAISED = 1e-10, 1e-9
-"""By how much of itself ε is then raised, for a last small step that is saved."""
+_RAISED = 1e-12, 1e-10, 1e-9
+"""By how much of itself ε is raised: for rounding, and for a last small step that is saved where
+corners are small and where they are very small. Newton's steps end from below, and near ε₀, where
+ln δ falls without end, some 1e-14 too early."""
 
 _Slopes = tuple[FloatArray, FloatArray]
 
@@ -87,8 +89,8 @@ class ClonePair:
     def epsilon(self, delta: ArrayLike) -> FloatArray:
         """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ (1-dimensional).
 
-        To 1e-12 of itself; up to 2e-10 above it where the number of clones varies by more than
-        25, and up to 2e-9 from 200 on.
+        Never below it, and up to 2e-12 of itself above; up to 2e-10 where the number of clones
+        varies by more than 25, and up to 2e-9 from 200 on.
         """
         d = np.atleast_1d(np.asarray(delta, dtype=float))
         return clone_epsilons(*self._like(d), d)
@@ -192,8 +194,8 @@ def clone_epsilons(
 ) -> FloatArray:
     """Return the smallest ε ≥ 0 with δ(ε) ≤ δ of a crowd each; as `clone_deltas`.
 
-    To 1e-12 of itself; up to 2e-10 above it where the number of clones varies by more than 25,
-    and up to 2e-9 from 200 on.
+    Never below it, and up to 2e-12 of itself above; up to 2e-10 where the number of clones varies by
+    more than 25, and up to 2e-9 from 200 on.
     """
 
     def evaluate(rows: Any, eps: FloatArray) -> _Slopes:
@@ -386,7 +388,6 @@ def _inverted(
     tiny = np.flatnonzero((eps > 0) & (eps < 1e-9 * eps0))
     if tiny.size:  # on the way to a δ(0) that was not asked for
         eps[tiny] *= evaluate(tiny, np.zeros(tiny.size))[0] > delta[tiny]
-    raised = np.where(many, _RAISED[1], np.where(some, _RAISED[0], 0.0))
-    # The double below the true ε is no upper bound; near ε₀, δ tells the two apart.
-    up = np.where(eps > 0, np.nextafter(eps * (1 + raised), np.inf), 0.0)
-    return np.asarray(np.minimum(up, eps0))
+    raised = np.where(many, _RAISED[2], np.where(some, _RAISED[1], _RAISED[0]))
+    # Anything below the true ε is no upper bound; ε₀ always is one.
+    return np.asarray(np.minimum(eps * (1 + raised), eps0))

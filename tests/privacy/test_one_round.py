@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
@@ -67,6 +67,20 @@ def test_below_every_bound_for_all_randomisers():
         for variant in ("2021", "2023"):
             assert np.all(lower <= shuffled_epsilon(eps0, k, 1e-6, variant) * (1 + 1e-9))
     assert rdp.randomised_response_round_epsilon(0.0, 5, 5, 1e-6) == 0
+
+
+@given(
+    st.floats(1e-3, 16),
+    st.integers(1, 20_000),
+    st.floats(-300, -0.01),
+    st.sampled_from(["2021", "2023"]),
+)
+@example(1.0, 10, -30.0, "2021")
+def test_the_clones_bound_is_nowhere_below_randomised_response(eps0, n, power, variant):
+    """Not by a rounding either: where δ is small both are ε₀, up to its last digits."""
+    delta = 10.0**power
+    lower = rdp.randomised_response_round_epsilon(eps0, n, n, delta)
+    assert lower <= shuffled_epsilon(eps0, n, delta, variant) <= eps0
 
 
 def test_the_closed_form_ignored_condition_is_unsound():

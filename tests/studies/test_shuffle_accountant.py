@@ -373,10 +373,27 @@ def test_why_accountants_differ_is_said_with_the_ratio_here(study):
     said = " ".join(final.guarantee.differences)
     assert "lies above the numerical upper bound" in said
     assert re.search(r"Here it is 2\.0[23] times Theorem 1", said)
-    assert "2021 clones need no such assumption" not in said
+    assert "both analyses of the clones, 2021 and 2023, need one common" in said
     renyi = ask(study, "lam", 2, 100, 3, what="rdp")[-1]
     assert renyi.guarantee.differences
     assert "Rényi DP" in renyi.guarantee.replace_one
+
+
+def test_no_choice_of_clones_does_without_a_common_randomiser(study):
+    """With n = 2, k = 1 and different randomisers both analyses are broken: the sample shows."""
+    (choice,) = (p for p in study.parameters if p.key == "clones")
+    assert not any("randomiser" in name for _, name in choice.choices)
+    assert "both need one common" in choice.help
+    (assumed,) = (a for a in study.page.assumptions if "one ε₀-LDP randomiser" in a)
+    assert "neither clones 2021 nor 2023" in assumed
+    (erratum,) = (e for e in study.page.errata if "2208.04591" in e)
+    assert "with sampling (k < n) both need the common randomiser" in erratum
+    for variant, _ in choice.choices:
+        final = ask(study, clones=variant)[-1]
+        assert "one common" in str(curves(final)["clones_numerical"].reference)
+        conditions = [c for c in final.conditions if "use one ε₀-LDP randomiser" in c.text]
+        assert len(conditions) == 1
+        assert conditions[0].of_guarantee
 
 
 def test_the_papers_factor_is_said_at_its_own_setting_alone(study):

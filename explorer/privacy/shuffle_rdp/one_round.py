@@ -89,7 +89,9 @@ class RandomisedResponseRound:
                 self._x[j] > -0.5, -np.log1p(np.clip(near, -0.9, 0.0)), -np.log(np.minimum(far, 1))
             )
         down = np.where(head > target, down, 0.0)
-        return np.asarray(np.where(target >= 1, 0.0, np.maximum(up, down)) + 0.0)
+        # Rounding may lead past ε₀, which no bound exceeds.
+        found = np.minimum(np.maximum(up, down), self._eps0)
+        return np.asarray(np.where(target >= 1, 0.0, found) + 0.0)
 
 
 def randomised_response_round_epsilon(

@@ -25,7 +25,9 @@ PAGE = Page(
     ),
     assumptions=(
         "Neighbouring data sets differ by replacing one client's record; n is public.",
-        "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only.",
+        "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only. Where "
+        "k < n clients are sampled no curve does without it, neither clones 2021 nor 2023: with "
+        "different randomisers the messages may tell who was sampled.",
         "Every round samples k of n clients afresh, without replacement, and who was sampled "
         "stays secret.",
         "The shuffler is trusted: it forgets who sent what.",
@@ -105,6 +107,9 @@ PAGE = Page(
         "the MNIST experiment could not be reproduced.",
         "The 2023 analysis of the clones (p = 2/(e^ε₀+1)) has an erratum in its general proof "
         "(arXiv 2208.04591); we offer it for one common, non-adaptive randomiser, for which it "
-        "holds, and take the 2021 analysis (p = e^−ε₀) unless told otherwise.",
+        "holds, and take the 2021 analysis (p = e^−ε₀) unless told otherwise. That one holds for "
+        "any ε₀-LDP randomisers, but only where everybody is shuffled; with sampling (k < n) both "
+        "need the common randomiser: with n = 2, k = 1 and a client whose message is always the "
+        "same, hers tells that the other was not sampled.",
     ),
 )

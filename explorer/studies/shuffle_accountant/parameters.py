@@ -45,11 +45,12 @@ PARAMETERS = (
     ),
     Parameter(
         "clones", "", "clones analysis",
-        "Which analysis of the clones the numerical comparator uses.",
+        "Which analysis of the clones the numerical curves use. Where clients are sampled both need "
+        "one common, non-adaptive randomiser a round.",
         Kind.CHOICE, Clones.PUBLISHED.value,
         choices=(
-            (Clones.PUBLISHED.value, "2021, every randomiser"),
-            (Clones.STRONGER.value, "2023, one common randomiser"),
+            (Clones.PUBLISHED.value, "2021, as published"),
+            (Clones.STRONGER.value, "2023, sharper"),
         ),
         quantities=("eps",),
     ),

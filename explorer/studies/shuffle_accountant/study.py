@@ -172,7 +172,7 @@ class ShuffleAccountant:
             known = {r.key: r.value for r in readouts if r.value is not None}
             more["readouts"] = readouts
             if full.guarantee is not None:
-                told = said.differences(known, request["clones"], _is_figure_2a(points.at(-1)))
+                told = said.differences(known, _is_figure_2a(points.at(-1)))
                 guarantee = replace(full.guarantee, differences=told)
                 if "numerical_upper" in known:
                     delta = float(points.delta[-1])
@@ -264,7 +264,7 @@ class ShuffleAccountant:
                 float(point.local),
                 order if best == "theorem1" else None,
                 float(point.sampled * point.rounds / point.clients),
-                said.differences(here, variant.value, _is_figure_2a(point)),
+                said.differences(here, _is_figure_2a(point)),
             ),
         }
 

@@ -34,7 +34,8 @@ UNAMPLIFIED = Reference(
 NUMERICAL = {
     Clones.PUBLISHED: Reference(
         "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
-        "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4",
+        "one common, non-adaptive randomiser where k < n; with Ullman 2017 and Kairouz, Oh & "
+        "Viswanath 2015, Theorem 3.4",
     ),
     Clones.STRONGER: Reference(
         "Feldman, McMillan & Talwar 2023", "Theorem 3.1, evaluated exactly",
@@ -214,15 +215,13 @@ def renyi_guarantee(
     )
 
 
-def differences(here: Mapping[str, float], variant: str, figure_2a: bool) -> tuple[str, ...]:
+def differences(here: Mapping[str, float], figure_2a: bool) -> tuple[str, ...]:
     """Return why the accountants shown differ, with the ratios at the sliders' values.
 
     Parameters
     ----------
     here : mapping
         ε of every curve that has one here, by its key.
-    variant : str
-        Which analysis of the clones is chosen.
     figure_2a : bool
         Whether this is the setting of Figure 2 (a) at its last round.
     """
@@ -258,11 +257,11 @@ def differences(here: Mapping[str, float], variant: str, figure_2a: bool) -> tup
             f"rounds instead of bounding its moments: {_as_large(share)} Theorem 1 here. Between "
             "it and the 2RR lower bound lies what the worst randomiser leaks."
         )
-        if variant == Clones.STRONGER.value:
-            out.append(
-                "With the 2023 clones it holds if all clients use one common, non-adaptive "
-                "randomiser; the 2021 clones need no such assumption."
-            )
+        out.append(
+            "Where clients are sampled (k < n) both analyses of the clones, 2021 and 2023, need "
+            "one common, non-adaptive randomiser a round; where all are shuffled only that of 2023 "
+            "does."
+        )
         above = here["lower_rdp"] > here["numerical_upper"]
         out.append(
             "The curve made of the RDP lower bound is not a lower bound on ε, because Lemma 1 "
