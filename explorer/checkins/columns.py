@@ -9,9 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from explorer.checkins.errors import printable
 from explorer.checkins.model import Mapping, Preview, Reason
 
 Rows = Sequence[Sequence[str]]
+
+_BLANKS = " \t\n\v\f\r"
+"""What the reader allows beside a number; Python's own notion has separators such as U+001F too."""
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "user": ("user", "userid", "uid", "useridentifier", "username", "person", "personid", "member"),
@@ -70,7 +74,7 @@ def number(text: str, decimal: str = ".") -> float | None:
     """Return the number a field holds, or None."""
     if not _NUMBERS[decimal].fullmatch(text):
         return None
-    return float(text.strip().replace(decimal, "."))
+    return float(text.strip(_BLANKS).replace(decimal, "."))
 
 
 def decimal_sign(rows: Rows, delimiter: str) -> str:
@@ -102,7 +106,7 @@ def bad_cells(row: Sequence[str], mapping: Mapping, decimal: str = ".") -> dict[
     bad: dict[int, str] = {}
 
     def cell(column: int) -> str:
-        return row[column].strip() if column < len(row) else ""
+        return row[column].strip(_BLANKS) if column < len(row) else ""
 
     if mapping.user is not None and not cell(mapping.user):
         bad[mapping.user] = "no user"
@@ -329,8 +333,8 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
             continue
         for row in preview.rows:
             if column in bad_cells(row, mapping, preview.dialect.decimal):
-                text = row[column][:40] if column < len(row) else ""
-                name = preview.columns[column]
+                text = printable(row[column][:40]) if column < len(row) else ""
+                name = printable(preview.columns[column][:40])
                 return f": the column “{name}” holds “{text}”, where {worst.sentence}"
     return ""
 
@@ -347,8 +351,8 @@ def mapping_problems(
         bad = [t for t in texts if not reads_time(t, mapping.time_format, decimal)]
         if len(bad) > len(texts) / 2:
             found.append(
-                f"The column “{columns[mapping.time]}” holds no times that can be read, such as "
-                f"“{bad[0][:40]}”: choose another one, or none."
+                f"The column “{printable(columns[mapping.time][:40])}” holds no times that can be "
+                f"read, such as “{printable(bad[0][:40])}”: choose another one, or none."
             )
     return found
 

@@ -14,6 +14,11 @@ def shown_name(path: Path) -> str:
     """Return a file's name as it can be shown, printed and stored: one line of valid UTF-8."""
     name = path.name or str(path)
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """Return a text of a file as it can be shown: on one line, control characters marked."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 

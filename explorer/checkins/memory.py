@@ -23,7 +23,7 @@ def database_bytes() -> int:
 
     Free is what the machine has, or the container or the limits of this process if that is less.
     """
-    free = min(_free_in_machine(), *_free_in_groups(), *_free_in_process())
+    free = min([_free_in_machine(), *_free_in_groups(), *_free_in_process()])
     return min(max(free // SHARE, LEAST), MOST)
 
 

@@ -1,10 +1,10 @@
 """One pass over a file's lines: fingerprint, count, and what a CSV reader can't be trusted with.
 
 DuckDB's reader skips blank lines, replaces invalid bytes, splits at stray carriage returns and
-loses lines longer than its buffer. This pass finds every such line by itself, so that line numbers
-and counts never depend on the reader. A file without such lines is read where it is; otherwise a
-copy without them is written on the way. What is remembered of a line is a few bytes, since there
-may be as many such lines as there are lines.
+loses lines longer than its buffer, and the row behind a megabyte of blank lines. This pass finds
+every such line by itself, so that line numbers and counts never depend on the reader. A file
+without such lines is read where it is; otherwise a copy without them is written on the way. What is
+remembered of a line is a few bytes, since there may be as many such lines as there are lines.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ EXAMPLE_LENGTH = 500
 
 WIDE = 64
 """Fields of a line above which the pass counts them, so that the reader need not split them all."""
+
+MOST_BLANK = 1000
+"""Blank lines that a block without anything else may have where the reader sees it."""
 
 _STRAY_CR = re.compile(rb"\r(?!\n)")
 
@@ -70,6 +73,8 @@ class Scan:
         Physical lines; a last line without an end counts.
     blank : LineRanges
         Lines with nothing on them.
+    dropped : LineRanges
+        Those of them that are not in a copy.
     odd : OddLines
         Lines that must not reach the reader.
     joined : LineRanges
@@ -88,6 +93,7 @@ class Scan:
 
     lines: int = 0
     blank: LineRanges = field(default_factory=LineRanges)
+    dropped: LineRanges = field(default_factory=LineRanges)
     odd: OddLines = field(default_factory=OddLines)
     joined: LineRanges = field(default_factory=LineRanges)
     header: int = 0
@@ -105,7 +111,7 @@ class Scan:
 
     def not_copied(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of the lines below the names that a copy lacks."""
-        return merged(self.odd.ranges, self.joined)
+        return merged(self.odd.ranges, self.joined, self.dropped)
 
 
 class Copy(Protocol):
@@ -169,10 +175,17 @@ class LineScanner:
             self._feed_lines(block)
             return
         ends = np.frombuffer(block, np.uint8) == ord("\n")
+        lines = int(np.count_nonzero(ends)) + (not block.endswith(b"\n"))
         if ends[0] or np.any(ends[1:] & ends[:-1]) or b"\r" in block:
             blank = np.flatnonzero(_blank(block, np.flatnonzero(ends)))
             scan.blank.add_many(blank + (scan.lines + 1))
-        scan.lines += int(np.count_nonzero(ends)) + (not block.endswith(b"\n"))
+            if blank.size == lines:  # of so many in a row the reader would lose the next one
+                if self._copy is None and lines > MOST_BLANK:
+                    raise CopyNeeded
+                if self._copy is not None:
+                    scan.dropped.add_many(blank + (scan.lines + 1))
+                    block = b""
+        scan.lines += lines
         if self._copy is not None and self._dialect.quoted:
             block = block.replace(self._delimiter, FIELD_SEPARATOR.encode())
         self._pass_on(block)
@@ -285,7 +298,7 @@ class LineScanner:
 
     def _blank(self, number: int) -> None:
         self._scan.blank.add(number)
-        self._pass_on(b"\n")
+        self._scan.dropped.add(number)
 
     def _pass_on(self, text: bytes) -> None:
         self._offset += len(text)

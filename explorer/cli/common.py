@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 TABLE_FORMATS = (".csv", ".json")
 COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight")
+NEEDED_ROLES = ("user", "lat", "lon")
 
 
 def parse_region(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
@@ -49,10 +50,10 @@ def parse_region(_ctx: click.Context, _option: click.Parameter, raw: str | None)
         raise click.BadParameter(str(error)) from error
 
 
-def parse_pair(text: str, option: str) -> tuple[str, str]:
-    """Split ``KEY=VALUE``, or say which option has something else."""
+def parse_pair(text: str, option: str, empty: bool = False) -> tuple[str, str]:
+    """Split ``KEY=VALUE``, perhaps without a value, or say which option has something else."""
     key, separator, value = text.partition("=")
-    if not (separator and key and value):
+    if not (separator and key and (value or empty)):
         raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint=option)
     return key.strip(), value.strip()
 
@@ -89,14 +90,22 @@ def check_output(output: Path | None, allowed: tuple[str, ...]) -> None:
 def parse_columns(
     _ctx: click.Context, _option: click.Parameter, raw: str | None
 ) -> dict[str, str] | None:
-    """Return role → column name or number from ``user=id,lat=3`` (an option's callback)."""
+    """Return role → column name or number from ``user=id,lat=3`` (an option's callback).
+
+    ``time=`` leaves the times out: the name is then empty.
+    """
     if raw is None:
         return None
-    named = dict(parse_pair(item, "--columns") for item in raw.split(","))
+    named = dict(parse_pair(item, "--columns", empty=True) for item in raw.split(","))
     unknown = sorted(set(named) - set(COLUMN_ROLES))
     if unknown:
         raise click.BadParameter(
             f"{', '.join(unknown)}: columns can hold {', '.join(COLUMN_ROLES)}"
+        )
+    needed = [role for role in NEEDED_ROLES if named.get(role) == ""]
+    if needed:
+        raise click.BadParameter(
+            f"{needed[0]}= names no column; a check-in needs {', '.join(NEEDED_ROLES)}"
         )
     return named
 
@@ -111,7 +120,7 @@ def open_file(
     CheckinError
         Naming the file, what is wrong with it and what to do.
     """
-    from explorer.checkins import open_checkins
+    from explorer.checkins import MappingNeeded, open_checkins
     from explorer.engine.folders import checkins_cache
     from explorer.geography.region import Region
     from explorer.resources import resource_path, samples
@@ -128,6 +137,10 @@ def open_file(
             progress=progress,
             known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
         )
+    except MappingNeeded as error:
+        raise ValueError(
+            f"{error} Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
+        ) from error
     finally:
         if progress is not None:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -138,11 +151,14 @@ def open_file(
 def _mapping(file: Path, columns: dict[str, str]) -> Mapping:
     """Return the guessed mapping of a file with the named columns put right."""
     from explorer.checkins import sniff
+    from explorer.checkins.columns import with_columns
 
     preview = sniff(file)
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, int | None] = {}
     for role, name in columns.items():
-        if name in preview.columns:
+        if not name:
+            chosen[role] = None
+        elif name in preview.columns:
             chosen[role] = preview.columns.index(name)
         elif name.isdecimal() and 1 <= int(name) <= len(preview.columns):
             chosen[role] = int(name) - 1
@@ -151,7 +167,7 @@ def _mapping(file: Path, columns: dict[str, str]) -> Mapping:
                 f"{file.name}: there is no column {name!r} for {role}; there are "
                 + ", ".join(preview.columns)
             )
-    return replace(preview.mapping, **chosen)
+    return with_columns(preview, chosen)
 
 
 def _show_progress(progress: Progress) -> None:

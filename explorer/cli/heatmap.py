@@ -104,7 +104,7 @@ def _option(p: Parameter) -> click.Option:
     callback=parse_columns,
     metavar="ROLE=COLUMN,…",
     help="Which column holds what, by name or number from 1, where the guess is wrong: "
-    "user, time, lat, lon, location, weight.",
+    "user, time, lat, lon, location, weight. Nothing behind the = leaves that out: time=.",
 )
 @click.option(
     "--output",

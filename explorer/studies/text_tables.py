@@ -97,9 +97,10 @@ class Dialect:
         if _NUMBERS[self.decimal].fullmatch(kept):
             if self.number(kept) is not None:
                 return ""
+            shown = kept if len(kept) <= 40 else f"{kept[:40]}…"
             if abs(float(kept.replace(",", "."))) > 1:
-                return f"{kept} is too large (at most 1e100)"
-            return f"{kept} is too small (at least 1e-100, or 0)"
+                return f"{shown} is too large (at most 1e100)"
+            return f"{shown} is too small (at least 1e-100, or 0)"
         if self.decimal == "." and _NUMBERS[","].fullmatch(kept):
             if self.delimiter == ",":
                 return f"{text!r} has a decimal comma; between commas write a decimal point"

@@ -305,3 +305,40 @@ def test_the_curator_is_told_what_a_sample_costs(
     printed = json.loads(capsys.readouterr().out)
     chosen = printed["recipe"]["selection"]
     assert (chosen["region_from"], chosen["time_from"]) == ("public", "public")
+
+
+def test_an_empty_column_leaves_the_times_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "minutes.csv"
+    rows = "".join(f"{i % 5},{i},{-34 - i / 100},{18 + i / 100}\n" for i in range(30))
+    path.write_text("user,time,lat,lon\n" + rows)
+    asked = ["heatmap", str(path), "--resolution", "32", "--quiet"]
+    assert run(asked) == 1
+    said = capsys.readouterr().err
+    assert "the column “time” holds “0”" in said
+    assert "--columns" in said
+    assert "time=, leaves it out" in said
+    assert run([*asked, "--columns", "time="]) == 0
+    assert "30 kept of 30" in capsys.readouterr().out
+    assert run([*asked, "--columns", "lat="]) == 2
+    assert "lat= names no column" in capsys.readouterr().err
+
+
+def test_the_cache_is_shown_and_cleared(
+    tiny_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert run(["cache", "show"]) == 0
+    assert "0 kB of 0 files in " in capsys.readouterr().out
+    assert run(["heatmap", str(tiny_file), *SMALL]) == 0
+    capsys.readouterr()
+    assert run(["cache", "show"]) == 0
+    assert re.search(r"^\d+ kB of 1 file in .*checkins$", capsys.readouterr().out)
+    assert run(["cache", "clear"]) == 0
+    assert re.search(r"^\d+ kB freed$", capsys.readouterr().out)
+    assert run(["cache", "show"]) == 0
+    assert "0 kB of 0 files" in capsys.readouterr().out

@@ -198,7 +198,7 @@ class DataController(QObject):
             if job.sample is not None:
                 path = stack.enter_context(resource_path(job.sample.file))
             elif job.mapping is None:
-                preview = sniff(path)
+                preview = sniff(path, cancelled=stop.is_set)
                 sure = preview.confidence >= SURE and (
                     preview.format is Format.SNAP or preview.has_header
                 )

@@ -1,0 +1,125 @@
+"""Which column is which: what is doubtful is said, with the column's name and what stands in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from explorer.checkins import Mapping, MappingNeeded, Preview, Reason, open_checkins, sniff
+from explorer.checkins.columns import with_columns
+
+Write = Callable[..., Path]
+ROWS = 60
+
+
+def table(time: Callable[[int], str], delimiter: str = ",", decimal: str = ".") -> str:
+    lines = [delimiter.join(("user", "time", "lat", "lon"))]
+    for i in range(ROWS):
+        place = f"{40 + i / 1000:.3f}", f"{-73 - i / 1000:.3f}"
+        lines.append(
+            delimiter.join((f"u{i % 7}", time(i), *(p.replace(".", decimal) for p in place)))
+        )
+    return "\n".join(lines)
+
+
+def iso(i: int) -> str:
+    return f"2010-01-{1 + i % 28:02d}T12:00:00Z"
+
+
+def minutes(i: int) -> str:
+    return str(37 * i % 1440)
+
+
+def test_minutes_of_the_day_are_no_time_that_can_be_read(write: Write) -> None:
+    path = write(table(minutes), "minutes.csv")
+    preview = sniff(path)
+    assert preview.confidence == 0
+    assert any("“time” holds no times that can be read, such as “0”" in p for p in preview.problems)
+    with pytest.raises(MappingNeeded, match=r"minutes\.csv: .*the column “time” holds “0”"):
+        open_checkins(path, cache_dir=None)
+    with open_checkins(path, with_columns(preview, {"time": None}), cache_dir=None) as data:
+        assert data.rows == ROWS
+        assert not data.has_times
+
+
+def test_a_column_chosen_for_the_time_is_read_as_it_is_spelt(write: Write) -> None:
+    lines = table(minutes).split("\n")
+    lines = [f"{line},{1_262_304_000 + 60 * i}" for i, line in enumerate(lines)]
+    lines[0] = "user,minute,lat,lon,stamp"
+    preview = sniff(write("\n".join(lines), "stamp.csv"))
+    assert with_columns(preview, {"time": 4}).time_format == "epoch_s"
+    assert with_columns(preview, {"time": None}).time is None
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_decimal_commas(write: Write, delimiter: str, decimal: str) -> None:
+    path = write(table(iso, delimiter, decimal), "decimal.csv")
+    preview = sniff(path)
+    assert (preview.delimiter, preview.dialect.decimal) == (delimiter, decimal)
+    assert preview.confidence == 1
+    with open_checkins(path, cache_dir=None) as data:
+        assert data.rows == ROWS
+        assert data.extent == pytest.approx((40.0, -73.059, 40.059, -73.0))
+
+
+@pytest.mark.parametrize("text", ["1.234,5", "40.5", "4_0,5", "1,2,3"])
+def test_other_spellings_beside_decimal_commas_are_set_aside(write: Write, text: str) -> None:
+    rows = table(iso, ";", ",") + f"\nu1;{iso(3)};{text};1,5"
+    with open_checkins(write(rows, "decimal.csv"), cache_dir=None) as data:
+        assert data.rows == ROWS
+        assert data.report.set_aside == {Reason.NOT_A_NUMBER: 1}
+
+
+@pytest.mark.parametrize("sign", ["\x1f", "\x1e", "\x1c", "\u2003", "\u0661"])
+@pytest.mark.parametrize("share", [1, 3])
+def test_separators_and_foreign_digits_beside_a_number(write: Write, sign: str, share: int) -> None:
+    """Python takes them for blanks or digits, the reader does not."""
+    lines = table(iso).split("\n")
+    spoilt = [
+        line.replace("40.", f"{sign}40.") if i and i % share == 0 else line
+        for i, line in enumerate(lines)
+    ]
+    path = write("\n".join(spoilt), "signs.csv")
+    preview = sniff(path)
+    assert preview.confidence == pytest.approx(1 - 1 / share, abs=0.02)
+    if share == 1:
+        with pytest.raises(MappingNeeded, match=r"signs\.csv: .*") as error:
+            open_checkins(path, cache_dir=None)
+        assert "Error" not in str(error.value)
+        assert str(error.value).isprintable()
+        return
+    with open_checkins(path, cache_dir=None) as data:
+        assert data.rows == ROWS - ROWS // share
+        assert data.report.total_set_aside == ROWS // share
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "1e999", "-1e400", "1e-999999999"])
+@pytest.mark.parametrize("column", [0, 1, 2, 3])
+def test_huge_numbers_are_counted_with_their_lines(write: Write, text: str, column: int) -> None:
+    lines = table(iso).split("\n")
+    fields = lines[5].split(",")
+    fields[column] = text
+    lines[5] = ",".join(fields)
+    with open_checkins(write("\n".join(lines), "huge.csv"), cache_dir=None) as data:
+        if column == 0:  # a name like any other
+            assert data.rows == ROWS
+            return
+        if text.startswith("1e-") and column > 1:  # as good as 0
+            assert data.rows == ROWS
+            return
+        (found,) = data.report.examples.values()
+        assert [example.line for example in found] == [6]
+        assert data.rows == ROWS - 1
+
+
+def test_huge_numbers_everywhere_are_refused_by_name(write: Write) -> None:
+    path = write(table(lambda _: "9" * 5000), "huge.csv")
+    with pytest.raises(MappingNeeded, match=r"huge\.csv: .*the column “time” holds “99") as error:
+        open_checkins(path, cache_dir=None)
+    assert len(str(error.value)) < 400
+    assert isinstance(error.value.preview, Preview)
+    with open_checkins(path, Mapping(user=0, lat=2, lon=3), cache_dir=None) as data:
+        assert data.rows == ROWS
