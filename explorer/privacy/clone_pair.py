@@ -194,8 +194,8 @@ def clone_epsilons(
 ) -> FloatArray:
     """Return the smallest ε ≥ 0 with δ(ε) ≤ δ of a crowd each; as `clone_deltas`.
 
-    Never below it, and up to 2e-12 of itself above; up to 2e-10 where the number of clones varies by
-    more than 25, and up to 2e-9 from 200 on.
+    Never below it, and up to 2e-12 of itself above; up to 2e-10 where the number of clones varies
+    by more than 25, and up to 2e-9 from 200 on.
     """
 
     def evaluate(rows: Any, eps: FloatArray) -> _Slopes:

@@ -385,7 +385,7 @@ def test_tables(study, host):
         study, host, "error", points=2, simulate=False, levels=4, children=3, length=50, crowd=3
     )
     tables = {t.key: t for t in final.tables}
-    assert list(tables) == ["table1", "table2", "reductions", "views"]
+    assert list(tables) == ["table1", "table2", "separation", "reductions", "views"]
     assert "Empty" not in tables["table2"].note
     assert all(row[2] is not None for row in tables["table2"].rows)
     first = {row[0]: row for row in tables["table1"].rows}
@@ -411,6 +411,35 @@ def test_tables(study, host):
     assert gap[3] == pytest.approx(0.66943, abs=1e-5)
     assert views["P_zsum, p = 3/4"][3] == "∞"
     assert views["P_zsum, p = 3/4"][4] > 0
+
+
+def test_the_lower_bounds_of_table_2_keep_their_conditions(study, host):
+    final = last(study, host, "error", points=2, simulate=False)
+    table = next(t for t in final.tables if t.key == "table2")
+    scope = table.columns.index("holds for")
+    local = {row[0]: row[scope] for row in table.rows if row[1].startswith("local")}
+    assert local == {
+        "pointer chasing": "k = 2, no interaction",
+        "pointer jumping": "s = h⁴, sequentially interactive or not",
+    }
+    assert all(row[scope] for row in table.rows)
+
+
+def test_the_defaults_show_the_separation(study, host):
+    """Theorem 1.2: the local column has slope 1 in ℓ, the shuffled ones slope 0."""
+    final = last(study, host, "error", points=2, simulate=False)
+    table = next(t for t in final.tables if t.key == "separation")
+    lengths, local, *shuffled = zip(*table.rows, strict=True)
+    assert lengths == (1e2, 1e4, 1e6, 1e8)
+    np.testing.assert_allclose(np.diff(np.log(local)), np.diff(np.log(lengths)))
+    assert shuffled == [(13633,) * 4, (320,) * 4]
+    assert local[-1] > 1000 * shuffled[0][-1]
+    assert "order only" in table.columns[1]
+    assert "means nothing" in table.note
+    beyond = last(study, host, "error", points=2, simulate=False, eps=2.0, delta=2e-6)
+    beyond = next(t for t in beyond.tables if t.key == "separation")
+    assert [row[1:3] for row in beyond.rows] == [(None, 3631)] * 4
+    assert "Empty" in beyond.note
 
 
 def test_headline_samples_of_the_paper(study, host):

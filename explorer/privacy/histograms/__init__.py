@@ -85,6 +85,7 @@ from explorer.privacy.histograms.sample_complexity import (
 )
 from explorer.privacy.histograms.tables import (
     Row,
+    chasing_lower,
     table1,
     table1_orders,
     table2,
@@ -124,6 +125,7 @@ __all__ = [
     "central_error",
     "central_rmse",
     "chase",
+    "chasing_lower",
     "count_analyzer",
     "count_delta",
     "count_divergences",

@@ -44,6 +44,8 @@ class Row:
         Messages of a user (Table 1); None where there is no shuffler.
     note : str
         What the row assumes.
+    scope : str
+        Which instances and protocols it is about (Table 2).
     """
 
     model: str
@@ -52,6 +54,7 @@ class Row:
     order_only: bool
     messages: Bound | None = None
     note: str = ""
+    scope: str = ""
 
 
 def _order(value: FloatArray, where: str, valid: BoolArray, reason: str) -> Bound:
@@ -261,32 +264,58 @@ def table2(
     small_enough = in_range & (25 * np.log(small) < -np.log(200 * levels))
     claim = "Claim 3.4 assumes ε ≤ 1 and δ < (1/200h)^(1/25)"
     chasing = [
-        _lower(size * np.exp(-e), "Table 2, [16]", in_range, needs, "k = 2, no interaction"),
-        *_shuffled_rows(e, small, two, log_inverse / e / e, in_range, needs),
-        _central(log_inverse / e, in_range, needs),
+        Row("local", "lower bound", chasing_lower(e, size), True, scope=CHASING),
+        *_shuffled_rows(e, small, two, log_inverse / e / e, in_range, needs, "every k and ℓ"),
+        _central(log_inverse / e, in_range, needs, "every k and ℓ"),
     ]
-    jumping = [
-        _lower(
-            levels**3 / np.maximum(1.0, np.log(levels)) / e / e,
-            "Table 2, [15]",
-            in_range & (levels > 1),
-            "the lower bound is for ε ≤ 1 and h > 1",
-            "s = h⁴, sequentially interactive",
+    jumping = _lower(
+        levels**3 / np.maximum(1.0, np.log(levels)) / e / e,
+        "Table 2, [15]",
+        in_range & (levels > 1),
+        "the lower bound is for ε ≤ 1 and h > 1",
+    )
+    jumps = [
+        Row("local", "lower bound", jumping, True, scope=JUMPING),
+        *_shuffled_rows(
+            e, small, levels, coupons * log_inverse / e / e, small_enough, claim, "every s"
         ),
-        *_shuffled_rows(e, small, levels, coupons * log_inverse / e / e, small_enough, claim),
-        _central(coupons * log_inverse / e, small_enough, claim),
+        _central(coupons * log_inverse / e, small_enough, claim, "every s"),
     ]
-    return {"pointer chasing": chasing, "pointer jumping": jumping}
+    return {"pointer chasing": chasing, "pointer jumping": jumps}
 
 
-def _lower(value: Any, where: str, valid: BoolArray, reason: str, note: str) -> Row:
+CHASING = "k = 2, no interaction"
+JUMPING = "s = h⁴, sequentially interactive or not"
+"""What the local lower bounds of Table 2 are about."""
+
+
+def chasing_lower(eps: ArrayLike, length: ArrayLike) -> Bound:
+    """Return the order ℓ/e^ε of the samples that PC(2, ℓ) takes non-interactive local protocols.
+
+    Parameters
+    ----------
+    eps : array of float
+        In (0, 800]; the bound is for ε ≤ 1.
+    length : array of int
+        ℓ, in [1, 1e300].
+
+    References
+    ----------
+    Balcer & Cheu 2020, Table 2, after [16]; what Theorem 1.2 is about. No constant is known.
+    """
+    e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX, open_low=True)
+    size = domain.integers("length", length, 1, DOMAIN_MAX)
+    return _lower(size * np.exp(-e), "Table 2, [16]", e <= 1, "the table assumes ε ≤ 1")
+
+
+def _lower(value: Any, where: str, valid: BoolArray, reason: str) -> Bound:
     order = _order(value, where, valid, reason)
-    bound = Bound(order.value, Role.LOWER, order.reference, order.valid, order.reason)
-    return Row("local", "lower bound", bound, True, None, note)
+    return Bound(order.value, Role.LOWER, order.reference, order.valid, order.reason)
 
 
-def _central(value: FloatArray, valid: BoolArray, reason: str) -> Row:
-    return Row("central", "Bun et al. 2016", _order(value, "Table 2", valid, reason), True)
+def _central(value: FloatArray, valid: BoolArray, reason: str, scope: str) -> Row:
+    order = _order(value, "Table 2", valid, reason)
+    return Row("central", "Bun et al. 2016", order, True, scope=scope)
 
 
 def _shuffled_rows(
@@ -296,13 +325,15 @@ def _shuffled_rows(
     order: FloatArray,
     valid: BoolArray,
     reason: str,
+    scope: str,
 ) -> list[Row]:
     paper_range = (e <= 2) & (small >= 2 * domain.DELTA_MIN)
     printed = printed_samples(
         np.where(paper_range, e / 2, 1.0), np.where(paper_range, small / 2, 0.5), h
     )
     exact = exact_samples(e, small, h)
-    rows = [Row("shuffled", "P_hist", _order(order, "Table 2", valid, reason), True)]
+    known_order = _order(order, "Table 2", valid, reason)
+    rows = [Row("shuffled", "P_hist", known_order, True, scope=scope)]
     for found, good, source, note in (
         (printed.n, paper_range, "P_hist, the paper's constants", "run at (ε/2, δ/2), errata A1"),
         (exact.n, True, "P_hist, calibrated exactly", "noise calibrated by the exact δ"),
@@ -311,5 +342,5 @@ def _shuffled_rows(
         known = np.isfinite(n) & good
         why = "" if known.all() else "no number of users is proved to suffice"
         bound = Bound(n, Role.UPPER, Reference(PAPER, "Claim 3.4", note), known, why)
-        rows.append(Row("shuffled", source, bound, False, None, CONDITION))
+        rows.append(Row("shuffled", source, bound, False, None, CONDITION, scope))
     return rows

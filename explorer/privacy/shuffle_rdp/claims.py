@@ -49,7 +49,7 @@ def closed_clones(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Bound:
 def exact_clones(
     eps0: ArrayLike, k: ArrayLike, delta: ArrayLike, variant: Clones | str = Clones.PUBLISHED
 ) -> Bound:
-    """Return the exact ε of one shuffle by clones, an upper bound: 2021 for any ε₀-LDP randomisers."""
+    """Return the exact ε of one shuffle by clones: 2021 bounds any ε₀-LDP randomisers."""
     which = Clones(variant)
     where = (
         Reference(CLONES_2021, "Theorem 3.2", "evaluated exactly")

@@ -45,8 +45,8 @@ PARAMETERS = (
     ),
     Parameter(
         "clones", "", "clones analysis",
-        "Which analysis of the clones the numerical curves use. Where clients are sampled both need "
-        "one common, non-adaptive randomiser a round.",
+        "Which analysis of the clones the numerical curves use. Where clients are sampled both "
+        "need one common, non-adaptive randomiser a round.",
         Kind.CHOICE, Clones.PUBLISHED.value,
         choices=(
             (Clones.PUBLISHED.value, "2021, as published"),

@@ -21,8 +21,9 @@ PAGE = Page(
         "The y axis can be the largest error of all bins, the error of one bin, its root mean "
         "square, the noise n(1−p), the least number of users, the messages a user sends, or the δ "
         "that is left when some users don't add their noise. Dots are runs of the protocol "
-        "itself. The tables below the plot are Tables 1 and 2 of the paper at your sliders, its "
-        "three reductions run, and small randomisers whose views are enumerated completely.",
+        "itself. The tables below the plot are Tables 1 and 2 of the paper at your sliders, the "
+        "separation of Theorem 1.2, the paper's three reductions run, and small randomisers whose "
+        "views are enumerated completely.",
     ),
     assumptions=(
         "Neighbouring data sets differ by replacing one user's value; n is public.",

@@ -128,7 +128,12 @@ class ShuffledHistograms:
         views: Table = context.memo(
             ("histograms", "views", crowd), lambda: context.heavy(tables.views, crowd)
         )
-        more = (tables.table_2(numbers, eps, delta), tables.reductions(runs), views)
+        more = (
+            tables.table_2(numbers, eps, delta),
+            tables.separation(numbers, eps),
+            tables.reductions(runs),
+            views,
+        )
         yield replace(full, tables=full.tables + more, complete=True, progress=1.0)
 
     def _result(
