@@ -185,16 +185,16 @@ def text_examples(
 ) -> dict[Reason, tuple[Example, ...]]:
     """Return the first lines of each reason with their text."""
     numbers = first_lines(con, folder)
-    texts = dict(scan.odd_texts)  # of every reason that only the pass over the lines knows
-    wanted = sorted({n for lines in numbers.values() for n in lines} - texts.keys())
+    odd = scan.odd_texts  # of every reason that only the pass over the lines knows
+    wanted = sorted({n for lines in numbers.values() for n in lines} - odd.keys())
     missing = scan.not_copied() if copied else None
-    texts.update(_lines_of(source, scan.checkpoints, missing, wanted))
-    separator = FIELD_SEPARATOR if copied and dialect.quoted else ""
+    given = _lines_of(source, scan.checkpoints, missing, wanted)
 
     def shown(line: int) -> str:
-        text = texts.get(line, b"")[: 4 * EXAMPLE_LENGTH].decode(errors="replace")
-        if separator:
-            text = text.replace(separator, dialect.delimiter).replace(LINE_SEPARATOR, " ")
+        raw = odd.get(line) or given.get(line, b"")
+        text = raw[: 4 * EXAMPLE_LENGTH].decode(errors="replace")
+        if line in given and copied and dialect.quoted:
+            text = text.replace(FIELD_SEPARATOR, dialect.delimiter).replace(LINE_SEPARATOR, " ")
         return text[:EXAMPLE_LENGTH]
 
     return {reason: tuple(Example(n, shown(n)) for n in lines) for reason, lines in numbers.items()}

@@ -198,7 +198,7 @@ class LineScanner:
         """Take a last line of which only the beginning is there."""
         self._joiner.finish()
         self._scan.lines += 1
-        self._aside(self._scan.lines, Reason.CUT_OFF, text)
+        self._aside(self._scan.lines, Reason.CUT_OFF, text.removesuffix(b"\r"))
 
     def _take_header(self, block: bytes) -> bytes:
         """Take lines up to and with the names off a block; a copy is written without them."""

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 TOPICS = {
+    "checkins": "tests.fuzz.checkins",
     "recipes": "tests.fuzz.recipes",
 }
 """Modules with a function ``run(count, seed) -> Outcome``."""

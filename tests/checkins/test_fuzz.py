@@ -1,0 +1,39 @@
+"""A small share of ``python -m tests.fuzz checkins``, whose full run is reported by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz import checkins
+from tests.fuzz.checkin_files import inflated
+from tests.fuzz.outcome import Outcome
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_mutated_files_lose_no_good_row(seed: int) -> None:
+    outcome = checkins.run(50, seed)
+    assert outcome.faults == []
+    read = sum(n for what, n in outcome.counts.items() if what.endswith(": read"))
+    refused = sum(n for what, n in outcome.counts.items() if what.endswith(": refused"))
+    assert read + refused == 50
+    assert read > 30
+
+
+def test_a_fault_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that a reader drops or moves are noticed."""
+    real = checkins._rows
+    for spoil in (lambda rows: rows[1:], lambda rows: [(*rows[0][:2], 1.0, *rows[0][3:]), *rows]):
+        monkeypatch.setattr(checkins, "_rows", lambda data, spoil=spoil: spoil(real(data)))
+        outcome: Outcome = checkins.run(12, 3)
+        assert outcome.faults
+
+
+def test_the_reference_gives_all_before_a_fault() -> None:
+    import gzip
+
+    whole = bytes(range(256)) * 20
+    packed = gzip.compress(whole, compresslevel=0)
+    assert inflated(packed) == whole
+    assert inflated(packed[:-4]) == whole
+    assert whole.startswith(inflated(packed[:2000]))
+    assert len(inflated(packed[:2000])) > 1900
