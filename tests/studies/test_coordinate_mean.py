@@ -570,24 +570,6 @@ def test_what_only_the_error_needs_does_not_alarm():
     assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
 
 
-def test_figure_3_says_numbers_of_its_own_setting():
-    chosen = next(p for p in STUDY.presets if p.key == "figure3")
-    request = walking.preset_request(STUDY, chosen).with_value("simulate", False)
-    shown = curves(walking.answers(STUDY, replace(request, sweep=Sweep("q", 0.0, 1.0, 11)))[-1])
-    said = [
-        ("paper", 0.1, 1.563, "1.563 at q = 0.1"),
-        ("paper", 0.9, 120.5, "120 at q = 0.9"),
-        ("baseline", 0.1, 1.503, "min δ-LDP (1.503)"),
-        ("best_zeta", 0.1, 0.900, "(0.900 at q = 0.1)"),
-        ("exact", 0.1, 0.736, "the exact constraint (0.736)"),
-        ("hybrid", 0.1, 0.183, "hybrid channels have 0.183"),
-    ]
-    for key, q, value, words in said:
-        assert words in chosen.ours
-        place = int(np.argmin(np.abs(shown[key].x - q)))
-        assert shown[key].y[place] == pytest.approx(value, abs=5e-4 if value < 10 else 0.05)
-
-
 def test_it_stops_when_told():
     for stop in (0, 3):
         with pytest.raises(Cancelled):

@@ -93,7 +93,7 @@ PARAMETERS = (
     ),
     Parameter(
         "lam_max", "λₘₐₓ", "largest order searched",
-        "Theorem 3 takes the best order from 2 to here. Any choice is sound; a small one can be "
+        "Theorem 1 takes the best order from 2 to here. Any choice is sound; a small one can be "
         "loose.",
         Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}",
         group="mechanism",

@@ -124,7 +124,7 @@ PRESETS = (
         Q_FULL,
         f"M_mean has the smaller error for all q < 1 and resembles min δ-LDP as q → 1 ({_FIGURE}).",
         "With the unbiased B the paper's ζ = (1+q)/2 loses to min δ-LDP (1.503) from q = 0.086 "
-        "on: 1.563 at q = 0.1, 120 at q = 0.9 and without bound as q → 1. Only at q = 1 itself "
+        "on: 1.563 at q = 0.1, 121 at q = 0.9 and without bound as q → 1. Only at q = 1 itself "
         "are both the same: a jump. The best ζ never loses (0.900 at q = 0.1), nor does the exact "
         "constraint (0.736); hybrid channels have 0.183. Dots are medians and quartiles of drawn "
         "trials.",

@@ -132,8 +132,8 @@ PRESETS = (
         sweep=_ALPHA,
         claim="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
         ours=(
-            "At α = 25 its true δ is 4.5e-5; it is private only up to α = 0.0173. The textbook's "
-            "width is private up to 10.25 and has 1.26e-9 at 25."
+            "At α = 25 its true δ is 4.5e-5; it is private only up to α = 0.0172. The textbook's "
+            "width is private up to 10.24 and has 1.26e-9 at 25."
         ),
     ),
     Preset(

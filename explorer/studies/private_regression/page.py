@@ -80,7 +80,7 @@ PRESETS = (
         "Excess risk of order (log d/√n)(r² + r·d), at most of order d (Theorem 3).",
         "At 10⁶ users the order is 0.10 as printed and 1.5 with the reports' own r²; the error "
         "found is near 0.01. Below some 3·10⁴ users the reports are worth less than saying nothing "
-        "(0.057).",
+        "(0.056).",
     ),
     Preset(
         "exact-budgets",

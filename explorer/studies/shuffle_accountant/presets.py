@@ -53,7 +53,7 @@ PRESETS = (
         "ε against T at ε₀ = 2, γ = 0.001, n = 1e6. " + _ABOUT,
         "“We save a factor of 14× compared to the bound on DP [FMT20] with strong composition” "
         "at T = 1e5 (Section 4).",
-        "At T = 1e5 Theorem 3 gives 1.04022 (λ* = 28). Without shuffle amplification, on which the "
+        "At T = 1e5 Theorem 1 gives 1.041 (λ* = 28). Without shuffle amplification, on which the "
         "comparator falls back where condition (8) fails, 14.26: a factor of 13.70. Against "
         "numerical clones, 2.531, it is 2.43. The numerical upper bound is 0.2078, the 2RR lower "
         "bound 0.1083.",
@@ -63,7 +63,7 @@ PRESETS = (
         "2 (b)",
         "ε against T at ε₀ = 1, γ = 0.001, n = 1e7. " + _ABOUT,
         _PLOT,
-        "At T = 1e5 Theorem 3 gives 0.0764 (λ* = 312), numerical clones + sampling + KOV 0.1547, "
+        "At T = 1e5 Theorem 1 gives 0.0764 (λ* = 312), numerical clones + sampling + KOV 0.1547, "
         "the numerical upper bound 0.02073 and the 2RR lower bound 0.01381. The red curve, "
         "0.02467, is above the numerical upper bound: it is no lower bound on ε.",
         _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
@@ -73,7 +73,7 @@ PRESETS = (
         "ε against n at ε₀ = 2, k = γn = 1000, T = 1e5: with k fixed more clients mean a smaller "
         "sampling rate. " + _ABOUT,
         _PLOT,
-        "At n = 1e5 Theorem 3 gives 12.58, at 1e6 1.041, at 1e7 0.09377. Condition (8) fails for "
+        "At n = 1e5 Theorem 1 gives 12.58, at 1e6 1.041, at 1e7 0.09377. Condition (8) fails for "
         "k = 1000 at every n shown.",
         eps0=2.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
@@ -81,7 +81,7 @@ PRESETS = (
         "3 (a)",
         "ε against T at ε₀ = 1, γ = 0.001, n = 1e6.",
         _PLOT,
-        "At T = 1e5 Theorem 3 gives 0.2539, numerical clones + sampling + KOV 0.5908, the "
+        "At T = 1e5 Theorem 1 gives 0.2539, numerical clones + sampling + KOV 0.5908, the "
         "numerical upper bound 0.0703, the 2RR lower bound 0.04625. With the per-round δ₀ "
         "condition (8) fails here too from some T on.",
         _ROUNDS, eps0=1.0, k=1000, n=1_000_000, delta=1e-8,
@@ -90,7 +90,7 @@ PRESETS = (
         "3 (b)",
         "ε against T at ε₀ = 1, γ = 0.001, n = 1e7.",
         _PLOT,
-        "The same parameters as Figure 2 (b): 0.0764 by Theorem 3 at T = 1e5; the closed form of "
+        "The same parameters as Figure 2 (b): 0.0764 by Theorem 1 at T = 1e5; the closed form of "
         "the clones, valid here, gives 0.566.",
         _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
     ),
@@ -98,7 +98,7 @@ PRESETS = (
         "3 (c)",
         "ε against n at ε₀ = 1, k = γn = 1e4, T = 1e5.",
         _PLOT,
-        "At n = 1e5 Theorem 3 gives 10.2, at 1e6 0.8455, at 1e7 0.0764; numerical clones + "
+        "At n = 1e5 Theorem 1 gives 10.2, at 1e6 0.8455, at 1e7 0.0764; numerical clones + "
         "sampling + KOV give 24.41, 1.821 and 0.1547.",
         eps0=1.0, k=10_000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
@@ -107,7 +107,7 @@ PRESETS = (
         "ε against T at ε₀ = 3, γ = 0.001, n = 1e6, where conditions (8) and (9) fail.",
         "“The conditions (8)-(9) do not hold … we compare our results with the bound ε = ε₀ and "
         "δ = 0.”",
-        "At T = 1e5 Theorem 3 gives 4.087 (λ* = 8), the fallback (ε₀, 0) 54.16; but numerical "
+        "At T = 1e5 Theorem 1 gives 4.087 (λ* = 8), the fallback (ε₀, 0) 54.16; but numerical "
         "clones need no condition and give 20.46, the numerical upper bound 0.4496, the 2RR lower "
         "bound 0.2017.",
         _ROUNDS, eps0=3.0, k=1000, n=1_000_000, delta=1e-8,
@@ -116,14 +116,14 @@ PRESETS = (
         "4 (b)",
         "ε against T at ε₀ = 3, γ = 0.0001, n = 1e7.",
         "As Figure 4 (a).",
-        "At T = 1e5 Theorem 3 gives 0.3609, the fallback 3.791, numerical clones 1.201.",
+        "At T = 1e5 Theorem 1 gives 0.3609, the fallback 3.791, numerical clones 1.201.",
         _ROUNDS, eps0=3.0, k=1000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
         "4 (c)",
         "ε against n at ε₀ = 3, k = γn = 1000, T = 1e5.",
         "As Figure 4 (a).",
-        "At n = 1e5 Theorem 3 gives 54.06, at 1e6 4.087, at 1e7 0.3609.",
+        "At n = 1e5 Theorem 1 gives 54.06, at 1e6 4.087, at 1e7 0.3609.",
         eps0=3.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -131,7 +131,7 @@ PRESETS = (
         "The privacy of the MNIST experiment with ℓ∞ clipping: n = 60,000, k = 10,000, ε₀ = 1.5, "
         "δ = 1e-5. An epoch is n/k = 6 rounds, 200 epochs 1200.",
         "ε = 1.4 at an accuracy of 80 %, 2.91 at 90 %, where [FMT20] needs 4.82.",
-        "1.4 is reached at T ≤ 212, 2.91 at T ≤ 1067; at 200 epochs Theorem 3 gives 3.086. The "
+        "1.4 is reached at T ≤ 212, 2.91 at T ≤ 1067; at 200 epochs Theorem 1 gives 3.086. The "
         "comparator's 4.82 could not be reproduced: numerical clones + sampling + KOV give 3.551 "
         "at T = 1067.",
         1200, eps0=1.5, k=10_000, n=60_000, delta=1e-5,
@@ -141,7 +141,7 @@ PRESETS = (
         "The privacy of the MNIST experiment with ℓ₂ clipping: n = 60,000, k = 2000, ε₀ = 2, "
         "δ = 1e-5. An epoch is n/k = 30 rounds, 200 epochs 6000.",
         "ε = 3 at an accuracy of 81.15 %, 5.8 at 89.7 %, where [FMT20] needs 18.3.",
-        "At 200 epochs Theorem 3 gives 5.7946, at 50 epochs (T = 1500) 2.9876. The comparator's "
+        "At 200 epochs Theorem 1 gives 5.7946, at 50 epochs (T = 1500) 2.9876. The comparator's "
         "18.3 could not be reproduced: numerical clones + sampling + KOV give 8.159.",
         6000, eps0=2.0, k=2000, n=60_000, delta=1e-5,
     ),

@@ -50,7 +50,7 @@ PRESETS = (
         "users",
         Sweep("eps", 0.1, 1, 100, Scale.LOG),
         "n ≥ (100/ε²) ln(2/δ) (Theorem 3.1): 1451 at ε = 1, 145,087 at ε = 0.1.",
-        "By the exact δ 80 users are enough at ε = 1, 268 at ½ and some 5279 at 0.1.",
+        "By the exact δ 80 users are enough at ε = 1, 268 at ½ and 5278 at 0.1.",
     ),
     Preset(
         "truncation",

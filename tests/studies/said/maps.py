@@ -1,0 +1,58 @@
+"""What the presets of the studies of maps say."""
+
+from __future__ import annotations
+
+from explorer.privacy.bounds import Role
+from tests.studies.said.numbers import Ask, Measured, Said, crossing
+
+
+def _dense_from(a: Ask, name: str) -> Said:
+    """Return the k from which dense aggregation has the better bound, to three digits."""
+    return Said(
+        crossing(lambda k: a.value(name, k=round(k)) - a.value("dense"), 100, 100_000), digits=3
+    )
+
+
+def _levels(a: Ask, name: str, count: int) -> list[Said]:
+    return [said for said in a.curve(name) if said.value > 0][:count]
+
+
+SAID = {
+    ("heatmap-theory", "tight"): lambda a: (
+        "20", "1", "1e5", a("experiments"), a("lower"),
+    ),
+    ("heatmap-theory", "sparsity"): lambda a: (
+        a("dense"), _dense_from(a, "experiments"), _dense_from(a, "theory"), "1e6", "1",
+    ),
+    ("heatmap-theory", "algorithms"): lambda a: (
+        "1", "4238", Measured(".0038"), a("experiments", n=4238), "1e6", "20",
+    ),
+    ("heatmap-theory", "schedules"): lambda a: (
+        *_levels(a, "experiments", 7), "4", *_levels(a, "capped", 3),
+    ),
+    ("heatmap-theory", "figure-12"): lambda a: (
+        a("printed"), a("r_printed"), a("m"), a("bits_printed"), a("corrected"),
+        a("r_corrected"), a("bits_corrected"),
+    ),
+    ("heatmap-theory", "missing"): lambda a: ("10", "1", a("one_place"), a("worst")),
+    ("heatmap-theory", "similarity"): lambda a: (
+        ".1", Said((2 * 0.1) ** 2), a("huber", Role.LOWER, emd=0.04),
+    ),
+    # On check-ins that don't ship: the benchmark of heatmap quality measures them.
+    ("heatmap", "figure-3-algorithm"): lambda a: (
+        "30", "200", "64", "64", Measured(".078"), Measured(".004"), Measured(".42"),
+    ),
+    ("heatmap", "figure-3-baseline"): lambda a: (
+        "30", "200", "64", "64", Measured(".42"), "1", Measured(".40"), "10",
+    ),
+    ("heatmap", "figure-3-top"): lambda a: (
+        "30", "200", "64", "64", Measured(".14"), Measured(".007"), Measured(".024"),
+    ),
+    ("heatmap", "least-squares"): lambda a: (
+        "30", "200", "64", "64", Measured(".056"), Measured(".002"), Measured(".078"),
+        Measured(".16"), Measured(".30"), ".1",
+    ),
+    ("heatmap", "whole-counts"): lambda a: (
+        "30", "200", "64", "64", Measured(".0077"), Measured(".0147"),
+    ),
+}  # fmt: skip

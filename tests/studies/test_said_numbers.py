@@ -1,0 +1,50 @@
+"""A wrong number typed into a preset is found: each is compared with what is computed."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.privacy.bounds import Role
+from explorer.studies.pages import preset, presets_of
+from explorer.studies.registry import cards, get_study
+from tests.studies.said import coordinates, maps, shuffled, users
+from tests.studies.said.numbers import Ask, Said, numbers_in, problems, value_of
+
+SAID = maps.SAID | shuffled.SAID | users.SAID | coordinates.SAID
+PRESETS = [
+    (card.id, item.key) for card in cards() for item in presets_of(get_study(card.id)) if item.ours
+]
+
+
+@pytest.mark.parametrize(("study", "key"), SAID)
+def test_what_a_preset_says_of_our_numbers_is_what_is_computed(study, key):
+    text = preset(get_study(study), key).ours
+    assert problems(text, SAID[study, key](Ask(study, key))) == []
+
+
+def test_every_preset_with_a_number_is_compared():
+    with_numbers = [
+        (study, key) for study, key in PRESETS if numbers_in(preset(get_study(study), key).ours)
+    ]
+    assert sorted(SAID) == sorted(with_numbers)
+
+
+def test_wrong_numbers_are_found():
+    half = (Said(0.10834, Role.LOWER), Said(12.3456, Role.UPPER), "1e5")
+    assert problems("0.1083 and 12.35 at 1e5 (Theorem 3.1, Figure 2 (a), ℓ2, (8))", half) == []
+    for wrong in ("0.1084 and 12.35 at 1e5", "0.1083 and 12.34 at 1e5", "0.1083 and 12.35 at 1e6",
+                  "0.1083 and 12.35", "0.1083, 12.35 and 7 at 1e5"):  # fmt: skip
+        assert problems(wrong, half)
+    assert numbers_in("ε₂ … .32129, 1,067 rounds, 3·10⁴ users, 10⁶, 71% and 1e-6") == [
+        ".32129", "1,067", "3·10⁴", "10⁶", "71", "1e-6",
+    ]  # fmt: skip
+    assert [float(value_of(t)) for t in ("3·10⁴", "10⁻⁸", "145,087", ".5")] == [
+        3e4, 1e-8, 145087, 0.5,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("study", ["shuffle-rdp", "cldp-sgd"])
+def test_one_name_for_one_curve(study):
+    """The legend says “Theorem 1 (upper bound)”; what presets say of it has that name, too."""
+    for item in presets_of(get_study(study)):
+        assert "Theorem 3" not in item.ours, item.key
