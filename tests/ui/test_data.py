@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -129,6 +130,28 @@ def test_a_load_is_cancelled_and_the_data_before_stay(desk: Desk, checkins, tmp_
     assert desk.data.current is before
     assert desk.session.state == state
     assert before.points(desk.region.box).rows > 0
+
+
+def test_a_look_at_the_columns_is_cancelled_too(
+    desk: Desk, checkins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With thousands of columns it takes long, before anything is loaded."""
+    import explorer.checkins as room
+
+    looking = threading.Event()
+
+    def sniff(*_: object, cancelled=None, **__: object) -> None:
+        looking.set()
+        while not cancelled():
+            time.sleep(0.01)
+        raise room.LoadCancelled
+
+    monkeypatch.setattr(room, "sniff", sniff)
+    desk.data.open(checkins)
+    desk.qtbot.waitUntil(looking.is_set)
+    with desk.qtbot.waitSignal(desk.data.cancelled):
+        desk.data.cancel()
+    assert not desk.data.busy
 
 
 @pytest.mark.parametrize(
