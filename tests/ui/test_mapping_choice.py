@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
 
+from explorer.checkins import LoadCancelled
+from explorer.ui.dialogs import open_checkins
+from explorer.ui.dialogs.open_checkins import LOOKING
 from tests.ui.map_desk import Desk, opened
 
 
@@ -16,8 +21,10 @@ def desk(qtbot) -> Iterator[Desk]:
         yield desk
 
 
-def choose(combo, value: str) -> None:
+def choose(desk: Desk, combo, value: str) -> None:
+    """Choose, and wait until the file has been looked at that way."""
     combo.setCurrentIndex(combo.findData(value))
+    desk.qtbot.waitUntil(lambda: desk.panel.dialog("mapping").problem != LOOKING)
 
 
 def asked(desk: Desk, path):
@@ -33,11 +40,11 @@ def test_another_delimiter_is_looked_at_and_loaded(desk: Desk, tmp_path) -> None
     dialog = asked(desk, path)
     assert dialog.delimiter.currentData() == dialog.preview.delimiter
     assert dialog.dialect is None
-    choose(dialog.delimiter, ";")
+    choose(desk, dialog.delimiter, ";")
     assert dialog.table.columnCount() == 3
     assert dialog.table.item(0, 0).text() == "0,x"
     assert "semicolon" in dialog.detected.text()
-    choose(dialog.delimiter, ",")
+    choose(desk, dialog.delimiter, ",")
     assert dialog.dialect is None or dialog.dialect.delimiter == ","
     assert dialog.table.columnCount() == 5
     dialog.reject()
@@ -48,11 +55,11 @@ def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
     rows = "".join(f"Jörg{i % 3},48.{i:03d},11.{i:03d}\n" for i in range(30))
     path.write_bytes(("user,lat,lon\n" + rows).encode())
     dialog = asked(desk, path)
-    choose(dialog.encoding, "utf-16")
+    choose(desk, dialog.encoding, "utf-16")
     assert "utf-16" in dialog.problem
     assert dialog.verdict.text() == dialog.problem
     assert not dialog.load_button.isEnabled()
-    choose(dialog.encoding, "latin-1")
+    choose(desk, dialog.encoding, "latin-1")
     assert dialog.problem == ""
     assert dialog.table.item(0, 0).text() == "JÃ¶rg0"
     assert dialog.dialect.encoding == "latin-1"
@@ -69,9 +76,34 @@ def test_the_guess_follows_what_is_chosen(desk: Desk, tmp_path) -> None:
     )
     dialog = asked(desk, path)
     assert dialog.mapping.user == 0
-    choose(dialog.delimiter, ",")
+    choose(desk, dialog.delimiter, ",")
     assert dialog.mapping.missing
     assert "Choose the column" in dialog.problem
-    choose(dialog.delimiter, "|")
+    choose(desk, dialog.delimiter, "|")
     assert (dialog.mapping.user, dialog.mapping.lat, dialog.mapping.lon) == (0, 1, 2)
     assert dialog.problem == ""
+
+
+def test_looking_again_keeps_the_window_alive(
+    desk: Desk, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It happens in a thread, can't be loaded meanwhile, and ends with the dialog."""
+    path = tmp_path / "bars.csv"
+    path.write_text("user|lat|lon\n" + "".join(f"{i}|48.{i}|11.{i}\n" for i in range(30)))
+    dialog = asked(desk, path)
+    seen: list[threading.Thread] = []
+
+    def slow(*_: object, cancelled=None) -> None:
+        seen.append(threading.current_thread())
+        while not cancelled():
+            time.sleep(0.01)
+        raise LoadCancelled
+
+    monkeypatch.setattr(open_checkins, "sniff", slow)
+    dialog.delimiter.setCurrentIndex(dialog.delimiter.findData(","))
+    desk.qtbot.waitUntil(lambda: bool(seen))
+    assert seen[0] is not threading.main_thread()
+    assert dialog.problem == LOOKING
+    assert not dialog.load_button.isEnabled()
+    dialog.reject()
+    assert not seen[0].is_alive()

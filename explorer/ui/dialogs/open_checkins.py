@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import (
@@ -17,9 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import CheckinError, Dialect, Mapping, sniff
+from explorer.checkins import Dialect, LoadCancelled, Mapping, Preview, sniff
 from explorer.checkins.columns import STRPTIME_FORMATS, bad_cells, time_format
 from explorer.ui.controllers.data_controller import MappingRequest
+from explorer.ui.controllers.latest_job import LatestJob
+from explorer.ui.errors import explain
 from explorer.ui.views.map_style import style_for
 from explorer.ui.widgets.choice_box import ChoiceBox
 
@@ -48,6 +52,7 @@ ENCODINGS = {
     "latin-1": "Latin-1",
 }
 SHOWN = 12
+LOOKING = "Looking at the file …"
 
 
 class MappingDialog(QDialog):
@@ -66,6 +71,10 @@ class MappingDialog(QDialog):
         self.request = request
         self.preview = request.preview
         self._refused = ""
+        self._stop = threading.Event()
+        self._job = LatestJob("looking at a file", self)
+        self._job.done.connect(self._looked)
+        self._job.failed.connect(self._not_looked)
         self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
         box = QVBoxLayout(self)
         if request.reason:
@@ -145,16 +154,30 @@ class MappingDialog(QDialog):
 
     def _look_again(self) -> None:
         """Read the beginning of the file as it is now said to be written."""
-        try:
-            self.preview = sniff(
-                self.request.path, self.delimiter.currentData(), self.encoding.currentData()
-            )
-            self._refused = ""
-        except CheckinError as error:
-            self._refused = str(error)
+        asked = (self.delimiter.currentData(), self.encoding.currentData())
+        self._stop.set()
+        self._stop = stop = threading.Event()
+        self._refused = LOOKING
+        self._check()
+        path = self.request.path
+        self._job.submit(asked, lambda: sniff(path, *asked, cancelled=stop.is_set))
+
+    def _looked(self, asked: tuple[str, str], preview: Preview) -> None:
+        if asked == (self.delimiter.currentData(), self.encoding.currentData()):
+            self.preview, self._refused = preview, ""
+            self._show_preview()
+
+    def _not_looked(self, asked: tuple[str, str], error: Exception) -> None:
+        chosen = (self.delimiter.currentData(), self.encoding.currentData())
+        if asked == chosen and not isinstance(error, LoadCancelled):
+            self._refused = explain(error, "data").sentence
             self._check()
-            return
-        self._show_preview()
+
+    def done(self, code: int) -> None:
+        """Stop looking at the file, and close."""
+        self._stop.set()
+        self._job.close()
+        super().done(code)
 
     def _show_preview(self) -> None:
         """Show columns and rows of the preview, and its guess of which is which."""
