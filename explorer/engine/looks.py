@@ -26,10 +26,14 @@ Subject = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one quantity of one study is looked at."""
+    """How one quantity of one study is looked at, and which of its curves is claimed.
+
+    An empty `claim` is the tightest valid bound.
+    """
 
     y_log: bool
     hidden: frozenset[str] = frozenset()
+    claim: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def first_look(study: Study, quantity_key: str) -> Look:
 def looks_to_list(looks: Mapping[Subject, Look]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
-        plain(wire.Look(study, key, look.y_log, sorted(look.hidden)))
+        plain(wire.Look(study, key, look.y_log, sorted(look.hidden), look.claim))
         for (study, key), look in looks.items()
     ]
 
@@ -85,7 +89,7 @@ def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Lo
             subject = (look.study, quantity(get_study(look.study), look.quantity).key)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-        return subject, Look(look.y_log, frozenset(look.hidden))
+        return subject, Look(look.y_log, frozenset(look.hidden), look.claim)
 
     return dict(read_list(raw, take, "looks", left_out, MOST_LOOKS))
 

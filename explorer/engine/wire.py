@@ -33,6 +33,7 @@ Column = Annotated[int, Meta(ge=0, lt=10_000)]
 Text = Annotated[str, Meta(max_length=500, pattern=_SOUND)]
 Word = Annotated[str, Meta(max_length=40, pattern=_SOUND)]
 Key = Annotated[str, Meta(min_length=1, max_length=200, pattern=_SOUND)]
+ClaimedKey = Annotated[str, Meta(max_length=200, pattern=_SOUND)]
 Keys = Annotated[list[Key], Meta(max_length=200)]
 Place = Annotated[str, Meta(min_length=1, max_length=10_000, pattern="^[^\0]*$")]
 """A path; bytes of its name that are no letters stand as halves of surrogate pairs."""
@@ -136,6 +137,8 @@ class View(Struct):
     x_log: bool | UnsetType = UNSET
     y_log: bool | UnsetType = UNSET
     hidden: Keys | UnsetType = UNSET
+    claim: ClaimedKey | UnsetType = UNSET
+    """Of the series that is claimed; without, the tightest valid bound is."""
     surfaces: Keys | UnsetType = UNSET
     colour_map: Word | UnsetType = UNSET
     linked_scale: bool | UnsetType = UNSET
@@ -173,6 +176,7 @@ class Look(Struct):
     quantity: Key
     y_log: bool
     hidden: Keys = []
+    claim: ClaimedKey = ""
 
 
 class Session(Struct):

@@ -16,6 +16,7 @@ from explorer.figures.page import Page
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState, study_of
 from explorer.privacy.bounds import FloatArray
+from explorer.studies.claims import stated
 from explorer.studies.model import Mark, Result, Series
 
 _AXIS_LINES = 2.6
@@ -30,6 +31,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     ValueError
         If the view hides every curve.
     """
+    result = stated(result, view.claim)
     series = words.visible_series(result, view)
     if not series:
         raise ValueError("hidden: every curve is hidden; there is nothing to draw")

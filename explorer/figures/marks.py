@@ -100,9 +100,10 @@ def absent_stretches(item: Series) -> list[Stretch]:
 
     A line's reach from its last point that holds to its next; dots and bars that are missing are
     missing where they would stand. A path that is nowhere is missing everywhere. Of a pinned
-    curve nothing is told: it stands there for reference only.
+    curve nothing is told: it stands there for reference only; nor of one that is being computed,
+    of which nobody knows yet.
     """
-    if item.pin:
+    if item.pin or item.computing:
         return []
     if item.mark is Mark.PATH:
         return [] if item.present.any() else [(-np.inf, np.inf)]

@@ -20,6 +20,7 @@ from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.geography.region import Region
 from explorer.privacy.bounds import FloatArray, Reference
+from explorer.studies.claims import claimed, stated
 from explorer.studies.model import Mark, Readout, Result, Series, Surface, Table
 
 TABLE_FORMATS = ("csv", "json")
@@ -98,6 +99,7 @@ def result_document(
     see; the stamp then says so.
     """
     result, view, recipe = gate(result, view, recipe)
+    result = stated(result, view.claim)
     recipe_text(recipe)
     shown = words.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
@@ -136,13 +138,26 @@ def result_document(
             "replace_one": promise.replace_one,
             "trust": promise.trust,
             "sentence": promise.sentence,
+            "beside": promise.beside,
+            "claimed": promise.claimed,
             "references": [_reference_document(r) for r in promise.references],
             "differences": list(promise.differences),
+        }
+    found = claimed(result, view.claim)
+    if found is not None:
+        document["claim"] = {
+            "series": found.series.key,
+            "wanted": found.wanted,
+            "value": found.value,
+            "role": found.series.role.value,
+            "grade": found.series.grade.value,
+            "sentence": found.line,
         }
     return document
 
 
 def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
+    result = stated(result, view.claim)
     lines = [words.origin_line(recipe)]
     shown = words.shown_surfaces(result, view)
     stamp = _whole_stamp(result, shown)
@@ -210,6 +225,7 @@ def empty_texts(series: Series, table: Sequence[Series]) -> list[str]:
         texts.append(f"computed at {points} of {rows} x; empty at the others: not computed there")
     why = series.why_absent or "not defined"
     fails = "✗" if series.infinite else "✗ does not hold"
+    fails = "… not computed yet" if series.computing else fails
     ranges = words.absent_ranges(list(series.x), series.present)
     if not series.present.any() and points:
         texts.append(f"{fails} at any x: {why}")

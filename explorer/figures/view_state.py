@@ -29,6 +29,8 @@ class ViewState:
     x_log, y_log : bool
     hidden : tuple of str
         Keys of series that are not drawn.
+    claim : str
+        Key of the series that is claimed; empty for the tightest valid bound.
     surfaces : tuple of str
         Keys of the surfaces shown, in the order of their panes.
     colour_map : str
@@ -55,6 +57,7 @@ class ViewState:
     x_log: bool = False
     y_log: bool = False
     hidden: tuple[str, ...] = ()
+    claim: str = ""
     surfaces: tuple[str, ...] = ()
     colour_map: str = "viridis"
     linked_scale: bool = True

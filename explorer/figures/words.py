@@ -137,14 +137,17 @@ def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
 def legend_label(series: Series) -> str:
     """Return a curve's label with its role, which no legend may leave out."""
     label = with_role(series.label, series.role, " — ")
-    return label if series.present.any() else f"{label} (not drawn: see ✗)"
+    if series.present.any():
+        return label
+    return f"{label} ({'computing…' if series.computing else 'not drawn: see ✗'})"
 
 
 def short_legend_label(series: Series) -> str:
     """Return a curve's label with the sign of its role before it, where the page is small."""
     long = with_role(series.label, series.role, " — ")
     sign = "" if long == series.label else f"{series.role.glyph} "
-    return f"{sign}{series.label}" + ("" if series.present.any() else " (✗)")
+    missing = " (…)" if series.computing else " (✗)"
+    return f"{sign}{series.label}" + ("" if series.present.any() else missing)
 
 
 def absent_ranges(x: Sequence[float], present: BoolArray) -> list[tuple[float, float]]:
@@ -169,6 +172,8 @@ def absence_text(series: Series) -> str:
         where += " and more" if len(ranges) > 3 else ""
     else:
         where = "anywhere"
+    if series.computing:
+        return f"… {series.label} is not all computed yet: {series.why_absent}"
     return f"✗ {series.label} is not drawn {where}: {series.why_absent or 'not defined'}"
 
 
@@ -190,7 +195,9 @@ def guarantee_lines(result: Result) -> list[str]:
     lines = []
     promise = result.guarantee
     if promise is not None:
-        lines.append(f"Guarantee{_swept_value(result)}: {promise.sentence}")
+        said = " ".join(filter(None, (promise.sentence, promise.beside)))
+        lines += [promise.claimed] if promise.claimed else []
+        lines.append(f"Guarantee{_swept_value(result)}: {said}")
         lines.append(
             f"Protects {promise.unit}. Add or remove: {promise.add_remove}. "
             f"Replace one: {promise.replace_one}. {promise.trust}"

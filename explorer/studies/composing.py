@@ -7,7 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Bound, FloatArray, Grade, Reference, Role
+from explorer.privacy.odds import composed_clone_total_variation
 from explorer.privacy.shuffle_rdp import ComposedRounds, is_loose
 from explorer.studies.model import Context
 
@@ -50,3 +52,15 @@ def composed_bound(
             value[j], loose[j] = known.value, is_loose(known)
     role, reference = side
     return Bound(value, role, reference, truncated=loose, grade=Grade.PROVED)
+
+
+def clones_apart(
+    local: float, sampled: float, clients: float, rounds: float, variant: Clones, context: Context
+) -> float:
+    """Return an upper bound on δ(0) of composed rounds of clones, kept while δ alone changes."""
+    chain = (local, sampled, clients, rounds, variant)
+    found: float = context.memo(
+        ("clones", "total variation", *chain),
+        lambda: float(composed_clone_total_variation(*chain).value),
+    )
+    return found

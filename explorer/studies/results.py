@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.geography.region import Region
-from explorer.privacy.bounds import BoolArray, FloatArray, Reference, Role
+from explorer.privacy.bounds import BoolArray, FloatArray, Grade, Reference, Role
 from explorer.studies.parameters import Fidelity
 from explorer.studies.requests import Request
 
@@ -57,6 +57,12 @@ class Series:
         is ``pin1:key`` of the curve it was.
     formula : bool
         Whether y is computed, and not drawn at random: an estimate that is can be solved for.
+    grade : Grade
+        Of the bound that it draws.
+    assumes : tuple of str
+        Keys of the conditions that it needs beyond those that the whole answer needs.
+    computing : bool
+        Whether y is NaN because it is not known yet, and not because nothing holds there.
     """
 
     key: str
@@ -72,6 +78,9 @@ class Series:
     mark: Mark = Mark.LINE
     pin: int = 0
     formula: bool = False
+    grade: Grade = Grade.NUMERICAL
+    assumes: tuple[str, ...] = ()
+    computing: bool = False
 
     @property
     def unpinned_key(self) -> str:
@@ -184,13 +193,16 @@ class Condition:
 
     `holds` is None where it can't be known from the parameters (it is then an assumption).
     `of_guarantee` is False for what only a single curve needs, or how sharp it is: the text says
-    so too, and where it fails nothing that is promised does.
+    so too, and where it fails nothing that is promised does. `key` is what the `assumes` of series
+    name. Nothing is claimed that rests on an `optional` assumption, unless the user claims it.
     """
 
     text: str
     holds: bool | None
     margin: str = ""
     of_guarantee: bool = True
+    key: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +224,14 @@ class Guarantee:
     differences : tuple of str
         Why two of the accountants shown differ, one sentence or two each; empty where they
         don't.
+    beside : str
+        What `sentence` rests on, and what is known of less.
+    claimed : str
+        Names the bound that is claimed (`explorer.studies.claims`).
+    distance : float or None
+        Upper bound on δ(0), the total variation distance of the two laws that are seen.
+    law : str
+        Whose δ(0) that is.
     """
 
     unit: str
@@ -221,6 +241,10 @@ class Guarantee:
     sentence: str
     references: tuple[Reference, ...] = ()
     differences: tuple[str, ...] = ()
+    beside: str = ""
+    claimed: str = ""
+    distance: float | None = None
+    law: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ def curve_of(
     mark: Mark = Mark.LINE,
     low: FloatArray | None = None,
     high: FloatArray | None = None,
+    assumes: tuple[str, ...] = (),
 ) -> Series:
     """Return the curve of a bound evaluated at `points` (the sliders' point, last, left out)."""
     y = bound.value[:-1]
@@ -161,6 +162,8 @@ def curve_of(
         note="; ".join(n for n in notes if n),
         mark=mark,
         formula=True,
+        grade=bound.grade,
+        assumes=assumes,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, Context, Decimal
 
 from explorer.privacy.bounds import Role
-from explorer.studies.numbers import nearest
+from explorer.studies.numbers import at_most, nearest
 
 _HUNDREDTH = Decimal("0.01")
 
@@ -62,6 +62,48 @@ def guesses_at(chance: float, what: str, seen: str) -> str:
     return (
         f"An observer who must decide {what}, both equally likely beforehand, is right at most "
         f"{right} times in 100 {seen}."
+    )
+
+
+def odds_lines(
+    epsilon: float,
+    delta: float,
+    what: str,
+    seen: str,
+    *,
+    distance: float | None = None,
+    law: str = "",
+    by: str = "",
+    awaited: bool = False,
+) -> tuple[str, str]:
+    """Return the best that is known of an observer, and what it rests on.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee.
+    what, seen : str
+        As for `guesses`.
+    distance : float, optional
+        Upper bound on δ(0), the total variation distance of what is seen in the two cases.
+    law : str
+        Whose: ``the clones' law``.
+    by : str
+        Who says (ε, δ).
+    awaited : bool
+        Whether δ(0) is still being computed.
+    """
+    alone = best_chance(epsilon, delta)
+    pair = f"(ε, δ) = ({at_most(epsilon)}, {at_most(delta)})" + (f" by “{by}”" if by else "")
+    if distance is None or (1 + distance) / 2 >= alone:
+        more = " What the whole law says is being computed…" if awaited else ""
+        return guesses_at(alone, what, seen), f"This is all that {pair} says on its own.{more}"
+    right = times_in_100(alone)
+    weaker = "nothing" if right == "100" else f"at most {right} times in 100"
+    return (
+        guesses_at((1 + distance) / 2, what, seen),
+        f"This is (1+δ(0))/2: δ(0) ≤ {at_most(distance)} is how far apart the two cases are at "
+        f"most, by the whole law of {law}. {pair} on its own says less: {weaker}.",
     )
 
 

@@ -20,6 +20,7 @@ from explorer.privacy.amplification import (
 )
 from explorer.privacy.bounds import BoolArray, Bound, FloatArray
 from explorer.privacy.domain import DELTA_MIN
+from explorer.privacy.odds import clone_total_variation
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.studies.amplification import words as said
 from explorer.studies.model import Context
@@ -184,6 +185,15 @@ def local(points: SweptPoints, what: str) -> Bound:
     gap = np.maximum(eps0 - points["eps"], 0.0)
     # (e^ε₀ − e^ε)/(1 + e^ε₀), the divergence of randomised response on its own.
     return _bound("local", -np.expm1(-gap) / (1 + np.exp(-eps0)) + 0.0)
+
+
+def apart(eps0: float, n: float, context: Context) -> float:
+    """Return an upper bound on δ(0) of one shuffle, kept while δ or ε alone changes."""
+    found: float = context.memo(
+        ("amplification", "total variation", eps0, n),
+        lambda: float(clone_total_variation(eps0, n).value),
+    )
+    return found
 
 
 def outside(points: SweptPoints) -> Bound:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer.studies.amplification import words as said
 from explorer.studies.amplification.page import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS
+from explorer.studies.claims import Claim, stated
 from explorer.studies.model import (
     Context,
     Fidelity,
@@ -54,6 +56,7 @@ class AmplificationStudy:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = said.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves at few points first where every point has a crowd of its own.
@@ -107,16 +110,20 @@ class AmplificationStudy:
             fewer = points.thinned(max(_LOWER_POINTS, int(share * points.x.size)))
             at_sliders["lower"] = curves.lower(fewer, what, context)
             series.append(_curve("lower", fewer, at_sliders["lower"]))
-        return Result(
-            request,
-            fidelity,
-            complete=complete,
-            series=tuple(series),
-            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
-            **self._at_sliders(request, at_sliders),
+        return stated(
+            Result(
+                request,
+                fidelity,
+                complete=complete,
+                series=tuple(series),
+                timings_ms={"curves": (time.perf_counter() - started) * 1e3},
+                **self._at_sliders(request, at_sliders, context),
+            )
         )
 
-    def _at_sliders(self, request: Request, bounds: dict[str, Bound]) -> dict[str, Any]:
+    def _at_sliders(
+        self, request: Request, bounds: dict[str, Bound], context: Context
+    ) -> dict[str, Any]:
         """Return readouts, conditions and guarantee at the sliders' values."""
         eps0, n = float(request["eps0"]), float(request["n"])
         readouts = tuple(
@@ -125,7 +132,7 @@ class AmplificationStudy:
         )
         here = {r.key: r.value for r in readouts}
         exact = float(bounds["exact_2021"].value[-1])
-        source = said.CURVES["exact_2021"][0]
+        apart = curves.apart(eps0, n, context)
         if request.quantity == "delta":
             epsilon, delta = float(request["eps"]), exact
             return {
@@ -134,19 +141,16 @@ class AmplificationStudy:
                     eps0, n, delta, epsilon, curves.closed_delta(epsilon, eps0, n)
                 ),
                 "guarantee": said.guarantee(
-                    eps0, n, delta, epsilon, source, said.delta_differences(here, eps0, epsilon)
+                    eps0, apart, said.delta_differences(here, eps0, epsilon)
                 ),
             }
-        delta, local = float(request["delta"]), min(exact, eps0)
+        delta = float(request["delta"])
         return {
             "readouts": readouts,
             "conditions": said.conditions(eps0, n, delta, exact),
             "guarantee": said.guarantee(
                 eps0,
-                n,
-                delta,
-                local,
-                source,
+                apart,
                 said.differences(
                     eps0, n, delta, here["closed"], exact,
                     float(bounds["exact_2023"].value[-1]), here.get("lower"),
@@ -180,22 +184,33 @@ class AmplificationStudy:
             "exact_2023": exact[Clones.STRONGER],
             "lower": curves.lower(one, "eps", context),
         }
-        more = self._at_sliders(request, own)
+        more = self._at_sliders(request, own, context)
+        values = {r.key: r.value for r in more["readouts"]}
         limits = tuple(readout_of(key, said.CURVES[key][0], bound) for key, bound in bounds.items())
-        return Result(
+        promise = more.pop("guarantee")
+        answer = Result(
             request,
             Fidelity.FULL,
             complete=True,
             series=tuple(series),
             readouts=limits + more.pop("readouts"),
+            guarantee=promise,
             timings_ms={"curves": (time.perf_counter() - started) * 1e3},
             **more,
         )
+        # What is promised is the same whatever is on the axes.
+        exact_label = said.CURVES["exact_2021"][0]
+        told = said.said_of(answer, min(values["exact_2021"], float(request["eps0"])), exact_label)
+        promise = replace(
+            promise, sentence=told.lines[0], beside=told.lines[1], replace_one=told.promise
+        )
+        return replace(answer, guarantee=promise)
 
 
 def _curve(key: str, points: SweptPoints, bound: Bound, **drawn: Any) -> Series:
     label = said.CURVES[key][0]
-    return curve_of(key, label, points, bound, note=said.ABOUT.get(key, ""), **drawn)
+    about, needs = said.ABOUT.get(key, ""), said.ASSUMES.get(key, ())
+    return curve_of(key, label, points, bound, note=about, assumes=needs, **drawn)
 
 
 def _outside(points: SweptPoints, exact: Bound) -> Series:

@@ -8,9 +8,10 @@ from explorer.privacy.amplification import clones_closed_form
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
-from explorer.studies.model import Condition, Guarantee
+from explorer.studies.claims import Claim, Said
+from explorer.studies.model import Condition, Guarantee, Result, Series
 from explorer.studies.numbers import at_least, at_most, nearest
-from explorer.studies.wording import best_chance, guesses, times
+from explorer.studies.wording import best_chance, odds_lines, times
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
@@ -76,20 +77,22 @@ def conditions(
     limit = limit_8(n, asked)
     return (
         Condition(
-            f"Only for the curve “{CURVES['closed'][0]}”, not for the guarantee: "
-            "ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8)",
+            f"Only for the curve “{CURVES['closed'][0]}”: ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8)",
             eps0 <= limit and asked < 1,
             f"ε₀ = {nearest(eps0)}, limit {nearest(limit)} at n = {n:,.0f}, δ = {nearest(asked)}"
             + ("" if asked < 1 else ", which says nothing"),
             of_guarantee=False,
+            key="condition_8",
         ),
         *_amplifies(eps0, delta, epsilon, closed is not None),
         Condition("Every client sends exactly one message of an ε₀-LDP randomiser", None),
         Condition(
-            f"Only for the curve “{CURVES['exact_2023'][0]}”, not for the guarantee: all clients "
-            "use one common randomiser, fixed beforehand",
+            f"Only for the curve “{CURVES['exact_2023'][0]}”: all clients use one common "
+            "randomiser, fixed beforehand",
             None,
             of_guarantee=False,
+            key="common",
+            optional=True,
         ),
     )
 
@@ -120,35 +123,59 @@ def _amplifies(
     return (Condition(text.format(what), less, margin, of_guarantee=False),) if alone > 0 else ()
 
 
-def guarantee(
-    eps0: float, n: float, delta: float, epsilon: float, source: str, differing: tuple[str, ...]
-) -> Guarantee:
-    """Return the guarantee at the sliders' values."""
+def guarantee(eps0: float, distance: float, differing: tuple[str, ...]) -> Guarantee:
+    """Return what holds whichever bound is claimed; `distance` is δ(0) of the 2021 clones."""
     return Guarantee(
         unit="one client's record, behind one message",
-        replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta)})-DP when "
-            + ("the one record" if n == 1 else f"one of {n:,.0f} records")
-            + f" is replaced by any other ({source})"
-        ),
+        replace_one="",
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
             "what her message says has the guarantee for replacing it"
         ),
         trust=(
-            "Clients trust the shuffler to forget who sent what. Whoever sees the shuffled "
-            f"messages has (ε, δ) = ({at_most(epsilon)}, {at_most(delta)}); the shuffler "
-            f"itself, or one who bribes it, has ε₀ = {at_most(eps0)}. The other clients must "
-            "really send randomised messages."
+            "Clients trust the shuffler to forget who sent what: against all who see the shuffled "
+            "messages they have (ε, δ), against the shuffler itself, or one who bribes it, only "
+            f"ε₀ = {at_most(eps0)}. The other clients must really send randomised messages."
         ),
-        sentence=guesses(
-            *min((epsilon, delta), (eps0, 0.0), key=lambda known: best_chance(*known)),
-            "which of two records a client holds",
-            "after seeing all messages",
-        ),
+        sentence="",
         references=(EXACT_2021, CLOSED, LOWER),
         differences=differing,
+        distance=distance,
+        law="the 2021 clones",
     )
+
+
+def claim_words(result: Result, series: Series, value: float) -> Said:
+    """Say what a bound on ε, or on δ, means at the sliders' values."""
+    return said_of(result, value, series.label, series.key == "local")
+
+
+def said_of(result: Result, value: float, label: str, pure: bool = False) -> Said:
+    """Say what a number means that a curve of this name gives; `pure` if it needs no δ."""
+    request, promise = result.request, result.guarantee
+    eps0, n = float(request["eps0"]), float(request["n"])
+    number, epsilon, delta = f"ε ≤ {at_most(value)}", value, float(request["delta"])
+    if request.quantity == "delta":
+        number, epsilon, delta = f"δ ≤ {at_most(value)}", float(request["eps"]), value
+    known = [(epsilon, delta), (eps0, 0.0)]
+    told = (eps0, 0.0) if pure else min(known, key=lambda pair: best_chance(*pair))
+    return Said(
+        number,
+        odds_lines(
+            *told, "which of two records a client holds", "after seeing all messages",
+            distance=promise.distance if promise else None, law=promise.law if promise else "",
+            by=label if told == known[0] else CURVES["local"][0],
+        ),
+        f"({at_most(epsilon)}, {at_most(delta)})-DP when "
+        + ("the one record" if n == 1 else f"one of {n:,.0f} records")
+        + f" is replaced by any other ({label})",
+    )  # fmt: skip
+
+
+_AMONG = ("exact_2021", "exact_2023", "closed", "local")
+CLAIMS = {key: Claim(_AMONG, claim_words, solves="eps0") for key in ("eps", "delta")}
+ASSUMES = {"closed": ("condition_8",), "exact_2023": ("common",)}
+"""What single curves need beyond what all do."""
 
 
 def differences(

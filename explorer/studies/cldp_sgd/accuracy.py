@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -186,6 +186,18 @@ class Ledger:
     def at(self, bound: Bound | None, epochs: int) -> float:
         """Return a bound's value after so many epochs; NaN if not known."""
         return float("nan") if bound is None else self.at_epochs(bound.value, epochs)
+
+    def bounds_at(self, epochs: int) -> dict[str, Bound]:
+        """Return the bounds that are known, each at one number of epochs."""
+        place = np.flatnonzero(self.epochs == epochs)[:1]
+        known = {"theorem": self.theorem, "numerical": self.numerical, "clones": self.clones}
+        return {
+            key: replace(
+                b, value=b.value[place], valid=b.valid[place], truncated=b.truncated[place]
+            )
+            for key, b in known.items()
+            if b is not None
+        }
 
     def at_epochs(self, values: FloatArray | BoolArray, epochs: int) -> float:
         """Return the entry of an array over `epochs` that belongs to one of them."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Reference
+from explorer.privacy.amplification import Clones
+from explorer.privacy.bounds import Bound, Reference
+from explorer.studies.claims import Claim, stated
 from explorer.studies.cldp_sgd import words as said
 from explorer.studies.cldp_sgd.accuracy import (
     Ledger,
@@ -42,15 +44,18 @@ from explorer.studies.cldp_sgd.parameters import (
     SOFTMAX,
 )
 from explorer.studies.cldp_sgd.runs import THEOREM, Run
+from explorer.studies.composing import clones_apart
 from explorer.studies.model import (
     Condition,
     Context,
     Fidelity,
+    Guarantee,
     Parameter,
     Quantity,
     Readout,
     Request,
     Result,
+    Sweep,
 )
 from explorer.studies.pages import Page, Preset
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
@@ -58,7 +63,6 @@ from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_p
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _EASY_ORDER = 1024
-_PROVED = ("theorem", "clones", "unamplified")
 _COMPOSED_POINTS = 64
 """Where every point has a round of its own."""
 _ONE_ROUND = ("epochs", "delta", "spent")
@@ -81,6 +85,7 @@ class CldpSgd:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {EPS: said.CLAIM}
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield bounds first; then what takes longer, or one picture a piece of training.
@@ -101,15 +106,46 @@ class CldpSgd:
             started = time.perf_counter()
             last = full or request.fidelity is Fidelity.COARSE
             context.check()
-            yield Result(
+            answer = Result(
                 request,
                 Fidelity.FULL if full else Fidelity.COARSE,
                 complete=last,
                 **answered(request, points, context, full),
                 timings_ms={"curves": (time.perf_counter() - started) * 1e3},
             )
+            yield stated(answer)
             if last:
                 return
+            if request.quantity == EPS and answer.guarantee is not None:
+                yield self._composed_here(answer, points, context)
+
+    def _composed_here(self, coarse: Result, points: SweptPoints, context: Context) -> Result:
+        """Return the coarse answer with what is certified by composition at the sliders' values.
+
+        It takes a moment for one point, seconds for a curve.
+        """
+        request, promise = coarse.request, coarse.guarantee
+        here = {key: column[-1:] for key, column in points.columns.items()}
+        spending = Spending(here, request["lam_max"], context)
+        nowhere = SweptPoints(points.sweep, np.empty(0), {})
+        empty, numbers = spending_series(slow_bounds(spending), nowhere)
+        coming = tuple(
+            replace(
+                s, x=points.x, y=np.full(points.x.size, np.nan), why_absent=said.COMPUTING,
+                computing=True,
+            )
+            for s in empty
+        )  # fmt: skip
+        assert promise is not None
+        distance = _apart(request, float(spending.rounds[0]), context)
+        return stated(
+            replace(
+                coarse,
+                series=coarse.series + coming,
+                readouts=coarse.readouts + numbers,
+                guarantee=replace(promise, distance=distance),
+            )
+        )
 
     def _epsilon(
         self, request: Request, points: SweptPoints, context: Context, full: bool
@@ -123,8 +159,8 @@ class CldpSgd:
         spending = Spending(some.columns, lam_max, context)
         bounds, orders = quick_bounds(spending)
         series, numbers = spending_series(bounds, some)
-        theorem, numerical = bounds["theorem"], np.nan
-        upper = {key: float(bounds[key].value[-1]) for key in _PROVED if key in bounds}
+        theorem, numerical, distance = bounds["theorem"], np.nan, None
+        upper = {"theorem": float(theorem.value[-1])}
         if full:
             alike = points.sweep.key in _ONE_ROUND and request["k"] > 1
             few = points if alike else points.thinned(_COMPOSED_POINTS)
@@ -133,6 +169,8 @@ class CldpSgd:
             series, numbers = series + more_series, numbers + more_numbers
             numerical = float(slow["numerical"].value[-1])
             upper["clones"] = float(slow["clones"].value[-1])
+            if request["k"] <= request["n"]:
+                distance = _apart(request, spending.rounds[-1], context)
         clients, sampled = request["n"], request["k"]
         if sampled > clients:
             return {
@@ -150,16 +188,21 @@ class CldpSgd:
                 Readout("order", "best order λ*", order),
             ),
             "conditions": said.conditions(
-                sampled=sampled, clients=clients, order=order, lam_max=lam_max,
+                sampled=sampled,
+                clients=clients,
+                order=order,
+                lam_max=lam_max,
                 at_edge=bool(theorem.truncated[-1]),
             ),
-            "guarantee": said.guarantee(
-                upper=upper, delta=request["delta"], rounds=rounds,
-                local=request["eps0"], order=order, numerical=numerical,
-                messages=rounds * sampled / clients,
-                differing=said.epsilon_differences(upper, numerical),
+            "guarantee": replace(
+                said.guarantee(
+                    local=request["eps0"],
+                    messages=rounds * sampled / clients,
+                    differing=said.epsilon_differences(upper, numerical),
+                ),
+                distance=distance,
             ),
-        }  # fmt: skip
+        }
 
     def _risk(
         self, request: Request, points: SweptPoints, context: Context, full: bool
@@ -187,16 +230,15 @@ class CldpSgd:
         if full:
             bounds |= slow_bounds(spending)
         rounds = float(spending.rounds[0])
+        promise = said.guarantee(
+            local=request["eps0"], messages=rounds * request["k"] / request["n"],
+            differing=said.risk_differences(here, norm_of(request)),
+        )  # fmt: skip
+        if full:
+            promise = replace(promise, distance=_apart(request, rounds, context))
         return answer | {
-            "guarantee": said.guarantee(
-                upper={key: float(bounds[key].value[0]) for key in _PROVED if key in bounds},
-                delta=request["delta"], rounds=rounds, local=request["eps0"],
-                order=float(orders[0]),
-                numerical=float(bounds["numerical"].value[0]) if full else np.nan,
-                messages=rounds * request["k"] / request["n"],
-                differing=said.risk_differences(here, norm_of(request)),
-            )
-        }  # fmt: skip
+            "guarantee": _promised(request, promise, bounds, float(orders[0]), rounds, full)
+        }
 
     def _accuracy(
         self, request: Request, points: SweptPoints, context: Context
@@ -247,11 +289,17 @@ class CldpSgd:
         order = ledger.at_epochs(ledger.order, asked.epochs)
         edge = bool(ledger.at_epochs(ledger.theorem.truncated, asked.epochs))
         rounds = ledger.at_epochs(ledger.spending.rounds, asked.epochs)
-        counted = {
-            "theorem": ledger.at(ledger.theorem, asked.epochs),
-            "numerical": ledger.at(ledger.numerical, asked.epochs),
-            "clones": ledger.at(ledger.clones, asked.epochs),
-        }
+        bounds = ledger.bounds_at(asked.epochs)
+        counted = {key: float(bound.value[0]) for key, bound in bounds.items()}
+        full = ledger.numerical is not None
+        promise = said.guarantee(
+            local=request["eps0"], messages=rounds * request["k"] / request["n"],
+            differing=said.accuracy_differences(
+                counted, asked.epochs, points.sweep.key == "spent"
+            ),
+        )  # fmt: skip
+        if full:
+            promise = replace(promise, distance=_apart(request, rounds, context))
         return replace(
             result,
             tables=(table(asked, ledger, known),),
@@ -267,16 +315,37 @@ class CldpSgd:
                     rates=request["steps"] == THEOREM,
                 ),
             ),
-            guarantee=said.guarantee(
-                upper={key: counted[key] for key in ("theorem", "clones")},
-                delta=request["delta"], rounds=rounds, local=request["eps0"], order=order,
-                numerical=counted["numerical"], messages=rounds * request["k"] / request["n"],
-                differing=said.accuracy_differences(
-                    counted, asked.epochs, points.sweep.key == "spent"
-                ),
-            ),
+            guarantee=_promised(request, promise, bounds, order, rounds, full),
             notes=(said.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
         )  # fmt: skip
+
+
+def _apart(request: Request, rounds: float, context: Context) -> float:
+    """Return an upper bound on δ(0) of all rounds together."""
+    eps0, k, n = (float(request[key]) for key in ("eps0", "k", "n"))
+    return clones_apart(eps0, k, n, float(rounds), Clones.PUBLISHED, context)
+
+
+def _promised(
+    request: Request,
+    promise: Guarantee,
+    bounds: dict[str, Bound],
+    order: float,
+    rounds: float,
+    complete: bool,
+) -> Guarantee:
+    """Return what is promised where something else than ε is on the y axis.
+
+    `bounds` on ε have one value each; the tightest is claimed.
+    """
+    nowhere = SweptPoints(Sweep("epochs", 1.0, 1.0, 1), np.empty(0), {})
+    series, readouts = spending_series(bounds, nowhere)
+    about = (Readout("rounds", "rounds T", rounds), Readout("order", "best order λ*", order))
+    answer = Result(
+        replace(request, quantity=EPS, sweep=None), Fidelity.FULL, series,
+        readouts=(*readouts, *about), guarantee=promise, complete=complete,
+    )  # fmt: skip
+    return stated(answer).guarantee or promise
 
 
 def _sparse(request: Request) -> bool:

@@ -7,9 +7,10 @@ import math
 from explorer.privacy.bounds import Reference
 from explorer.privacy.learning import guarantees
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
-from explorer.studies.model import Condition, Guarantee
+from explorer.studies.claims import Claim, Said
+from explorer.studies.model import Condition, Guarantee, Result, Series
 from explorer.studies.numbers import at_most, nearest
-from explorer.studies.wording import guesses, odds, times
+from explorer.studies.wording import odds_lines, times
 
 _PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = guarantees.PRIVACY
@@ -48,6 +49,7 @@ LABELS = {
     "cap": "T·εₛ, holds in any case",
     "response": "2RR lower bound",
 }
+COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 STAMP = "simulation, not a release"
 RESTING = "training begins when the sliders rest"
@@ -77,7 +79,15 @@ def not_longer(epochs: int) -> str:
 
 
 def epsilon_differences(upper: dict[str, float], numerical: float) -> tuple[str, ...]:
-    """Return why the accountants differ; arguments as for `guarantee`."""
+    """Return why the accountants differ.
+
+    Parameters
+    ----------
+    upper : dict
+        ε of ``theorem`` and, where known, ``clones``.
+    numerical : float
+        ε of the numerical upper bound; NaN where not known.
+    """
     gap = "the gap is the price of the formula"
     if numerical > 0:
         gap += f"; the first is {_as_large(upper['theorem'] / numerical)} the second here"
@@ -248,43 +258,11 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
     )
 
 
-def guarantee(
-    *,
-    upper: dict[str, float],
-    delta: float,
-    rounds: float,
-    local: float,
-    order: float,
-    numerical: float,
-    messages: float,
-    differing: tuple[str, ...],
-) -> Guarantee:
-    """Return the guarantee at the sliders' values, by the smallest upper bound that is proved.
-
-    Parameters
-    ----------
-    upper : dict
-        ε of ``theorem`` and, where known, ``clones`` and ``unamplified``.
-    numerical : float
-        ε of the numerical upper bound; NaN where not known.
-    messages : float
-        How many reports a client sends on average, γT.
-    """
-    source = min((key for key in upper if math.isfinite(upper[key])), key=lambda key: upper[key])
-    epsilon = upper[source]
-    named = f"Theorem 3, order λ* = {order:.0f}" if source == "theorem" else LABELS[source]
-    sharper = ""
-    if math.isfinite(numerical):
-        best = odds(numerical, delta)
-        sharper = f"; numerically exact composition gives {at_most(numerical)}, odds of {best}"
+def guarantee(*, local: float, messages: float, differing: tuple[str, ...]) -> Guarantee:
+    """Return what holds whichever bound is claimed; a client sends `messages` reports, γT."""
     return Guarantee(
         unit="one client's record, over all rounds",
-        replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta)})-DP after "
-            + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
-            + " when one "
-            f"record is replaced by any other ({named}{sharper})"
-        ),
+        replace_one="",
         add_remove=(
             "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
             "removing a record would change the sampling itself"
@@ -297,10 +275,32 @@ def guarantee(
             + (f"{messages:,.0f}" if messages >= 10 else nearest(messages))
             + " of them on average."
         ),
-        sentence=guesses(
-            epsilon, delta, "which of two records a client holds",
-            "after seeing all shuffled reports and every model",
-        ),
+        sentence="",
         references=(PRIVACY, ALGORITHM),
         differences=differing,
+        law="the 2021 clones through all rounds",
+    )
+
+
+def claim_words(result: Result, series: Series, epsilon: float) -> Said:
+    """Say what a bound on ε means at the sliders' values."""
+    promise, delta = result.guarantee, float(result.request["delta"])
+    known = {r.key: r.value for r in result.readouts}
+    order, rounds = known.get("order"), known.get("rounds") or math.nan
+    at = f", order λ* = {order:.0f}" if series.key == "theorem" and order else ""
+    distance = promise.distance if promise else None
+    return Said(
+        f"ε ≤ {at_most(epsilon)}",
+        odds_lines(
+            epsilon, delta, "which of two records a client holds",
+            "after seeing all shuffled reports and every model",
+            distance=distance, law=promise.law if promise else "", by=series.label,
+            awaited=distance is None and not result.complete,
+        ),
+        f"({at_most(epsilon)}, {at_most(delta)})-DP after "
+        + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
+        + f" when one record is replaced by any other ({series.label}{at})",
     )  # fmt: skip
+
+
+CLAIM = Claim(("numerical", "theorem", "clones", "unamplified", "cap"), claim_words, solves="eps0")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.coordinate_mean import words as said
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
@@ -76,6 +77,10 @@ class CoordinateMean:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        "mse": Claim(("hybrid", "exact", "paper"), number_only, "mechanisms", solves="n"),
+        "level": Claim(("paper", "proposition4", "total"), number_only),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield closed forms and a few searched points, then whole curves, then simulations.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
 from explorer.privacy.composition import kov_exact_delta
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.frequency import words as said
 from explorer.studies.frequency.curves import (
     Calibrated,
@@ -65,6 +66,9 @@ class Frequency:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        "emd": Claim(("gkrr", "theorem65", "theorem66"), number_only, solves="n"),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield a quickly calibrated answer, the exact one, and, if asked for, simulated dots.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.privacy.bounds import Bound, Reference, Role
 from explorer.privacy.heatmaps import Schedule, start_level
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.heatmap_theory import words as said
 from explorer.studies.heatmap_theory.curves import (
     FEWEST,
@@ -59,6 +60,12 @@ class HeatmapTheory:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        "error": Claim(
+            ("experiments", "theory", "capped", "dense"), number_only, "mechanisms", solves="n"
+        ),
+        "similarity": Claim(("similarity", "huber"), number_only, better="high"),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield all curves, then, if asked for, more and more dots of a simulation.

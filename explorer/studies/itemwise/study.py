@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.itemwise import curves
 from explorer.studies.itemwise import words as said
 from explorer.studies.itemwise.displacement import mean_distance, why_not
@@ -67,6 +68,11 @@ class ItemWise:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        "alpha0": Claim(_SAFE, number_only, better="high", solves="n"),
+        "alpha": Claim(_SAFE, number_only, solves="alpha0"),
+        "delta": Claim(("exact", "exact_near", "proof", "claimed"), number_only, solves="alpha0"),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield closed forms and a quick estimate of exact hops, then exact hops.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.linear_queries import words as said
 from explorer.studies.linear_queries.curves import (
     Moved,
@@ -68,6 +69,10 @@ class LinearQueries:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        key: Claim(("kinf", "k2", "kp", "k1"), number_only, "mechanisms", solves="alpha")
+        for key in ("rmse", "coordinate", "euclid")
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves, at first few points where many pairs are looked at, then all tables.

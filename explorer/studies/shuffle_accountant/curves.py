@@ -14,7 +14,7 @@ from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.domain import DELTA_MIN
 from explorer.privacy.shuffle_rdp import Shuffling
-from explorer.studies.composing import composed_bound
+from explorer.studies.composing import clones_apart, composed_bound
 from explorer.studies.model import Context
 
 SHARE = 0.5
@@ -237,6 +237,14 @@ def composed_bounds(points: Points, variant: Clones, context: Context) -> tuple[
         composed_bound(clones, five, above, context, (*key, variant.value)),
         composed_bound(rdp.ResponseRounds, five, below, context, key),
     )
+
+
+def total_variation(point: Points, variant: Clones, context: Context) -> float:
+    """Return an upper bound on δ(0) of all rounds together, at one point."""
+    return clones_apart(
+        float(point.local), float(point.sampled), float(point.clients), float(point.rounds),
+        variant, context,
+    )  # fmt: skip
 
 
 def exact_strong_composition(points: Points, variant: Clones, context: Context) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp import round_delta
+from explorer.studies.claims import Claim, stated
 from explorer.studies.model import (
     Context,
     Fidelity,
@@ -20,6 +21,7 @@ from explorer.studies.model import (
     Readout,
     Request,
     Result,
+    Series,
 )
 from explorer.studies.pages import Page, Preset
 from explorer.studies.shuffle_accountant import words as said
@@ -33,15 +35,20 @@ from explorer.studies.shuffle_accountant.curves import (
     exact_strong_composition,
     renyi_curves,
     spread,
-    thinned,
+    total_variation,
 )
 from explorer.studies.shuffle_accountant.page import PAGE
 from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.shuffle_accountant.points import (
+    COARSE_ORDER,
+    among,
+    low_orders,
+    swept_rounds,
+)
 from explorer.studies.shuffle_accountant.presets import PRESETS
 from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE_POINTS = 24
-_COARSE_ORDER = 512
 _COMPOSED_POINTS = 64
 _LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""
@@ -72,6 +79,7 @@ class ShuffleAccountant:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = said.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield coarse curves first if all take long, then all, then the exact compositions.
@@ -94,15 +102,15 @@ class ShuffleAccountant:
         heavy = [request[name] for name in ("eps0", "k", "n", "lam_max", "lam", "clones")]
         token = (request.quantity, key, *heavy) if key == "lam" else tuple(heavy[:4])
         quick = one_round and (
-            token in kept or (request["lam_max"] <= _COARSE_ORDER and request["k"] <= 2000)
+            token in kept or (request["lam_max"] <= COARSE_ORDER and request["k"] <= 2000)
         )
         if key == "lam":
-            quick = token in kept or swept["lam"].max() <= _COARSE_ORDER
+            quick = token in kept or swept["lam"].max() <= COARSE_ORDER
         if request.fidelity is Fidelity.COARSE or not quick:
             done = request.fidelity is Fidelity.COARSE
             some = swept if one_round else swept.thinned(_COARSE_POINTS)
             if key == "lam":
-                some = _low_orders(swept)
+                some = low_orders(swept)
             yield self._answer(request, some, context, Fidelity.COARSE, done)
             if done:
                 return
@@ -111,7 +119,7 @@ class ShuffleAccountant:
         kept.add(token)
         yield full
         if not last:
-            yield self._composed(request, swept, context, full)
+            yield from self._composed(request, swept, context, full)
 
     def _answer(
         self,
@@ -123,35 +131,40 @@ class ShuffleAccountant:
     ) -> Result:
         started = time.perf_counter()
         coarse = fidelity is Fidelity.COARSE
-        points = _points(swept)
-        lam_max = min(request["lam_max"], _COARSE_ORDER) if coarse else request["lam_max"]
+        points = swept_rounds(swept)
+        lam_max = min(request["lam_max"], COARSE_ORDER) if coarse else request["lam_max"]
         context.check()
         if request.quantity == "eps":
             answer = self._epsilon(request, swept, points, lam_max, coarse, context)
         else:
             answer = self._renyi(request, swept, points, context)
-        return Result(
-            request,
-            fidelity,
-            complete=complete,
-            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
-            **answer,
-        )
+        timings = {"curves": (time.perf_counter() - started) * 1e3}
+        return stated(Result(request, fidelity, complete=complete, timings_ms=timings, **answer))
 
     def _composed(
         self, request: Request, swept: SweptPoints, context: Context, full: Result
-    ) -> Result:
-        """Return the full answer with the certified compositions added."""
+    ) -> Iterator[Result]:
+        """Yield the full answer with certified compositions added: at the sliders', then all."""
         started = time.perf_counter()
-        points, variant = _points(swept), Clones(request["clones"])
+        points, variant = swept_rounds(swept), Clones(request["clones"])
         if not points.holds.any():
             absent = _absent(request, swept, _COMPOSED_KEYS)
-            return replace(full, series=full.series + absent, complete=True)
-        fewer, inside = _among(swept, points, _COMPOSED_POINTS)
+            yield replace(full, series=full.series + absent, complete=True)
+            return
+        here: dict[str, Any] = {}
+        if points.holds[-1]:
+            own = points.at(slice(-1, None))
+            above, below = composed_bounds(own, variant, context)
+            bounds = {"numerical_upper": above, "lower_2rr": below}
+            here = self._with_composed(full, bounds, points.at(-1), variant, context)
+            coming = _absent(request, swept, _COMPOSED_KEYS[:2], said.COMPUTING)
+            coming = tuple(replace(s, computing=True) for s in coming)
+            yield stated(replace(full, series=full.series + coming, **here))
+        fewer, inside = among(swept, points, _COMPOSED_POINTS)
         above, below = composed_bounds(inside.at(inside.holds), variant, context)
         # Strong composition lists some √T losses a point.
         few = int(np.clip(_LOSSES / np.sqrt(points.rounds.max()), 6, _COMPOSED_POINTS))
-        fewest, within = _among(swept, points, few)
+        fewest, within = among(swept, points, few)
         kov = _bound(
             "kov_exact",
             exact_strong_composition(within.at(within.holds), variant, context),
@@ -159,29 +172,39 @@ class ShuffleAccountant:
             variant,
         )
         bounds, series = {}, []
-        for key, here, some, bound in (
+        for key, shown, some, bound in (
             ("numerical_upper", fewer, inside, above),
             ("lower_2rr", fewer, inside, below),
             ("kov_exact", fewest, within, kov),
         ):
             bounds[key] = bound.spread(some.holds, _why_absent(request))
-            series.append(_curve(key, here, bounds[key], variant))
-        more: dict[str, Any] = {"series": (*full.series, *series)}
+            series.append(_curve(key, shown, bounds[key], variant))
         if points.holds[-1]:
-            readouts = full.readouts + _readouts(bounds, variant)
-            known = {r.key: r.value for r in readouts if r.value is not None}
-            more["readouts"] = readouts
-            if full.guarantee is not None:
-                told = said.differences(known, _is_figure_2a(points.at(-1)))
-                guarantee = replace(full.guarantee, differences=told)
-                if "numerical_upper" in known:
-                    delta = float(points.delta[-1])
-                    guarantee = said.sharper(
-                        guarantee, known["numerical_upper"], delta, request["clones"]
-                    )
-                more["guarantee"] = guarantee
+            here = self._with_composed(full, bounds, points.at(-1), variant, context)
         timings = dict(full.timings_ms) | {"composition": (time.perf_counter() - started) * 1e3}
-        return replace(full, complete=True, timings_ms=timings, **more)
+        every = (*full.series, *series)
+        yield stated(replace(full, series=every, complete=True, timings_ms=timings, **here))
+
+    def _with_composed(
+        self,
+        full: Result,
+        bounds: dict[str, Bound],
+        point: Points,
+        variant: Clones,
+        context: Context,
+    ) -> dict[str, Any]:
+        """Return readouts and guarantee with what composition adds at the sliders' values."""
+        readouts = full.readouts + _readouts(bounds, variant)
+        known = {r.key: r.value for r in readouts if r.value is not None}
+        promise = full.guarantee
+        if promise is not None:
+            promise = replace(
+                promise,
+                differences=said.differences(known, _is_figure_2a(point)),
+                distance=total_variation(point, variant, context),
+                law=said.law(variant),
+            )
+        return {"readouts": readouts, "guarantee": promise}
 
     def _epsilon(
         self,
@@ -237,8 +260,6 @@ class ShuffleAccountant:
         best_order = Readout("order", "best order λ*", float(order), note=edge_note)
         readouts = (first, best_order, *others)
         here = {r.key: r.value for r in readouts if r.value is not None}
-        upper = {k: here[k] for k in bounds if k != "lower_rdp" and k in here}
-        best = min(upper, key=lambda k: upper[k])
         delta = float(point.delta)
         return {
             "readouts": readouts,
@@ -254,15 +275,9 @@ class ShuffleAccountant:
                 at_edge=edge,
                 alone=float(found.theorem1_alone[-1]),
                 cap=float(found.cap[-1]),
-                best=best,
             ),
             "guarantee": said.guarantee(
-                upper[best],
-                delta,
-                float(point.rounds),
-                said.curve_names(best, variant)[0],
                 float(point.local),
-                order if best == "theorem1" else None,
                 float(point.sampled * point.rounds / point.clients),
                 said.differences(here, _is_figure_2a(point)),
             ),
@@ -325,37 +340,11 @@ def _is_figure_2a(point: Points) -> bool:
     return tuple(map(float, here)) == (2.0, 1e3, 1e6, 1e5, 1e-8)
 
 
-def _points(swept: SweptPoints) -> Points:
-    """Return the sweep's points and, last, the sliders' own; γ on the axis makes k."""
-    sampled = swept["k"]
-    if swept.sweep.key == "gamma":
-        sampled = np.append(np.rint(swept.x * swept["n"][:-1]), sampled[-1])
-    return Points(
-        swept["eps0"], sampled, swept["n"], swept["T"], swept["delta"], swept["lam"]
-    )  # fmt: skip
-
-
-def _among(swept: SweptPoints, points: Points, wanted: int) -> tuple[SweptPoints, Points]:
-    """Return about so many of the points where there is an answer, and the sliders' own."""
-    there = np.flatnonzero(points.holds[:-1])
-    chosen = there[list(thinned(there.size, wanted))] if there.size else there
-    fewer = SweptPoints(swept.sweep, swept.x[chosen], {})
-    return fewer, points.at(np.append(chosen, swept.x.size))
-
-
-def _low_orders(swept: SweptPoints) -> SweptPoints:
-    """Return the points of a sweep over λ whose table is quickly made, if there are any."""
-    top = max(_COARSE_ORDER, swept["lam"][-1])
-    kept = np.append(swept.x <= top, True)
-    if not kept[:-1].any():
-        return swept
-    columns = {key: column[kept] for key, column in swept.columns.items()}
-    return SweptPoints(swept.sweep, swept.x[kept[:-1]], columns)
-
-
-def _absent(request: Request, swept: SweptPoints, keys: tuple[str, ...]) -> Any:
-    """Return curves that hold nowhere in this sweep."""
-    nowhere, why = np.full(swept.x.size + 1, np.nan), _why_absent(request)
+def _absent(
+    request: Request, swept: SweptPoints, keys: tuple[str, ...], why: str = ""
+) -> tuple[Series, ...]:
+    """Return curves that are nowhere in this sweep, by default because they hold nowhere."""
+    nowhere, why = np.full(swept.x.size + 1, np.nan), why or _why_absent(request)
     variant = Clones(request["clones"])
     return tuple(_curve(key, swept, _bound(key, nowhere, why, variant), variant) for key in keys)
 
@@ -406,9 +395,12 @@ def _curve(
     bound: Bound,
     variant: Clones = Clones.PUBLISHED,
     note: str = "",
-) -> Any:
+) -> Series:
     about = "; ".join(n for n in (said.ABOUT.get(key, ""), note) if n)
-    return curve_of(key, said.curve_names(key, variant)[0], swept, bound, note=about)
+    return curve_of(
+        key, said.curve_names(key, variant)[0], swept, bound, note=about,
+        assumes=said.ASSUMES.get(key, ()),
+    )  # fmt: skip
 
 
 def _readouts(bounds: dict[str, Bound], variant: Clones) -> tuple[Readout, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from explorer.privacy.amplification import Clones
 from explorer.privacy.bounds import Reference, Role
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES, pure_epsilon
-from explorer.studies.model import Condition, Guarantee
+from explorer.studies.claims import Claim, Said, number_only
+from explorer.studies.model import Condition, Guarantee, Result, Series
 from explorer.studies.numbers import at_most, nearest
-from explorer.studies.wording import guesses, odds, times
+from explorer.studies.wording import guesses, odds_lines, times
 
 _GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
@@ -105,6 +105,7 @@ ABOUT = {
 }
 
 
+COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 NONE_SAMPLED = "γn rounds to no client at all"
 NOT_ABOVE = "the same as “Theorem 1 (upper bound)” where it is not above the cap"
@@ -114,48 +115,62 @@ CLOSED_FAILS = (
 )
 
 
-def guarantee(
-    epsilon: float,
-    delta: float,
-    rounds: float,
-    source: str,
-    local: float,
-    order: int | None,
-    messages: float,
-    differing: tuple[str, ...] = (),
-) -> Guarantee:
-    """Return the guarantee at the sliders' values; a client sends so many `messages`, γT."""
-    at = f", order λ* = {order}" if order is not None else ""
+def guarantee(local: float, messages: float, differing: tuple[str, ...] = ()) -> Guarantee:
+    """Return what holds whichever bound is claimed; a client sends so many `messages`, γT."""
     return Guarantee(
         unit="one client's record, over all rounds",
-        replace_one=(
-            f"({at_most(epsilon)}, {at_most(delta)})-DP after {_rounds(rounds)} when one "
-            f"record is replaced by any other ({source}{at})"
-        ),
+        replace_one="",
         add_remove=_ADD_REMOVE,
         trust=_trust(local)
         + f" Over all rounds a client sends γT = {_about(messages)} of them on average.",
-        sentence=guesses(
-            epsilon, delta, "which of two records a client holds", "after seeing everything"
-        ),
+        sentence="",
         references=(THEOREM_3, THEOREM_1),
         differences=differing,
     )
+
+
+def claim_words(result: Result, series: Series, epsilon: float) -> Said:
+    """Say what a bound on ε means at the sliders' values."""
+    request, promise = result.request, result.guarantee
+    delta, known = float(request["delta"]), {r.key: r.value for r in result.readouts}
+    order = known.get("order")
+    at = f", order λ* = {order:.0f}" if series.key == "theorem1" and order else ""
+    return Said(
+        f"ε ≤ {at_most(epsilon)}",
+        odds_lines(
+            epsilon, delta, "which of two records a client holds", "after seeing everything",
+            distance=promise.distance if promise else None, law=promise.law if promise else "",
+            by=series.label, awaited=not result.complete,
+        ),
+        f"({at_most(epsilon)}, {at_most(delta)})-DP after {_rounds(request['T'])} when one record "
+        f"is replaced by any other ({series.label}{at})",
+    )  # fmt: skip
+
+
+CLAIMS = {
+    "eps": Claim(
+        (
+            "numerical_upper", "theorem1", "kov_exact", "clones_numerical", "clones_closed",
+            "unamplified", "cap",
+        ),
+        claim_words,
+        solves="eps0",
+    ),
+    "rdp": Claim(("theorem1", "renyi_cap", "theorem1_alone"), number_only, solves="eps0"),
+}  # fmt: skip
+ASSUMES = {"clones_closed": ("condition_8",)}
+"""What single curves need beyond what all do."""
+
+
+def law(variant: Clones) -> str:
+    """Name the law whose δ(0) is known."""
+    return f"the {variant.value} clones through all rounds"
 
 
 _ADD_REMOVE = (
     "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
     "removing a record would change the sampling itself"
 )
-
-
-def sharper(given: Guarantee, numerical: float, delta: float, variant: str) -> Guarantee:
-    """Return the guarantee with what numerically exact composition gives beside it."""
-    beside = (
-        f"; numerically exact composition of the {variant} clones gives {at_most(numerical)}, "
-        f"odds of {odds(numerical, delta)})"
-    )
-    return replace(given, replace_one=given.replace_one.removesuffix(")") + beside)
 
 
 def _rounds(number: float) -> str:
@@ -286,21 +301,19 @@ def conditions(
     at_edge: bool,
     alone: float,
     cap: float,
-    best: str,
 ) -> tuple[Condition, ...]:
-    """Return what the statements about ε need; `best` is the curve that gives the guarantee."""
+    """Return what the statements about ε need."""
     limit = math.log(sampled / (16 * math.log(2 / per_round)))
-    closed = f"Only for the curve “{curve_names('clones_closed')[0]}”"
-    if best != "clones_closed":
-        closed += ", not for the guarantee"
     return (
         sampling(sampled, clients),
         Condition(
-            f"{closed}: ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
+            f"Only for the curve “{curve_names('clones_closed')[0]}”: "
+            "ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
             local <= limit,
             f"ε₀ = {nearest(local)}, limit {nearest(limit)} at k = {sampled:,.0f}, "
             f"δ₀ = {nearest(per_round)}",
-            of_guarantee=best == "clones_closed",
+            of_guarantee=False,
+            key="condition_8",
         ),
         Condition(
             f"{_SHARP}: the best order lies inside the search (a larger λₘₐₓ might give a smaller "

@@ -29,6 +29,7 @@ from explorer.privacy.histograms import (
     stable_error,
     table1_orders,
 )
+from explorer.privacy.odds import count_total_variation, two_bin_total_variation
 from explorer.studies.model import Context
 from explorer.studies.shuffled_histograms import words as said
 from explorer.studies.sweeping import SweptPoints
@@ -321,6 +322,15 @@ def other_messages(points: Points) -> dict[str, Bound]:
 def exact_delta(kind: Query, eps: Any, users: Any, q: Any) -> Any:
     """Return the exact δ of q-noise of so many users, for replaced users."""
     return (histogram_delta if kind is Query.HISTOGRAM else count_delta)(eps, users, q)
+
+
+def apart(kind: Query, users: float, q: float, context: Context) -> float:
+    """Return an upper bound on δ(0) of the noise of so many users, kept for the next answer."""
+    find = two_bin_total_variation if kind is Query.HISTOGRAM else count_total_variation
+    found: float = context.memo(
+        ("histograms", "total variation", kind, users, q), lambda: float(find(users, q).value)
+    )
+    return found
 
 
 def loss(key: str, points: Points, noise: Noise, context: Context) -> Bound:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from explorer.privacy.bounds import Reference
 from explorer.privacy.histograms import Adjacency, Query, count_delta
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.model import (
     Context,
     Fidelity,
@@ -59,6 +60,10 @@ class ShuffledHistograms:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        "error": Claim(("tails", "calibrated"), number_only, solves="n"),
+        "query": Claim(("tails", "calibrated"), number_only, solves="n"),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield few calibrations first, then all, then simulated dots, then the slow tables.
@@ -227,6 +232,7 @@ def _at_sliders(
         held,
         adding,
         removal,
+        curves.apart(kind, users, q, context),
         said.differences(
             kind,
             n * q,

@@ -9,7 +9,7 @@ from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.model import Condition, Guarantee
 from explorer.studies.numbers import at_most, nearest
-from explorer.studies.wording import guesses, times
+from explorer.studies.wording import odds_lines, times
 
 PAPER = "Balcer & Cheu 2020"
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
@@ -252,12 +252,13 @@ def guarantee(
     held: float,
     adding: float | None,
     removal: float,
+    distance: float,
     differing: tuple[str, ...],
 ) -> Guarantee:
     """Return the guarantee at the sliders' values.
 
-    `delta` is the exact δ of the noise that is added, `removal` that of the count if a user may
-    leave, `adding` how many users add noise if it is not n_h.
+    `delta` is the exact δ of the noise that is added, `distance` its δ(0), `removal` the δ of the
+    count if a user may leave, `adding` how many users add noise if it is not n_h.
     """
     what = "histogram" if kind is Query.HISTOGRAM else "count"
     noisy = held if adding is None else adding
@@ -268,6 +269,10 @@ def guarantee(
     )
     if kind is Query.HISTOGRAM:
         leaving += " in her own bin alone, and she leaves every other bin too"
+    sentence, beside = odds_lines(
+        eps, delta, "which of two values a user has", "after seeing all shuffled messages",
+        distance=distance, law=f"the noise that hides the {what}",
+    )  # fmt: skip
     return Guarantee(
         unit="one user's value",
         replace_one=(
@@ -280,11 +285,10 @@ def guarantee(
             f"{noisy - 1:,.0f} of the others to add their noise as they do. The analyzer, and "
             "everyone it tells, sees all messages in random order."
         ),
-        sentence=guesses(
-            eps, delta, "which of two values a user has", "after seeing all shuffled messages"
-        ),
+        sentence=sentence,
         references=(EXACT, THEOREM_32, LAW),
         differences=differing,
+        beside=beside,
     )
 
 

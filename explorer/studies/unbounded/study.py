@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.studies.claims import Claim, number_only
 from explorer.studies.metric_space import ChosenSpace, chosen_space
 from explorer.studies.model import (
     Context,
@@ -58,6 +59,10 @@ class Unbounded:
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page] = PAGE
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    claims: ClassVar[Mapping[str, Claim]] = {
+        "alpha": Claim(("chernoff", "printed"), number_only, better="high", solves="s"),
+        "threshold": Claim(("chernoff", "printed"), number_only, solves="s"),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the one answer: everything here is a closed form.

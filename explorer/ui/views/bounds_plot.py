@@ -328,7 +328,7 @@ class BoundsPlot(pg.GraphicsView):
         symbol, pixel = self._x_symbol(), self.view.viewPixelSize()
         rows = []
         for s in self._visible():
-            absent = "infinite" if s.infinite else ABSENT
+            absent = COMPUTING if s.computing else "infinite" if s.infinite else ABSENT
             said = reading(self._curves[s.key], x, y, pixel, symbol, absent)
             rows.append((s, self._styles[s.key].colour, said))
         head = f"{symbol} = {format_number(self._data_x(x))}"

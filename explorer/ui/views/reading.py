@@ -14,6 +14,7 @@ from explorer.ui.views.curves import Curve
 
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
 ABSENT = "not valid here"
+COMPUTING = "computing…"
 LINE = 64
 """Letters in a line beside the pointer."""
 
