@@ -90,8 +90,16 @@ class StudyCommand(click.Command):
     help="Find the value of this parameter …",
     shell_complete=completion.of_study(completion.parameters),
 )
-@click.option("--for", "series", metavar="CURVE", help="… at which this curve …")
+@click.option(
+    "--for", "series", metavar="CURVE", help="… at which this curve (default the claimed one) …"
+)
 @click.option("--target", type=float, metavar="Y", help="… is Y.")
+@click.option(
+    "--claim",
+    metavar="SERIES",
+    default="",
+    help="Claim this bound; default the tightest valid one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
 @click.option(
     "--output",
@@ -123,6 +131,7 @@ def bounds_command(
     solve: str | None,
     series: str | None,
     target: float | None,
+    claim: str,
     as_json: bool,
     output: Path | None,
     size: str,
@@ -141,6 +150,7 @@ def bounds_command(
     """
     from explorer.figures.tables import table_text
     from explorer.figures.view_state import ViewState
+    from explorer.studies.claims import check_claim, claimed
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
@@ -152,6 +162,8 @@ def bounds_command(
         host = open_host(stack)
         request = bounds_request(host, chosen, settings, quantity, sweep, preset)
         request = replace(request, seed=seed)
+        if claim:
+            check_claim(chosen, request.quantity, claim)
         if (solve, series, target) == (None, None, None) and as_json:
             raise click.BadParameter(
                 "prints what --solve finds; curves are JSON with --output FILE.json",
@@ -160,17 +172,29 @@ def bounds_command(
         if (solve, series, target) != (None, None, None):
             from explorer.cli.solving import print_solution
 
-            return print_solution(host, request, solve, series, target, as_json=as_json)
+            wanted = series or (solve and claimed_series(host, request, claim))
+            return print_solution(host, request, solve, wanted, target, as_json=as_json)
         result = best_answer(host, request, quiet=False)
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.why_absent for s in result.series if s.why_absent)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
-        view = ViewState.for_result(result, theme=theme)
+        view = ViewState.for_result(result, theme=theme, claim=claim)
+        found = claimed(result, claim)
+        if found is not None and output is not None:
+            click.echo(found.line, err=True)
         if output is None:
             click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)
         else:
             export(result, view, None, output, pixels, dpi)
     return 0
+
+
+def claimed_series(host: Host, request: Request, claim: str) -> str | None:
+    """Return the key of the series that is claimed at the values set; None if nothing is."""
+    from explorer.studies.claims import claimed
+
+    found = None if claim else claimed(best_answer(host, request, quiet=False))
+    return claim or (found.series.key if found is not None else None)
 
 
 def bounds_request(

@@ -125,6 +125,17 @@ def claim_of(study: Study, quantity_key: str) -> Claim | None:
     return claims.get(quantity_key)
 
 
+def check_claim(study: Study, quantity_key: str, wanted: str) -> None:
+    """Raise ValueError, naming what may be claimed, if a series may not."""
+    claim = claim_of(study, quantity_key)
+    among = claim.among if claim is not None else ()
+    if wanted not in among:
+        raise ValueError(
+            f"claim: {wanted!r} can't be claimed of {quantity_key!r} of {study.id}; "
+            f"{', '.join(among) or 'nothing'} can"
+        )
+
+
 def claimed(result: Result, wanted: str = "") -> Claimed | None:
     """Return what is claimed of an answer at its slider's value; None if nothing can be.
 

@@ -23,6 +23,7 @@ from explorer.engine.host import FileNotOpenError, Host
 from explorer.engine.recipe import Recipe
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
+from explorer.studies.claims import stated
 from explorer.studies.model import Result
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
@@ -167,6 +168,7 @@ class MainWindow(QMainWindow):
             )
             controller.failed.connect(lambda error, key=key: self._failed(key, error))
             controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
+            controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
             self.activity.watch(
                 key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
             )
@@ -224,6 +226,7 @@ class MainWindow(QMainWindow):
             self.data.busy
             or self.parameter_files.busy
             or self.files.busy
+            or self.guarantee.behind
             or any(c.busy for c in self.answers.values())
         )
 
@@ -260,6 +263,8 @@ class MainWindow(QMainWindow):
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is not None and old.study == state.study:
+            if state.looks != old.looks and self.current_result is not None:
+                self._show_beside(self.current_result)
             return
         self.tabs.setCurrentWidget(self.workspace)
         self.sides.setTabVisible(1, get_study(state.study).needs_data)
@@ -321,8 +326,13 @@ class MainWindow(QMainWindow):
         if result.request == self.answers[key].request and not self.banner.isVisible():
             self.answer_state.setText("stopped early")
 
+    def _stale(self, key: str, stale: bool) -> None:
+        if key == self._front_key():
+            self.guarantee.set_stale(stale)
+
     def _show_beside(self, result: Result) -> None:
-        self.guarantee.show_result(result)
+        look = self.session.state.look_of(result.request.study, result.request.quantity)
+        self.guarantee.show_result(stated(result, look.claim))
         self.parameters.show_result(result)
         stamp = result.stamp or ("curator only" if result.curator_only else "")
         if stamp != self.badge.text():

@@ -216,6 +216,7 @@ def spent_series(
             "plain", "SGD without privacy, after as many epochs", Role.BASELINE,
             np.array([low, high]), np.full(2, last), said.PLAIN_SGD,
             why_absent=(asked.missing or resting) if np.isnan(last) else "",
+            computing=bool(np.isnan(last)) and not asked.missing,
         )
     )  # fmt: skip
     if ledger.numerical is not None and ledger.clones is not None:
@@ -261,7 +262,7 @@ def epochs_series(
     return (
         _estimate("private", points.x, epochs, asked, known, resting),
         Series("plain", "SGD without privacy", Role.BASELINE, points.x, plain, said.PLAIN_SGD,
-               why_absent=why),
+               why_absent=why, computing=_coming(plain, epochs, asked)),
     )  # fmt: skip
 
 
@@ -280,8 +281,15 @@ def _estimate(
         key, _label(key), Role.ESTIMATE, x, mean, said.FIGURE_5,
         low=np.clip(mean - spread, 0, 1) if banded else None,
         high=np.clip(mean + spread, 0, 1) if banded else None,
-        why_absent=why, note=said.SPREAD,
+        why_absent=why, note=said.SPREAD, computing=_coming(mean, epochs, asked),
     )  # fmt: skip
+
+
+def _coming(
+    values: FloatArray, epochs: np.ndarray[tuple[int, ...], np.dtype[np.intp]], asked: Wanted
+) -> bool:
+    """Return whether an accuracy that is asked for is not known yet, but will be."""
+    return not asked.missing and bool(np.isnan(values[epochs <= asked.most]).any())
 
 
 def _label(key: str) -> str:

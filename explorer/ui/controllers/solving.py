@@ -18,6 +18,7 @@ from explorer.engine.goals import (
 from explorer.engine.host import Host
 from explorer.engine.session import Session, SessionState
 from explorer.privacy.bounds import Role
+from explorer.studies.claims import claim_of, claimed
 from explorer.studies.model import Request, Result, Study, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.solve_controller import SolveController
@@ -36,7 +37,8 @@ class _Wish:
     """What was last asked of one quantity of one study."""
 
     parameter: str
-    curve: str
+    curve: str = ""
+    """That the user chose; without, or while it is not there, the claimed one is solved."""
     target: float | None = None
 
 
@@ -130,16 +132,26 @@ class Solving(QObject):
         if not (parameters and curves):
             return None
         subject = (study.id, request.quantity)
-        wish = self._wishes.setdefault(subject, _Wish("", ""))
+        wish = self._wishes.setdefault(subject, _Wish(""))
         if wish.parameter not in parameters:
+            claim = claim_of(study, request.quantity)
             swept = request.sweep.key if request.sweep is not None else ""
-            wish.parameter = swept if swept in parameters else parameters[0]
-        if wish.curve not in [s.key for s in curves]:
-            said = [s for s in curves if s.role in (Role.UPPER, Role.EXACT)] or curves
-            wish.curve = said[0].key
+            first = [key for key in (claim.solves if claim else "", swept) if key in parameters]
+            wish.parameter = first[0] if first else parameters[0]
         if wish.target is None:
-            wish.target = self._value_now(result, wish.curve)
+            wish.target = self._value_now(result, self._curve(wish))
         return wish
+
+    def _curve(self, wish: _Wish) -> str:
+        """Return the curve that is solved: the chosen one, else the claimed, else the first."""
+        result = self._result
+        assert result is not None
+        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+        look = self._session.state.look_of(result.request.study, result.request.quantity)
+        found = claimed(result, look.claim)
+        said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
+        wanted = (wish.curve, found.series.key if found is not None else "", *said)
+        return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
 
     def _value_now(self, result: Result, curve: str) -> float | None:
         """Return what a curve says at the sliders, to so many digits as one would type."""
@@ -168,7 +180,7 @@ class Solving(QObject):
             for s in solvable_series(self._result)
             if s.key not in self._plot.hidden
         ]
-        self.bar.offer(parameters, wish.parameter, curves, wish.curve)
+        self.bar.offer(parameters, wish.parameter, curves, self._curve(wish))
         if wish.target is not None:
             self.bar.target.set_number(wish.target)
         shown = quantity(study, request.quantity)
@@ -223,7 +235,9 @@ class Solving(QObject):
             self._idle()
             return
         _, request = self._front()
-        self.controller.submit(Goal(request, wish.curve, wish.parameter, wish.target, digits))
+        self.controller.submit(
+            Goal(request, self._curve(wish), wish.parameter, wish.target, digits)
+        )
 
     # What comes back
 

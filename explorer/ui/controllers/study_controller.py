@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.engine.host import Host
 from explorer.engine.runner import Delivery, Runner
 from explorer.engine.session import Session, SessionState
 from explorer.studies.model import Request
 from explorer.studies.registry import get_study
+
+LATE_MS = 120
+"""After so long without an answer what is on the screen is marked as another question's."""
 
 
 class StudyController(QObject):
@@ -28,11 +31,15 @@ class StudyController(QObject):
         Why there is none.
     busy_changed(bool)
         Whether anything runs or waits.
+    stale_changed(bool)
+        Whether what was handed on last answers another question than the newest, and has done so
+        for longer than a glance; at once where there was no answer to the newest at all.
     """
 
     result_ready = Signal(object, float)
     failed = Signal(object)
     busy_changed = Signal(bool)
+    stale_changed = Signal(bool)
     _delivered = Signal(object)
 
     def __init__(
@@ -47,6 +54,10 @@ class StudyController(QObject):
         self._oldest_wanted = 0
         self._busy = False
         self._closed = False
+        self._stale = False
+        self._answered: Request | None = None
+        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
+        self._late.timeout.connect(lambda: self._set_stale(self._answered != self._asked))
         self._delivered.connect(self._receive)
         if workspace == "bounds" and host.apart is not None:
             self._runner = host.apart
@@ -59,6 +70,11 @@ class StudyController(QObject):
     def busy(self) -> bool:
         """Whether an answer is still to come."""
         return self._busy
+
+    @property
+    def stale(self) -> bool:
+        """Whether the last answer is marked as another question's."""
+        return self._stale
 
     @property
     def request(self) -> Request | None:
@@ -77,6 +93,7 @@ class StudyController(QObject):
         """Stop everything and wait for the thread; nothing is delivered afterwards."""
         if not self._closed:
             self._closed = True
+            self._late.stop()
             self._session.changed.disconnect(self._state_changed)
             self._runner.close()
 
@@ -100,6 +117,8 @@ class StudyController(QObject):
             self._oldest_wanted = self._runner.generation + 1
         self._runner.submit(request)
         self._set_busy(True)
+        if not self._late.isActive():
+            self._late.start()
 
     def _receive(self, delivery: Delivery) -> None:
         if self._closed:
@@ -107,12 +126,25 @@ class StudyController(QObject):
         if delivery.generation >= max(self._newest_shown, self._oldest_wanted):
             if delivery.result is not None:
                 self._newest_shown = delivery.generation
+                self._answered = delivery.result.request
+                if self._answered == self._asked:
+                    self._late.stop()
+                    self._set_stale(False)
+                else:
+                    self._late.start()
                 self.result_ready.emit(delivery.result, delivery.elapsed_ms)
             elif delivery.error is not None:
                 self._newest_shown = delivery.generation
+                self._answered = None
+                self._set_stale(True)
                 self.failed.emit(delivery.error)
         if delivery.finished and delivery.generation == self._runner.generation:
             self._set_busy(False)
+
+    def _set_stale(self, stale: bool) -> None:
+        if stale != self._stale:
+            self._stale = stale
+            self.stale_changed.emit(stale)
 
     def _set_busy(self, busy: bool) -> None:
         if busy != self._busy:

@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLay
 from explorer.figures.words import settings_line
 from explorer.studies.model import Condition, Guarantee, Result
 from explorer.ui.theme import Theme
+from explorer.ui.widgets.dimmed import dim
 from explorer.ui.widgets.still_text import StillText
 
 LIVE_MS = 50
 """While answers follow each other the panel is written at most so often: nobody reads faster."""
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
+_UPDATING = "Updating… What stands below is about other values."
 _NOT_YET = "Nothing is claimed yet: the first answer is on its way."
 _NOTHING = "Nothing is claimed here."
 
@@ -59,9 +61,17 @@ class GuaranteePanel(QScrollArea):
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(12, 6, 12, 10)
         self._layout.setSpacing(3)
+        self.updating = StillText("notes")
+        self.updating.setText(_UPDATING)
+        self.updating.hide()
+        self._layout.addWidget(self.updating)
         self.sentence = StillText("sentence")
         self.sentence.setText(_NOT_YET)
         self._layout.addWidget(self.sentence)
+        self.beside, self.claimed = StillText("muted"), StillText()
+        for text in (self.beside, self.claimed):
+            self._layout.addSpacing(4)
+            self._layout.addWidget(text)
         self._layout.addSpacing(6)
         self._parts: dict[str, tuple[StillText, StillText]] = {}
         for key, title in (
@@ -98,8 +108,22 @@ class GuaranteePanel(QScrollArea):
 
     def clear(self) -> None:
         """Claim nothing (another question, no answer yet)."""
+        self._live.stop()
         self._result = self._written = None
         self._show_nothing(_NOT_YET)
+        self.verticalScrollBar().setValue(0)
+
+    def set_stale(self, stale: bool) -> None:
+        """Say, and show, that what stands here is not about the present values."""
+        stale = stale and self._result is not None
+        _show(self.updating, stale)
+        for part in (self.sentence, self.beside, self.claimed, *sum(self._parts.values(), ())):
+            dim(part, stale)
+
+    @property
+    def behind(self) -> bool:
+        """Whether an answer that has come is still to be written."""
+        return self._result is not self._written
 
     def show_result(self, result: Result) -> None:
         """Show what an answer promises, at once or a moment after the one before."""
@@ -111,9 +135,11 @@ class GuaranteePanel(QScrollArea):
     def _catch_up(self) -> None:
         """Write what the newest answer promises."""
         if self._result is not None and self._result is not self._written:
-            self._written = self._result
+            before, self._written = self._written, self._result
             self._write(self._result)
             self._live.start()
+            if before is None or _subject(before)[0] != _subject(self._result)[0]:
+                self.verticalScrollBar().setValue(0)
 
     def _write(self, result: Result) -> None:
         promise = result.guarantee
@@ -122,6 +148,9 @@ class GuaranteePanel(QScrollArea):
             self._show_nothing(_NOTHING[:-1] + ": see the conditions." if failing else _NOTHING)
         else:
             self.sentence.setText(promise.sentence)
+            for label, said in ((self.beside, promise.beside), (self.claimed, promise.claimed)):
+                label.setText(said)
+                _show(label, bool(said))
             for key in self._parts:
                 if key != "differences":
                     self._say_part(key, _words(result, promise, key))
@@ -169,6 +198,8 @@ class GuaranteePanel(QScrollArea):
 
     def _show_nothing(self, why: str) -> None:
         self.sentence.setText(why)
+        self.beside.hide()
+        self.claimed.hide()
         for pair in self._parts.values():
             for label in pair:
                 label.hide()

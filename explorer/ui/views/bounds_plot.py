@@ -23,7 +23,14 @@ from explorer.studies.numbers import format_number
 from explorer.ui.views.crosshair import Crosshair
 from explorer.ui.views.curves import DOT_SIZE, Curve
 from explorer.ui.views.lanes import AbsenceLanes, InvalidRanges
-from explorer.ui.views.reading import ABSENT, reading, reading_table, value_at, wrapped
+from explorer.ui.views.reading import (
+    ABSENT,
+    COMPUTING,
+    reading,
+    reading_table,
+    value_at,
+    wrapped,
+)
 from explorer.ui.views.tag import Tag
 from explorer.ui.views.value_axis import ValueAxis, nice_range, with_room
 

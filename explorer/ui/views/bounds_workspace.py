@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.comparison import entries_of, with_entries
 from explorer.engine.host import Host
@@ -16,6 +16,7 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.model import Request, Result, Scale, Study, parameter, quantity, with_unit
 from explorer.studies.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.registry import get_study
+from explorer.ui.controllers.claiming import Claiming
 from explorer.ui.controllers.pinning import Pinning
 from explorer.ui.controllers.solving import Solving
 from explorer.ui.controllers.study_controller import StudyController
@@ -30,6 +31,7 @@ from explorer.ui.views.legend import Legend
 from explorer.ui.views.pin_list import PinList
 from explorer.ui.views.reading import at_slider
 from explorer.ui.views.readouts import ReadoutsTable
+from explorer.ui.views.stale_mark import StaleMark
 from explorer.ui.widgets.still_text import StillText
 
 LINE_WAITS_MS = 12
@@ -73,11 +75,13 @@ class BoundsWorkspace(QWidget):
         self._build()
         self.solving = Solving(session, host, self.plot, self.solve_bar)
         self.pinning = Pinning(session, host, self.pin_list)
+        self.claiming = Claiming(session, self.legend)
         self._undisturbed = Undisturbed(session, self)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve_shown)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
+        controller.stale_changed.connect(self._set_stale)
         session.changed.connect(self._state_changed)
         theme.changed.connect(self._retheme)
         self._retheme()
@@ -92,9 +96,7 @@ class BoundsWorkspace(QWidget):
         self.readouts = ReadoutsTable("At the sliders' values")
         self.notes = StillText("notes")
         self.notes.hide()
-        self.stale = QLabel("This is the last answer there was, not one to the present question.")
-        self.stale.setObjectName("notes")
-        self.stale.hide()
+        self.stale = StaleMark(self.plot.view, (self.legend, self.readouts))
         tables = QWidget()
         self._tables = QBoxLayout(QBoxLayout.Direction.LeftToRight, tables)
         self._tables.setContentsMargins(14, 6, 14, 8)
@@ -184,6 +186,7 @@ class BoundsWorkspace(QWidget):
             x_log=self.plot.x_log,
             y_log=self.plot.y_log,
             hidden=tuple(sorted(self.plot.hidden)),
+            claim=self.claiming.key,
             pinned=tuple(pins_to_list(self._pins_shown())),
         )
 
@@ -192,7 +195,7 @@ class BoundsWorkspace(QWidget):
         if self._front() is None:
             return
         step = ("open recipe", "open recipe")
-        look = Look(view.y_log, frozenset(view.hidden))
+        look = Look(view.y_log, frozenset(view.hidden), view.claim)
         self._session.set_look(self._look_subject(), look, *step)
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
@@ -300,8 +303,6 @@ class BoundsWorkspace(QWidget):
             return
         if result.request.quantity != front[1].quantity:
             return
-        self.stale.hide()
-        self.plot.setEnabled(True)
         self._draw(result)
 
     def _draw(self, result: Result) -> None:
@@ -354,14 +355,16 @@ class BoundsWorkspace(QWidget):
         styles = {s.key: self.plot.style_of(s.key) for s in result.series}
         between = {s.key for s in result.series if s.key not in known} - at_slider(result)
         self.legend.show_series(
-            result.series, styles, self.plot.hidden, values, f"at {at}" if at else "", between
-        )
+            result.series, styles, self.plot.hidden, values, f"at {at}" if at else "", between,
+            self.claiming.of(result),
+        )  # fmt: skip
 
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
-            self.stale.show()
             self.notes.hide()
-            self.plot.setEnabled(False)
+
+    def _set_stale(self, stale: bool) -> None:
+        self.stale.mark(stale and self.current_result is not None, self._controller.busy)
 
     # From the user
 

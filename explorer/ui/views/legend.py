@@ -7,21 +7,34 @@ from collections.abc import Collection
 
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+)
+from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from explorer.figures.marks import FUNCTIONS
 from explorer.figures.style import SeriesStyle
+from explorer.studies.claims import Claimed
 from explorer.studies.model import Mark, Series
 from explorer.studies.numbers import NEARLY, format_number
 from explorer.ui.views.curves import DOT_SIZE, SYMBOLS, pen_of
 from explorer.ui.views.filled import PATTERNS
+from explorer.ui.views.reading import COMPUTING
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.numbers import rich
 from explorer.ui.widgets.still_label import StillLabel
 
 _WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
+CLAIMED = "◆ "
+"""Before the name of the curve that is claimed."""
 _BESIDE_NAMES = 310
 """Pixels of a row beside the name: box, swatch, role, number."""
 
@@ -96,6 +109,13 @@ class ElidedLabel(QLabel):
         self.setMinimumWidth(40)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
+    def set_strong(self, strong: bool) -> None:
+        """Write in bold letters or plain ones."""
+        font = self.font()
+        if font.bold() != strong:
+            font.setBold(strong)
+            self.setFont(font)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw."""
         painter = QPainter(self)
@@ -138,6 +158,7 @@ class _Row:
         value: float | None,
         here: bool,
         between: bool,
+        claimed: str = "",
     ) -> None:
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
@@ -151,18 +172,23 @@ class _Row:
                 or (series.infinite and not between)
             )
             words = ("infinite" if series.infinite else "not valid") if asked else ""
+            words = COMPUTING if series.computing else words
         self.value.setText(words)
         self.value.setEnabled(value is not None)
-        said = (series.label, series.role, series.note, series.why_absent, series.present.all())
+        said = (series.label, series.role, series.note, series.why_absent, series.present.all(),
+                series.computing, claimed)  # fmt: skip
         if said == self._said:
             return
         self._said = said
         self.check.setAccessibleName(f"show {series.label}")
-        partly = not series.present.all()
-        self.label.setText(("⊘ " if partly else "") + series.label)
+        partly = not series.present.all() and not series.computing
+        self.label.setText(CLAIMED * bool(claimed) + ("⊘ " if partly else "") + series.label)
+        self.label.set_strong(bool(claimed))
         self.role.setText(f"{series.role.glyph} {series.role.value}")
         tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
         tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
+        if claimed:
+            tip += f"<br><b>{claimed}</b>"
         if series.note:
             tip += f"<br>{html.escape(series.note)}"
         if partly:
@@ -181,14 +207,19 @@ class Legend(QWidget):
     -------
     toggled(str, bool)
         A curve's key and whether it is to be shown.
+    claim_wanted(str)
+        The key of the curve to claim; empty for the tightest valid bound.
     """
 
     toggled = Signal(str, bool)
+    claim_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: dict[str, _Row] = {}
         self._made: list[_Row] = []
+        self._claimable: Collection[str] = ()
+        self._claim = ""
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
@@ -213,11 +244,17 @@ class Legend(QWidget):
         values: dict[str, float | None],
         here: str,
         between: Collection[str] = (),
+        claim: tuple[Claimed | None, Collection[str]] = (None, ()),
     ) -> None:
         """Show these curves, their values and where those were read (``at T = 1000``).
 
-        What was read `between` two computed points is no bound, whatever the curve is.
+        What was read `between` two computed points is no bound, whatever the curve is. `claim` is
+        what is claimed, and the keys of the curves that may be.
         """
+        found, self._claimable = claim
+        self._claim = found.wanted if found is not None else ""
+        claimed = found.series.key if found is not None else ""
+        why = found.line if found is not None else ""
         if [s.key for s in series] != list(self._rows):
             self._rebuild([s.key for s in series])
         self.here.setText(here)
@@ -229,6 +266,7 @@ class Legend(QWidget):
                 values.get(item.key),
                 bool(here),
                 item.key in between,
+                why if item.key == claimed else "",
             )
 
     def wanted_width(self, most: int = 380) -> int:
@@ -236,6 +274,30 @@ class Legend(QWidget):
         metrics = self.fontMetrics()
         names = [metrics.horizontalAdvance(r.label.text()) for r in self._rows.values()]
         return min(max(names, default=0), most) + _BESIDE_NAMES
+
+    def menu_for(self, key: str) -> QMenu | None:
+        """Return what can be done with a curve; None if nothing can."""
+        if key not in self._claimable:
+            return None
+        menu = QMenu(self)
+        claim = menu.addAction("Claim this bound")
+        claim.setEnabled(self._claim != key)
+        claim.triggered.connect(lambda: self.claim_wanted.emit(key))
+        tightest = menu.addAction("Claim the tightest valid bound")
+        tightest.setEnabled(bool(self._claim))
+        tightest.triggered.connect(lambda: self.claim_wanted.emit(""))
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the curve under the pointer, or in focus."""
+        y = event.pos().y()
+        for key, row in self._rows.items():
+            if row.label.geometry().top() - 2 <= y <= row.label.geometry().bottom() + 2:
+                menu = self.menu_for(key)
+                if menu is not None:
+                    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+                    menu.popup(event.globalPos())
+                return
 
     def row(self, key: str) -> _Row:
         """Return a curve's row."""

@@ -1,0 +1,43 @@
+"""Which curve is claimed, from the legend to the session and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from explorer.engine.session import Session
+from explorer.studies.claims import Claimed, claim_of, claimed
+from explorer.studies.model import Result
+from explorer.studies.registry import get_study
+from explorer.ui.views.legend import Legend
+
+
+class Claiming(QObject):
+    """Keeps what the user claims of the quantity in front; each choice can be undone."""
+
+    def __init__(self, session: Session, legend: Legend) -> None:
+        super().__init__(legend)
+        self._session = session
+        legend.claim_wanted.connect(self._claim)
+
+    @property
+    def key(self) -> str:
+        """Key of the curve that is claimed in front; empty for the tightest valid bound."""
+        return self._session.state.look_of(*self._subject()).claim
+
+    def of(self, result: Result) -> tuple[Claimed | None, tuple[str, ...]]:
+        """Return what is claimed of an answer, and the keys of the curves that may be."""
+        claim = claim_of(get_study(result.request.study), result.request.quantity)
+        if claim is None:
+            return None, ()
+        look = self._session.state.look_of(result.request.study, result.request.quantity)
+        return claimed(result, look.claim), claim.among
+
+    def _subject(self) -> tuple[str, str]:
+        request = self._session.state.request
+        return request.study, request.quantity
+
+    def _claim(self, key: str) -> None:
+        look = self._session.state.look_of(*self._subject())
+        self._session.set_look(self._subject(), replace(look, claim=key), "change claim")
