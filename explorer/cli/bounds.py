@@ -172,8 +172,9 @@ def bounds_command(
         if (solve, series, target) != (None, None, None):
             from explorer.cli.solving import print_solution
 
-            wanted = series or (solve and claimed_series(host, request, claim))
-            return print_solution(host, request, solve, wanted, target, as_json=as_json)
+            if series is None and solve is not None and target is not None:
+                series = claimed_series(host, request, claim)
+            return print_solution(host, request, solve, series, target, as_json=as_json)
         result = best_answer(host, request, quiet=False)
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.why_absent for s in result.series if s.why_absent)

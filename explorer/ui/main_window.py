@@ -277,6 +277,7 @@ class MainWindow(QMainWindow):
         else:
             self._show_beside(result)
             self.answer_state.setText("")
+        self._stale(self._front_key(), self.answers[self._front_key()].stale)
         self.setWindowTitle(f"{card(state.study).name} – Privacy Explorer")
 
     def _tab_chosen(self, index: int) -> None:
@@ -328,7 +329,7 @@ class MainWindow(QMainWindow):
 
     def _stale(self, key: str, stale: bool) -> None:
         if key == self._front_key():
-            self.guarantee.set_stale(stale)
+            self.guarantee.set_stale(stale, self.answers[key].busy)
 
     def _show_beside(self, result: Result) -> None:
         look = self.session.state.look_of(result.request.study, result.request.quantity)

@@ -8,14 +8,13 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLay
 from explorer.figures.words import settings_line
 from explorer.studies.model import Condition, Guarantee, Result
 from explorer.ui.theme import Theme
-from explorer.ui.widgets.dimmed import dim
+from explorer.ui.views.stale_mark import StaleMark
 from explorer.ui.widgets.still_text import StillText
 
 LIVE_MS = 50
 """While answers follow each other the panel is written at most so often: nobody reads faster."""
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
-_UPDATING = "Updating… What stands below is about other values."
 _NOT_YET = "Nothing is claimed yet: the first answer is on its way."
 _NOTHING = "Nothing is claimed here."
 
@@ -61,10 +60,6 @@ class GuaranteePanel(QScrollArea):
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(12, 6, 12, 10)
         self._layout.setSpacing(3)
-        self.updating = StillText("notes")
-        self.updating.setText(_UPDATING)
-        self.updating.hide()
-        self._layout.addWidget(self.updating)
         self.sentence = StillText("sentence")
         self.sentence.setText(_NOT_YET)
         self._layout.addWidget(self.sentence)
@@ -88,6 +83,8 @@ class GuaranteePanel(QScrollArea):
             self._layout.addWidget(heading)
             self._layout.addWidget(text)
             self._layout.addSpacing(6)
+        texts = (self.sentence, self.beside, self.claimed, *sum(self._parts.values(), ()))
+        self.stale = StaleMark(self.viewport(), texts)
         self._conditions_title = QLabel("Conditions", objectName="heading")
         self._layout.addWidget(self._conditions_title)
         self._grid = QGridLayout()
@@ -113,12 +110,9 @@ class GuaranteePanel(QScrollArea):
         self._show_nothing(_NOT_YET)
         self.verticalScrollBar().setValue(0)
 
-    def set_stale(self, stale: bool) -> None:
-        """Say, and show, that what stands here is not about the present values."""
-        stale = stale and self._result is not None
-        _show(self.updating, stale)
-        for part in (self.sentence, self.beside, self.claimed, *sum(self._parts.values(), ())):
-            dim(part, stale)
+    def set_stale(self, stale: bool, updating: bool) -> None:
+        """Mark what stands here as not about the present values; `updating` if others come."""
+        self.stale.mark(stale and self._result is not None, updating)
 
     @property
     def behind(self) -> bool:

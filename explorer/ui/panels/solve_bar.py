@@ -53,6 +53,8 @@ class SolveBar(QWidget):
         self.button.setToolTip("Find the parameter's value and move its slider there")
         self.said = StillText("muted")
         self.said.setAccessibleName("What solving found")
+        # Room for a line from the start: nothing moves when something was found.
+        self.said.setMinimumHeight(self.said.fontMetrics().height())
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         words = QLabel("<b>Solve</b> for")
@@ -97,8 +99,6 @@ class SolveBar(QWidget):
     def say(self, text: str) -> None:
         """Write what was found, or nothing."""
         self.said.setText(text)
-        if self.said.isHidden() == bool(text):
-            self.said.setVisible(bool(text))
 
     def _entered(self) -> None:
         """Solve when the editing ended by Enter; leaving the field by Tab only sets the target."""

@@ -78,7 +78,7 @@ class BoundsWorkspace(QWidget):
         self.claiming = Claiming(session, self.legend)
         self._undisturbed = Undisturbed(session, self)
         self.pinning.answered.connect(self._redraw)
-        self.solving.shown_changed.connect(self._solve_shown)
+        self.solving.shown_changed.connect(self._solve.setChecked)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
         controller.stale_changed.connect(self._set_stale)
@@ -96,7 +96,7 @@ class BoundsWorkspace(QWidget):
         self.readouts = ReadoutsTable("At the sliders' values")
         self.notes = StillText("notes")
         self.notes.hide()
-        self.stale = StaleMark(self.plot.view, (self.legend, self.readouts))
+        self.stale = StaleMark(self.plot, (self.legend, self.readouts), self.plot.view)
         tables = QWidget()
         self._tables = QBoxLayout(QBoxLayout.Direction.LeftToRight, tables)
         self._tables.setContentsMargins(14, 6, 14, 8)
@@ -120,7 +120,6 @@ class BoundsWorkspace(QWidget):
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(self.preset_note)
         column.addWidget(self.y_bar)
-        column.addWidget(self.stale)
         column.addWidget(self.plot, 1)
         column.addWidget(self.x_bar)
         column.addWidget(self.solve_bar)
@@ -354,10 +353,10 @@ class BoundsWorkspace(QWidget):
         at = self.plot.line_text if self.plot.value_line.isVisible() else ""
         styles = {s.key: self.plot.style_of(s.key) for s in result.series}
         between = {s.key for s in result.series if s.key not in known} - at_slider(result)
+        here, claim = f"at {at}" if at else "", self.claiming.of(result)
         self.legend.show_series(
-            result.series, styles, self.plot.hidden, values, f"at {at}" if at else "", between,
-            self.claiming.of(result),
-        )  # fmt: skip
+            result.series, styles, self.plot.hidden, values, here, between, claim
+        )
 
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
@@ -387,9 +386,6 @@ class BoundsWorkspace(QWidget):
         p = parameter(study, request.sweep.key)
         number = p.clamp(float(f"{x:.4g}"))
         self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
-
-    def _solve_shown(self, shown: bool) -> None:
-        self._solve.setChecked(shown)
 
     def _line_released(self) -> None:
         self._drags += 1

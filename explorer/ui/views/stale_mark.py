@@ -1,37 +1,66 @@
-"""A line that says that what is drawn answers another question, and shows it."""
+"""A chip that says that what is shown answers another question; what it is about is drawn faintly.
+
+It lies over a corner and not in a layout: nothing moves while it comes and goes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer.ui.widgets.dimmed import OPACITY, dim
 
 LAST = "This is the last answer there was, not one to the present question."
-UPDATING = "Updating… These curves and numbers are about other values."
+UPDATING = "updating…"
+_MARGIN = 8
 
 
 class StaleMark(QLabel):
-    """Hidden while plot and numbers are about the present question.
+    """Hidden while what is shown is about the present question.
 
     Parameters
     ----------
-    view : pyqtgraph.ViewBox
-        Where curves are drawn.
-    numbers : sequence of QWidget
+    over : QWidget
+        Over whose upper right corner it lies.
+    texts : sequence of QWidget
+        What to draw faintly.
+    view : pyqtgraph.ViewBox, optional
+        Curves to draw faintly.
     """
 
-    def __init__(self, view: pg.ViewBox, numbers: Sequence[QWidget]) -> None:
-        super().__init__(LAST, objectName="notes")
-        self._view, self._numbers = view, numbers
+    def __init__(
+        self, over: QWidget, texts: Sequence[QWidget], view: pg.ViewBox | None = None
+    ) -> None:
+        super().__init__(over, objectName="notes", wordWrap=True)
+        self._texts, self._view = texts, view
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        over.installEventFilter(self)
         self.hide()
 
     def mark(self, stale: bool, updating: bool) -> None:
-        """Mark what is drawn, or take the mark away; `updating` if an answer is on its way."""
+        """Mark what is shown, or take the mark away; `updating` if an answer is on its way."""
         self.setText(UPDATING if updating else LAST)
+        self.setWordWrap(not updating)
+        self._place()
         self.setVisible(stale)
-        self._view.setOpacity(OPACITY if stale else 1.0)
-        for part in self._numbers:
+        if self._view is not None:
+            self._view.setOpacity(OPACITY if stale else 1.0)
+        for part in self._texts:
             dim(part, stale)
+
+    def eventFilter(self, over: QObject, event: QEvent) -> bool:
+        """Stay in the corner."""
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(over, event)
+
+    def _place(self) -> None:
+        room = self.parentWidget().width() - 2 * _MARGIN
+        width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, room)
+        wrapped = self.heightForWidth(width)
+        self.resize(width, wrapped if wrapped > 0 else self.sizeHint().height())
+        self.move(_MARGIN + room - width, _MARGIN)
+        self.raise_()

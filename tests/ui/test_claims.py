@@ -1,0 +1,108 @@
+"""Which bound is claimed: marked in the legend, chosen there, and followed everywhere."""
+
+from __future__ import annotations
+
+import json
+
+from explorer.engine.session import state_from_dict, state_to_dict
+from explorer.figures.tables import result_document, table_text
+
+
+def legend_names(bounds) -> dict[str, str]:
+    return {key: row.label.text() for key, row in bounds.legend._rows.items()}
+
+
+def claim(legend, key: str, words: str) -> None:
+    menu = legend.menu_for(key)
+    action = next(a for a in menu.actions() if a.text() == words)
+    assert action.isEnabled()
+    action.trigger()
+
+
+def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    bounds, panel = window.workspaces["bounds"], window.guarantee
+    assert "right at most 50.88 times in 100" in panel.sentence.text()
+    assert "55.18 times in 100" in panel.beside.text()
+    assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078 by “numerical upper bound")
+    marked = [key for key, name in legend_names(bounds).items() if name.startswith("◆")]
+    assert marked == ["numerical_upper"]
+
+    claim(bounds.legend, "theorem1", "Claim this bound")
+    settled(window)
+    assert panel.claimed.text().startswith("Claimed: ε ≤ 1.041 by “Theorem 1 (upper bound)”, chos")
+    # What the law says stays true whichever bound is claimed.
+    assert "right at most 50.88 times in 100" in panel.sentence.text()
+    assert "73.89 times in 100" in panel.beside.text()
+    assert legend_names(bounds)["theorem1"].startswith("◆")
+    assert not legend_names(bounds)["numerical_upper"].startswith("◆")
+    result, view = window.current_result, bounds.view_state()
+    assert view.claim == "theorem1"
+    assert "Claimed: ε ≤ 1.041 by “Theorem 1 (upper bound)”" in table_text(result, view, {})
+    assert result_document(result, view, {})["claim"]["series"] == "theorem1"
+
+    # Where it does not hold it says so, and is not exchanged without a word.
+    claim(bounds.legend, "clones_closed", "Claim this bound")
+    settled(window)
+    said = panel.sentence.text()
+    assert said.startswith("“clones (2021, closed form) + sampling + KOV” says nothing here: ")
+    assert "Tightest valid: ε ≤ 0.2078 by “numerical upper bound (clones 2021)”" in said
+    assert legend_names(bounds)["numerical_upper"].startswith("◆")
+
+    window.session.undo()
+    assert bounds.claiming.key == "theorem1"
+    claim(bounds.legend, "theorem1", "Claim the tightest valid bound")
+    assert bounds.claiming.key == ""
+    settled(window)
+    assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078")
+    # What is no upper bound can't be claimed.
+    assert bounds.legend.menu_for("lower_2rr") is None
+
+
+def test_a_claim_is_kept_with_session_and_recipe(open_window, settled) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    bounds = window.workspaces["bounds"]
+    claim(bounds.legend, "theorem1", "Claim this bound")
+    kept = json.loads(json.dumps(state_to_dict(window.session.state)))
+    assert state_from_dict(kept).look_of("shuffle-rdp", "eps").claim == "theorem1"
+    # As an older program wrote it.
+    del kept["looks"][0]["claim"]
+    assert state_from_dict(kept).look_of("shuffle-rdp", "eps").claim == ""
+    view = bounds.view_state()
+    claim(bounds.legend, "theorem1", "Claim the tightest valid bound")
+    bounds.apply_view_state(view)
+    assert bounds.claiming.key == "theorem1"
+
+
+def test_solve_begins_with_what_is_claimed_and_keeps_what_is_chosen(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    bounds = window.workspaces["bounds"]
+    bar = bounds.solving.bar
+    bounds.solving.set_shown(True)
+    assert bar.parameter.currentData() == "eps0"
+    assert bar.curve.currentData() == "numerical_upper"
+    claim(bounds.legend, "theorem1", "Claim this bound")
+    qtbot.waitUntil(lambda: bar.curve.currentData() == "theorem1")
+    # A first answer, which has fewer curves, forgets no choice.
+    bar.curve.setCurrentIndex(bar.curve.findData("kov_exact"))
+    bar.chosen.emit()
+    window.session.set_value("T", 5000)
+    settled(window)
+    assert bar.curve.currentData() == "kov_exact"
+
+
+def test_the_solve_row_stays_as_high_when_its_result_appears(open_window, settled, qtbot) -> None:
+    window = open_window(study="amplification")
+    settled(window)
+    solving = window.workspaces["bounds"].solving
+    solving.set_shown(True)
+    qtbot.turns()
+    before = solving.bar.height()
+    solving.bar.say("ε₀ = 1.37 gives ε = 1 (Theorem 1)")
+    qtbot.turns()
+    assert solving.bar.height() == before
