@@ -19,25 +19,18 @@ class Claiming(QObject):
     def __init__(self, session: Session, legend: Legend) -> None:
         super().__init__(legend)
         self._session = session
+        self._subject = ("", "")
+        self.key = ""
+        """Of the curve that is claimed of the answer drawn; empty for the tightest valid bound."""
         legend.claim_wanted.connect(self._claim)
-
-    @property
-    def key(self) -> str:
-        """Key of the curve that is claimed in front; empty for the tightest valid bound."""
-        return self._session.state.look_of(*self._subject()).claim
 
     def of(self, result: Result) -> tuple[Claimed | None, tuple[str, ...]]:
         """Return what is claimed of an answer, and the keys of the curves that may be."""
-        claim = claim_of(get_study(result.request.study), result.request.quantity)
-        if claim is None:
-            return None, ()
-        look = self._session.state.look_of(result.request.study, result.request.quantity)
-        return claimed(result, look.claim), claim.among
-
-    def _subject(self) -> tuple[str, str]:
-        request = self._session.state.request
-        return request.study, request.quantity
+        study, shown = self._subject = (result.request.study, result.request.quantity)
+        self.key = self._session.state.look_of(study, shown).claim
+        claim = claim_of(get_study(study), shown)
+        return (None, ()) if claim is None else (claimed(result, self.key), claim.among)
 
     def _claim(self, key: str) -> None:
-        look = self._session.state.look_of(*self._subject())
-        self._session.set_look(self._subject(), replace(look, claim=key), "change claim")
+        look = self._session.state.look_of(*self._subject)
+        self._session.set_look(self._subject, replace(look, claim=key), "change claim")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer.ui.widgets.dimmed import OPACITY, dim
@@ -37,7 +37,6 @@ class StaleMark(QLabel):
         super().__init__(over, objectName="notes", wordWrap=True)
         self._texts, self._view = texts, view
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        over.installEventFilter(self)
         self.hide()
 
     def mark(self, stale: bool, updating: bool) -> None:
@@ -50,12 +49,6 @@ class StaleMark(QLabel):
             self._view.setOpacity(OPACITY if stale else 1.0)
         for part in self._texts:
             dim(part, stale)
-
-    def eventFilter(self, over: QObject, event: QEvent) -> bool:
-        """Stay in the corner."""
-        if event.type() == QEvent.Type.Resize:
-            self._place()
-        return super().eventFilter(over, event)
 
     def _place(self) -> None:
         room = self.parentWidget().width() - 2 * _MARGIN

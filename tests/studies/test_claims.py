@@ -1,0 +1,168 @@
+"""Which bound is claimed: the tightest whose conditions hold, or the user's, never in silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy.bounds import Grade, Reference, Role
+from explorer.studies.claims import check_claim, claim_of, claimed, stated, value_here
+from explorer.studies.model import (
+    Condition,
+    Fidelity,
+    Guarantee,
+    Result,
+    Series,
+    default_request,
+    parameter,
+    quantity,
+)
+from explorer.studies.registry import get_study, study_ids
+from tests.studies.checks import last
+from tests.studies.context import Context
+
+SOURCE = Reference("somebody", "somewhere")
+PROMISE = Guarantee("a record", "", "", "nobody", "a sentence")
+
+
+def series(key: str, y: float, role: Role = Role.UPPER, **more) -> Series:
+    x = np.array([1.0, 1e5])
+    return Series(key, f"bound {key}", role, x, np.array([0.0, y]), SOURCE, **more)
+
+
+def answer(*curves: Series, conditions: tuple[Condition, ...] = (), complete: bool = True):
+    request = default_request(get_study("shuffle-rdp"))
+    assert request.sweep.key == "T"
+    assert request["T"] == 1e5
+    return Result(
+        request, Fidelity.FULL, curves, conditions=conditions, guarantee=PROMISE, complete=complete
+    )
+
+
+THREE = (series("theorem1", 1.0), series("numerical_upper", 0.2), series("clones_closed", 0.5))
+
+
+def test_the_tightest_bound_is_claimed_at_the_sliders_own_value() -> None:
+    found = claimed(answer(*THREE))
+    assert (found.series.key, found.value) == ("numerical_upper", 0.2)
+    assert found.said.number == "ε ≤ 0.2"
+    assert "by “bound numerical_upper”, the tightest valid bound here" in found.line
+
+
+@pytest.mark.parametrize("role", [Role.LOWER, Role.ESTIMATE, Role.BASELINE])
+def test_what_is_no_upper_bound_is_not_claimed(role) -> None:
+    found = claimed(answer(series("theorem1", 1.0), series("numerical_upper", 0.2, role)))
+    assert found.series.key == "theorem1"
+
+
+@pytest.mark.parametrize("holds", [True, False, None])
+@pytest.mark.parametrize("optional", [True, False])
+def test_nothing_is_claimed_whose_conditions_fail(holds, optional) -> None:
+    condition = Condition("Only for it: n is large", holds, key="large", optional=optional)
+    sharp = series("numerical_upper", 0.2, assumes=("large",))
+    result = answer(series("theorem1", 1.0), sharp, conditions=(condition,))
+    may = holds is True or (holds is None and not optional)
+    assert claimed(result).series.key == ("numerical_upper" if may else "theorem1")
+    # An optional assumption is made by whoever claims what rests on it; no other one is.
+    chosen = claimed(result, "numerical_upper")
+    assert chosen.series.key == ("theorem1" if holds is False else "numerical_upper")
+    (shown,) = stated(result, "numerical_upper").conditions
+    assert shown.of_guarantee is (holds is not False)
+
+
+def test_a_claim_that_fails_is_named_and_not_exchanged_in_silence() -> None:
+    condition = Condition("Only for it: n is large", False, "n = 3", key="large")
+    sharp = series("numerical_upper", 0.2, assumes=("large",))
+    result = answer(series("theorem1", 1.0), sharp, conditions=(condition,))
+    said = stated(result, "numerical_upper").guarantee
+    assert said.sentence == (
+        "“bound numerical_upper” says nothing here: n is large does not hold (n = 3). "
+        "Tightest valid: ε ≤ 1 by “bound theorem1”."
+    )
+    assert "right at most" in said.beside
+
+
+def test_what_is_being_computed_is_not_said_to_fail() -> None:
+    coming = replace(
+        series("numerical_upper", np.nan), computing=True, why_absent="it is being computed"
+    )
+    result = answer(series("theorem1", 1.0), coming, complete=False)
+    found = claimed(result, "numerical_upper")
+    assert found.line == "What you claim is being computed; so far ε ≤ 1 by “bound theorem1”."
+    assert claimed(result).line.endswith("Further bounds are being computed…")
+
+
+def test_stating_twice_says_the_same() -> None:
+    once = stated(answer(*THREE), "theorem1")
+    assert stated(once, "theorem1").guarantee == once.guarantee
+    assert stated(stated(answer(*THREE)), "theorem1").guarantee == once.guarantee
+
+
+def test_the_grade_is_that_of_the_bound() -> None:
+    proved = replace(series("theorem1", 1.0), grade=Grade.PROVED)
+    assert claimed(answer(proved)).line.endswith("; rounding included.")
+    assert "rounding" not in claimed(answer(series("theorem1", 1.0))).line
+
+
+def test_a_claim_that_cannot_be_made_names_those_that_can() -> None:
+    study = get_study("shuffle-rdp")
+    with pytest.raises(
+        ValueError, match=r"'lower_2rr' can't be claimed .*; numerical_upper, theor"
+    ):
+        check_claim(study, "eps", "lower_2rr")
+
+
+@pytest.mark.parametrize("study_id", study_ids())
+def test_claims_name_quantities_and_parameters_there_are(study_id) -> None:
+    study = get_study(study_id)
+    for key, claim in getattr(study, "claims", {}).items():
+        quantity(study, key)
+        assert len(set(claim.among)) == len(claim.among) > 0
+        if claim.solves:
+            parameter(study, claim.solves)
+
+
+@pytest.mark.parametrize(
+    ("study_id", "what", "key"),
+    [
+        ("unbounded", "alpha", "chernoff"),
+        ("unbounded", "threshold", "chernoff"),
+        ("heatmap-theory", "error", "experiments"),
+        ("heatmap-theory", "similarity", "huber"),
+        ("itemwise", "alpha0", "exact"),
+        ("histograms", "error", "tails"),
+        ("linear-queries", "rmse", "kinf"),
+        ("amplification", "eps", "exact_2021"),
+    ],
+)
+def test_no_valid_bound_of_a_real_answer_is_better(study_id, what, key) -> None:
+    study = get_study(study_id)
+    result = last(study, Context(), what, points=5)
+    found, claim = claimed(result), claim_of(study, what)
+    assert found.series.key == key
+    bound = Role.LOWER if claim.better == "high" else Role.UPPER
+    failing = {c.key for c in result.conditions if c.holds is False or c.optional}
+    others = [
+        value_here(result, s)
+        for s in result.series
+        if s.key in claim.among and s.role in (bound, Role.EXACT) and not failing & set(s.assumes)
+    ]
+    best = np.nanmax(others) if claim.better == "high" else np.nanmin(others)
+    assert found.value == best
+    assert stated(result).guarantee.claimed == found.line
+
+
+def test_odds_are_those_of_the_law() -> None:
+    """By `shuffle-beyond`, section 3: δ(0) where the law is known, (ε, δ) under it."""
+    for values, law, alone in (
+        ({"study": "amplification"}, "50.27", "51.13"),
+        ({"study": "amplification", "eps0": 4.0}, "50.9", "54.24"),
+        ({"study": "histograms"}, "54.32", "73.11"),
+        ({"study": "histograms", "release": "count"}, "53.42", "73.11"),
+    ):
+        study = get_study(values.pop("study"))
+        promise = last(study, Context(), points=3, **values).guarantee
+        assert f"right at most {law} times in 100" in promise.sentence
+        assert f"at most {alone} times in 100" in promise.beside
