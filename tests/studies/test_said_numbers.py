@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from explorer.privacy.bounds import Role
-from explorer.studies.pages import preset, presets_of
+from explorer.studies.pages import page_of, preset, presets_of
 from explorer.studies.registry import cards, get_study
-from tests.studies.said import coordinates, maps, shuffled, users
-from tests.studies.said.numbers import Ask, Said, numbers_in, problems, value_of
+from tests.studies.said import coordinates, maps, pages, shuffled, users
+from tests.studies.said.numbers import (
+    Ask,
+    Said,
+    compared,
+    computed_in,
+    numbers_in,
+    problems,
+    value_of,
+)
 
 SAID = maps.SAID | shuffled.SAID | users.SAID | coordinates.SAID
 PRESETS = [
@@ -27,6 +37,26 @@ def test_every_preset_with_a_number_is_compared():
         (study, key) for study, key in PRESETS if numbers_in(preset(get_study(study), key).ours)
     ]
     assert sorted(SAID) == sorted(with_numbers)
+
+
+def _page_numbers(study: str) -> list[str]:
+    page = page_of(get_study(study))
+    return computed_in("\n".join((*page.what, *page.assumptions, *page.errata)))
+
+
+@pytest.mark.parametrize("study", pages.PAGES)
+def test_what_a_help_page_says_is_what_is_computed(study):
+    assert compared(_page_numbers(study), pages.PAGES[study]()) == []
+
+
+def test_every_help_page_with_a_number_is_compared():
+    assert sorted(pages.PAGES) == sorted(c.id for c in cards() if _page_numbers(c.id))
+
+
+def test_what_the_readme_says_is_what_is_computed():
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    _, _, section = text.partition("## What the numbers mean\n")
+    assert problems(section.partition("\n## ")[0], pages.readme()) == []
 
 
 def test_wrong_numbers_are_found():

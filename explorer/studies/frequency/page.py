@@ -89,7 +89,7 @@ PAGE = Page(
         "(t > 1; errata E7).",
         "The paper (v1) prints a budget of ε/√(m ln(m/δ)) an item for Hadamard response with the "
         "constant dropped, and calls it (ε, 0): at m = 1000, δ = 1e-12, ε = 1 its true δ is "
-        "8.4e-11. We use the largest budget that composes to (ε, δ) exactly, 0.004839 there "
+        "8.4e-11. We use the largest budget that composes to (ε, δ) exactly, 0.004838 there "
         "(errata E8).",
         "The paper (v1) prints “since α < ε” where α > ε is meant, and refers to (7) in Corollary "
         "6.8 where Theorem 6.6's formula is meant; Table 2(a) drops √ln(1/δ) (errata E9).",

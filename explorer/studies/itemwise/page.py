@@ -70,12 +70,12 @@ PAGE = Page(
     ),
     errata=(
         "The paper (v1) prints “α₀ ≈ 3.0” for its concrete example, which is the theorem's ratio "
-        "h/w at w = 1 and not its supremum: at α₀ = 3.0 Theorem 4.4 certifies α = 41.98, not 25. "
+        "h/w at w = 1 and not its supremum: at α₀ = 3.0 Theorem 4.4 certifies α = 41.99, not 25. "
         "We use the limit w → 0, which gives 2.405 or 2.4838 by the choice of the inner δ, and "
         "exact hops, which give 3.8489. (The value 3.0 would be right for 0/1 distances only; "
         "errata A1.)",
         "The paper (v1) prints a supremum over w in [0, 1], which is not attained: a search over a "
-        "grid of w under-reports α (25.02 instead of 41.98); we use the limit (errata A2).",
+        "grid of w under-reports α (25.02 instead of 41.99); we use the limit (errata A2).",
         "The paper (v1) prints equations (6) and (7), whose second branch exceeds the budget for "
         "α₀ > 4 (at α = 100, δ = 1e-12, m = 1000, n = 1e8 it gives α₀ = 10.27, by Theorem 4.4 "
         "worth α = 257; at α = 50, δ = 1e-9, m = 200, n = 1e9 it gives 13.35, where even exact "

@@ -68,8 +68,8 @@ PAGE = Page(
     errata=(
         "The paper (v1) prints a Gaussian width of √(1.25 ln(1/δ))/α, which mixes up the "
         "textbook's √(2 ln(1.25/δ)) and leaves the Lipschitz constant out: at α = 25, δ = 1e-12 "
-        "its true δ is 4.5e-5, and it is private only for α ≤ 0.0173. The textbook's width fails "
-        "too beyond α = 10.25. We use the analytic Gaussian mechanism (σ = 0.33434 ℓ there); Lemma "
+        "its true δ is 4.5e-5, and it is private only for α ≤ 0.0172. The textbook's width fails "
+        "too beyond α = 10.24. We use the analytic Gaussian mechanism (σ = 0.33434 ℓ there); Lemma "
         "6.2's constant inherits the printed width, and is drawn as such (errata B1).",
         "The paper (v1) prints the scale both as Γ(d, ω/α) in the text and as Γ(d, ω) with ω = 1/α "
         "in Algorithm 1, which together divide by α twice; we use b = ℓ/(αn) once, as a scale "

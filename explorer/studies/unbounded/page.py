@@ -73,7 +73,7 @@ PAGE = Page(
         "5.3 contradicts: at that r it gives ε = 3.914·αr, and 2δ. We use Theorem 5.3 (errata D3).",
         "The paper (v1) prints Lemma 5.2 with a constant 3, which is loose (4/3 with a maximum "
         "instead of the sum is enough); Chernoff's bound is 1.8 times smaller in the example (r = "
-        "0.008, s = 10,000, δ = 1e-12: 0.01547 and 0.02760). We show both and use Chernoff's "
+        "0.008, s = 10,000, δ = 1e-12: 0.01548 and 0.02761). We show both and use Chernoff's "
         "(errata D4).",
         "The paper (v1) prints no cap: a threshold of 1 or more is never exceeded, as no distance "
         "is above 1, so that α = ε and δ instead of 2δ are enough. We cap (errata D5).",

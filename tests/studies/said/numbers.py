@@ -15,14 +15,15 @@ from tests.studies import context
 
 _NUMBERED = (
     "Theorem|Claim|Corollary|Proposition|Figure|Section|Lemma|Table|[Ee]quation|Example|Remark|"
-    "Fact|Algorithm|Appendix|[Cc]onditions?|errata|Erratum"
+    "Fact|Algorithm|Appendix|[Cc]ondition|errata|Erratum"
 )
 _NAME = re.compile(
-    rf"(?:{_NUMBERED})\s\(?(?:[A-Z][.-]?)?\d+(?:\.\d+)*\)?(?:\([ivx]+\))?(?:\s?\([a-d]\))?"
-    r"|\(\d\d?\)|\[[A-Z]?\w*\d+\w*\]|ℓ[12]\b|\b2RR\b|\b20(?:19|2[0-9])\b(?= analysis| one| clones)"
+    rf"(?:{_NUMBERED})s?\s\(?(?:[A-Z][.-]?)?\d+(?:\.\d+)*\)?(?:\([ivx]+\))?(?:\s?\([a-d]\))?"
+    r"(?:(?:,| and) [A-Z]?\d+(?:\.\d+)*)*"
+    r"|\(\d\d?\)|\[[A-Z][\w+]*\]|\[\d+\]|ℓ[12]\b|\b2RR\b|\b20(?:19|2\d)\b|arXiv [\d.]+|\bv1\b"
 )
 _NUMBER = re.compile(
-    r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[-−]?\d+|(?:[·×]10)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"
+    r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<![A-Za-z])\.\d+)(?:e[-−]?\d+|(?:[·×]10)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"
 )
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−·×", "0123456789--**")
 
@@ -30,6 +31,11 @@ _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−·×", "0123456789--**"
 def numbers_in(text: str) -> list[str]:
     """Return the numbers of a text in order, without those that name a theorem or a figure."""
     return _NUMBER.findall(_NAME.sub("#", text))
+
+
+def computed_in(text: str) -> list[str]:
+    """Return `numbers_in` without small whole numbers, which stand in formulas."""
+    return [n for n in numbers_in(text) if not (n.isdecimal() and len(n) == 1)]
 
 
 def value_of(written: str) -> Decimal:
@@ -85,7 +91,12 @@ def _digits(written: str) -> int:
 
 def problems(text: str, expected: Iterable[str | Said]) -> list[str]:
     """Return where a text's numbers are not the expected ones, in order."""
-    found, wanted = numbers_in(text), list(expected)
+    return compared(numbers_in(text), expected)
+
+
+def compared(found: list[str], expected: Iterable[str | Said]) -> list[str]:
+    """Return where written numbers are not the expected ones, in order."""
+    wanted = list(expected)
     if len(found) != len(wanted):
         return [f"{len(found)} numbers {found}, {len(wanted)} expected {wanted}"]
     out = []
