@@ -59,6 +59,9 @@ STRPTIME_FORMATS = (
 )
 """Spellings of time tried when ISO 8601 does not fit; day and month told apart by the rows."""
 
+_DIGITS_ONLY = ("%Y%m%d%H%M%S",)
+"""Those of them that are numbers, too: no others need be tried on a column of degrees."""
+
 _FEWEST_DIGITS = 7
 """Of a time in any of these spellings: ``1/1/2010 0:0``."""
 
@@ -162,8 +165,10 @@ def time_format(values: Sequence[str], decimal: str = ".") -> str | None:
             return name
     if _share(values, lambda v: sum(map(str.isdigit, v)) >= _FEWEST_DIGITS) <= 0.5:
         return None  # trying all spellings takes long where there are thousands of columns
-    shares = {f: _share(values, partial(_parses, f)) for f in STRPTIME_FORMATS}
-    best = max(STRPTIME_FORMATS, key=lambda f: shares[f])
+    numeric = _share(values, lambda v: number(v, decimal) is not None) > 0.5
+    formats = _DIGITS_ONLY if numeric else STRPTIME_FORMATS
+    shares = {f: _share(values, partial(_parses, f)) for f in formats}
+    best = max(formats, key=lambda f: shares[f])
     return best if shares[best] > 0.5 else None
 
 

@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 from unittest.mock import patch
 
-from explorer.checkins import CheckinData, CheckinError, LoadReport, Reason, open_checkins, sniff
+from explorer.checkins import CheckinData, CheckinError, LoadReport, Reason, open_checkins
 from explorer.checkins.database import MAX_THREADS
 from tests.fuzz.checkin_files import Row, inflated, made, spoilt, write_parquet, zipped
 from tests.fuzz.mutate import changed_bytes
@@ -138,13 +138,11 @@ class _Case:
             return
         if self.changed and not report.notes:
             self.fault("the archive was changed, and nothing says so")
-        preview = sniff(self.path)
-        names = (preview.columns if preview.has_header else ()) or ("user", "time", "lat", "lon")
         if self.known.header and self.lines[0].rstrip(b"\r") != self.known.header.encode():
             self.outcome.counts[f"{self.kind}: another header"] += 1
             return
-        if preview.has_header != bool(self.known.header):
-            self.fault(f"header taken for a row or a row for the header: {names}")
+        if bool(report.header) != bool(self.known.header):
+            self.fault("the header is taken for a row, or a row for the header")
             return
         good = dict(zip(map(str.encode, self.known.lines), self.known.rows, strict=True))
         self._compare_lines(report, kept, good)
