@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from explorer.checkins import Mapping, MappingNeeded, Preview, Reason, open_checkins, sniff
-from explorer.checkins.columns import with_columns
+from explorer.checkins.columns import STRPTIME_FORMATS, time_format, with_columns
 
 Write = Callable[..., Path]
 ROWS = 60
@@ -123,3 +124,10 @@ def test_huge_numbers_everywhere_are_refused_by_name(write: Write) -> None:
     assert isinstance(error.value.preview, Preview)
     with open_checkins(path, Mapping(user=0, lat=2, lon=3), cache_dir=None) as data:
         assert data.rows == ROWS
+
+
+@pytest.mark.parametrize("spelling", STRPTIME_FORMATS)
+def test_every_spelling_is_tried_where_it_may_stand(spelling: str) -> None:
+    """Columns of numbers are spared those that are none."""
+    moment = datetime(2010, 11, 22, 13, 4, 5, tzinfo=UTC)
+    assert time_format([moment.strftime(spelling)] * 5) == spelling

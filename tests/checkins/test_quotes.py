@@ -171,3 +171,28 @@ def test_rows_without_quotes_are_kept_whatever_is_between_them(
         assert {name for name in names if name[0] in "uv" and "\n" not in name} >= {
             line.split(",")[0] for line in lines[1:] if line.endswith("-73.5") and '"' not in line
         }
+
+
+def test_examples_are_shown_as_they_stand_in_the_file(write: Write) -> None:
+    """The copy's own separators are shown as commas, those of the file are not."""
+    rows = [row(f"u{i}", '"a ""b"", c"') for i in range(30)]
+    rows[5] = "\x1f,shop,2010-01-01T00:00:00Z,40.5,-73.5"
+    rows[7] = '"u7",shop,yesterday,40.5,-73.5'
+    with opened(write("\n".join([HEADER, *rows]), "odd.csv")) as data:
+        shown = {r: [(e.line, e.text) for e in found] for r, found in data.report.examples.items()}
+    assert shown == {
+        Reason.CONTROL_CHARACTER: [(7, rows[5])],
+        Reason.BAD_TIME: [(9, "u7,shop,yesterday,40.5,-73.5")],
+    }
+
+
+def test_examples_behind_blank_lines(write: Write) -> None:
+    """Blank lines that the reader is spared move no line number and no text."""
+    rows = [row(f"u{i}", "shop") for i in range(30)] + [""] * 400_000
+    rows += ["u1,shop,yesterday,40.5,-73.5", *(row(f"v{i}", "shop") for i in range(30)), 'a"b']
+    with opened(write("\n".join([HEADER, *rows]), "blank.csv")) as data:
+        assert (data.rows, data.report.blank) == (60, 400_000)
+        (bad,) = data.report.examples[Reason.BAD_TIME]
+        (broken,) = data.report.examples[Reason.BROKEN_QUOTES]
+    assert (bad.line, bad.text) == (400_032, rows[400_030])
+    assert (broken.line, broken.text) == (400_063, 'a"b')
