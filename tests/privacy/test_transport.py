@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from fractions import Fraction
 from typing import Any
 
 import numba
@@ -17,6 +18,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.privacy import transport
 from explorer.privacy.grid_flow import compiled
 from explorer.privacy.transport import (
     GridEmd,
@@ -317,3 +319,54 @@ def test_line_refuses() -> None:
         line_emd([0, 1, 2], [1, 0], [0, 1])
     with pytest.raises(ValueError, match="sum"):
         line_emd([0, 1], [1, 0], [0, 2])
+
+
+def _exactly(p: np.ndarray, q: np.ndarray, psi: np.ndarray) -> Fraction:
+    """Return Σψ(p − q) of these doubles without any rounding."""
+    return sum(
+        Fraction(float(s)) * (Fraction(float(a)) - Fraction(float(b)))
+        for s, a, b in zip(psi.ravel(), p.ravel(), q.ravel(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_rounding_of_a_certificate_is_counted_against_it(seed: int) -> None:
+    """In fractions: ψ changes by no more than the steps, and below stands no more than it proves.
+
+    A term of 2⁻⁵² with the wrong sign puts ψ, or the bound, on the other side of the truth.
+    """
+    rng = np.random.default_rng(seed)
+    p, q = _pair(rng, (5, 7), ("noise", "peaks", "few")[seed % 3])
+    step_x, step_y = ((1 / 7, 1 / 7), (0.7, 1.3), (0.1, 0.3))[seed // 3 % 3]
+    found = grid_emd(p, q, step_x, step_y)
+    for axis, step in ((1, step_x), (0, step_y)):
+        along = np.moveaxis(found.potential, axis, 0)
+        for one, other in zip(along[:-1].ravel(), along[1:].ravel(), strict=True):
+            assert abs(Fraction(float(one)) - Fraction(float(other))) <= Fraction(step)
+    proved = _exactly(p, q, found.potential)
+    assert Fraction(found.lower) <= proved
+    # And before the mass that normalising left over is taken off, too.
+    difference = p - q
+    scale = float(np.clip(difference, 0, None).sum())
+    supply, _ = transport._integers(difference, scale)
+    units = transport._integer_costs(step_x, step_y, 12)
+    potential, *_ = transport.solve(supply, *units[:2])
+    psi, lower = transport._dual(potential, units[2], difference)
+    exact = sum(
+        Fraction(float(s)) * Fraction(float(d))
+        for s, d in zip(psi.ravel(), difference.ravel(), strict=True)
+    )
+    assert Fraction(lower) <= exact
+
+
+@pytest.mark.parametrize("cells", [2, 3, 40, 200])
+@pytest.mark.parametrize("step", [1.0, 0.1, 1 / 3])
+def test_a_certified_interval_holds_the_distance_in_fractions(cells: int, step: float) -> None:
+    """All mass from one end of a line to the other: (cells − 1)·step, a product of two doubles."""
+    p, q = np.zeros((1, cells)), np.zeros((1, cells))
+    p[0, 0] = q[0, -1] = 1.0
+    exact = (cells - 1) * Fraction(step)
+    whole = grid_emd(p, q, step, step)
+    assert Fraction(whole.lower) <= exact <= Fraction(whole.upper)
+    merged = block_interval(p, q, step, step, blocks=16)
+    assert Fraction(merged.lower) <= exact <= Fraction(merged.upper)
