@@ -122,3 +122,23 @@ def test_the_condition_of_theorem_44_is_kept_strictly(alpha, delta, m, n):
         inside = float(um.theorem44_delta_inside(tight.alpha0, m, delta, n)) * (1 - 1e-12)
         if inside > 1e-300:
             assert Decimal(float(tight.alpha0)) < _limit(m * n, inside)
+
+
+@pytest.mark.parametrize("rule", um.Internal)
+def test_at_the_limit_itself_theorem_44_certifies_nothing(rule):
+    """The condition is strict: where α₀ is the limit, to the last digit, it does not hold."""
+    met = 0
+    for m in range(200, 1000, 40):
+
+        def beyond(a0, m=m):
+            return um.theorem44_certificate(a0, 1e-9, m, 10, rule).limit - a0
+
+        low, high = 0.0, 10.0
+        while np.nextafter(low, high) < high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if beyond(middle) > 0 else (low, middle)
+        for a0 in (low, high):
+            sure = um.theorem44_certificate(a0, 1e-9, m, 10, rule)
+            assert bool(sure.valid) is bool(a0 < sure.limit)
+            met += a0 == sure.limit
+    assert met > 0
