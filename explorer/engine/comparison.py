@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from explorer.engine import wire
 from explorer.engine.recipe import Recipe, request_from_dict
 from explorer.engine.wire_reading import read, read_list
+from explorer.studies.claims import claimed
 from explorer.studies.model import (
     Fidelity,
     Mark,
@@ -36,10 +37,13 @@ class Entry:
         alone, so that the number is the study's own and not read off between two points.
     key : str
         Of the readout or the curve.
+    claimed : bool
+        Whether it was what is claimed when it was added; no row stands there twice for it.
     """
 
     request: Request
     key: str
+    claimed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,13 @@ class Common:
     value: float | int
 
 
-def entries_of(result: Result, hidden: Collection[str] = ()) -> tuple[Entry, ...]:
+def entries_of(result: Result, hidden: Collection[str] = (), claim: str = "") -> tuple[Entry, ...]:
     """Return a row for each number of an answer that has a role, but those of hidden curves.
 
-    Curves without a number of their own follow, if a slider's parameter is on the x axis.
+    Curves without a number of their own follow, if a slider's parameter is on the x axis. What is
+    claimed (`claim` is the user's, empty for the tightest valid bound) comes first.
     """
+    told_first = claimed(result, claim)
     bare = replace(result.request, selection=None, fidelity=Fidelity.FULL)
     told = {r.key for r in result.readouts}
     found = [
@@ -78,7 +84,9 @@ def entries_of(result: Result, hidden: Collection[str] = ()) -> tuple[Entry, ...
             for s in result.series
             if s.mark is Mark.LINE and not s.pin and s.key not in told and s.key not in hidden
         ]
-    return tuple(found)
+    first = told_first.series.key if told_first is not None else ""
+    marked = [replace(entry, claimed=entry.key == first) for entry in found]
+    return tuple(sorted(marked, key=lambda entry: not entry.claimed))
 
 
 def _swept_here(request: Request) -> Request | None:
@@ -172,7 +180,11 @@ def _settable(entry: Entry) -> list[Parameter]:
 
 def entries_to_list(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return rows as JSON values."""
-    return [{"recipe": Recipe(e.request).to_dict(), "readout": e.key} for e in entries]
+    return [
+        {"recipe": Recipe(e.request).to_dict(), "readout": e.key}
+        | ({"claimed": True} if e.claimed else {})
+        for e in entries
+    ]
 
 
 def entries_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Entry, ...]:
@@ -181,6 +193,6 @@ def entries_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Entry, .
     def take(item: Any, where: str) -> Entry:
         entry = read(item, wire.Entry, where)
         request = request_from_dict(item["recipe"], f"{where}.recipe")
-        return Entry(replace(request, selection=None), entry.readout)
+        return Entry(replace(request, selection=None), entry.readout, entry.claimed)
 
     return tuple(dict.fromkeys(read_list(raw, take, "comparison", left_out, MOST_ENTRIES)))

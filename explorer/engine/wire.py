@@ -167,6 +167,8 @@ class Entry(Struct):
 
     recipe: Question
     readout: Key
+    claimed: bool = False
+    """Whether it was claimed when it was added."""
 
 
 class Look(Struct):

@@ -109,11 +109,17 @@ class ComparedRow:
 
 
 def compared_row(
-    request: Request, key: str, result: Result | None, recipe: str = "", missing: str = ""
+    request: Request,
+    key: str,
+    result: Result | None,
+    recipe: str = "",
+    missing: str = "",
+    *,
+    claimed: bool = False,
 ) -> ComparedRow:
     """Return the row of a readout of an answer, or of a curve that was asked for at one point.
 
-    Without an answer the row says why.
+    Without an answer the row says why; what is `claimed` says so.
     """
     study = get_study(request.study)
     shown = quantity(study, request.quantity)
@@ -137,7 +143,7 @@ def compared_row(
     return ComparedRow(
         study.name,
         measured,
-        found.label,
+        found.label + ", claimed" * claimed,
         found.role,
         _finite(found.value),
         _finite(found.low),

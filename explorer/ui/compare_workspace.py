@@ -199,7 +199,7 @@ class CompareWorkspace(QWidget):
             compared_row(
                 entry.request, entry.key, self.answers.result(request),
                 json.dumps(Recipe(request).to_dict(), ensure_ascii=False, separators=(",", ":")),
-                self.answers.error(request) or "computing…",
+                self.answers.error(request) or "computing…", claimed=entry.claimed,
             )
             for entry, request in zip(entries, asked, strict=True)
         ]  # fmt: skip

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
+
+from explorer.engine.comparison import entries_from_list, entries_of, entries_to_list
 from explorer.engine.session import state_from_dict, state_to_dict
+from explorer.figures.comparison import compared_row
+from explorer.figures.marks import absent_stretches, invalid_stretches
+from explorer.figures.style import series_styles
 from explorer.figures.tables import result_document, table_text
+from explorer.figures.words import legend_label
+from explorer.privacy.bounds import Reference, Role
+from explorer.studies.model import Series
+from explorer.ui.views.legend import Legend
 
 
 def legend_names(bounds) -> dict[str, str]:
@@ -41,6 +52,12 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     assert view.claim == "theorem1"
     assert "Claimed: ε ≤ 1.041 by “Theorem 1 (upper bound)”" in table_text(result, view, {})
     assert result_document(result, view, {})["claim"]["series"] == "theorem1"
+
+    entries = entries_of(result, claim=view.claim)
+    assert [e.key for e in entries if e.claimed] == ["theorem1"] == [entries[0].key]
+    assert entries_from_list(entries_to_list(entries), [])[0].claimed
+    row = compared_row(entries[0].request, entries[0].key, result, claimed=True)
+    assert row.statement == "Theorem 1 (upper bound), claimed"
 
     # Where it does not hold it says so, and is not exchanged without a word.
     claim(bounds.legend, "clones_closed", "Claim this bound")
@@ -106,3 +123,81 @@ def test_the_solve_row_stays_as_high_when_its_result_appears(open_window, settle
     solving.bar.say("ε₀ = 1.37 gives ε = 1 (Theorem 1)")
     qtbot.turns()
     assert solving.bar.height() == before
+
+
+def test_an_old_promise_is_marked_beside_new_sliders(
+    tiny_study, open_window, settled, qtbot
+) -> None:
+    window = open_window(study="tiny")
+    settled(window)
+    bounds, panel = window.workspaces["bounds"], window.guarantee
+    assert not panel.stale.isVisible()
+    controller = window.answers["bounds"]
+    # An answer that does not come: what is asked waits for a process that is busy.
+    controller._runner.submit = lambda _request: None
+    window.session.set_value("eps", 3.0)
+    assert not panel.stale.isVisible()  # not at once: most answers come within a frame or two
+    qtbot.waitUntil(panel.stale.isVisible)
+    assert panel.stale.text() == "updating…"
+    assert bounds.stale.isVisible()
+    assert bounds.plot.view.opacity() < 1
+    assert panel.sentence.graphicsEffect() is not None
+    del controller._runner.submit
+    controller.refresh()
+    settled(window)
+    assert not panel.stale.isVisible()
+    assert not bounds.stale.isVisible()
+    assert bounds.plot.view.opacity() == 1
+    assert panel.sentence.graphicsEffect() is None
+
+
+def test_the_window_is_not_settled_while_a_promise_is_still_to_be_written(
+    tiny_study, open_window, settled
+) -> None:
+    """Right after another answer the panel waits a little before it writes the next."""
+    window = open_window(study="tiny")
+    settled(window)
+    panel, result = window.guarantee, window.current_result
+    assert not window.busy
+    panel.show_result(replace(result))
+    panel.show_result(replace(result))
+    assert panel.behind
+    assert window.busy
+    settled(window)
+    assert not panel.behind
+
+
+def test_the_guarantee_opens_at_its_top_for_another_question(open_window, settled) -> None:
+    window = open_window(study="amplification")
+    window.resize(1100, 600)
+    settled(window)
+    bar = window.guarantee.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 0
+    window.session.set_value("eps0", 1.0)
+    settled(window)
+    assert bar.value() > 0
+    window.session.set_study("histograms")
+    settled(window)
+    assert bar.value() == 0
+
+
+def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
+    nothing = np.full(3, np.nan)
+    source = Reference("somebody", "somewhere")
+    told = {"why_absent": "training begins when the sliders rest"}
+    coming = Series("a", "trained", Role.ESTIMATE, np.arange(3.0), nothing, source,
+                    computing=True, **told)  # fmt: skip
+    failing = replace(coming, computing=False)
+    assert absent_stretches(failing)
+    assert invalid_stretches([failing])
+    assert not absent_stretches(coming)
+    assert not invalid_stretches([coming])
+    assert legend_label(coming) == "trained — estimate (computing…)"
+    legend = Legend()
+    qtbot.addWidget(legend)
+    for series, words in ((coming, "computing…"), (failing, "not valid")):
+        styles = series_styles([series], "light")
+        legend.show_series((series,), styles, frozenset(), {"a": None}, "at x = 1")
+        assert legend.row("a").value.text() == words
+        assert ("⊘" in legend.row("a").label.text()) is (words == "not valid")

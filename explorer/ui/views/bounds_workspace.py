@@ -217,7 +217,7 @@ class BoundsWorkspace(QWidget):
             return
         before = self._session.state.comparison
         try:
-            entries = with_entries(before, entries_of(result, hidden))
+            entries = with_entries(before, entries_of(result, hidden, self.claiming.key))
         except ValueError as error:
             self.said.emit(f"{error}.")
             return
