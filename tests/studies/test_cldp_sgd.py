@@ -218,6 +218,17 @@ def _ends():
                 yield q.key, p.key, end
 
 
+@pytest.mark.parametrize("sweep", [EPOCHS, Sweep("spent", 0.1, 10, 5, "log")])
+def test_what_is_not_trained_yet_is_computing(study, sweep):
+    answers = list(study.answer(a_request(study, "accuracy", sweep), Context()))
+    first, final = curves(answers[0]), curves(answers[-1])
+    assert first["plain"].computing
+    assert not any(s.computing for s in final.values())
+    away = a_request(study, "accuracy", sweep, n=10, k=20)
+    (only,) = {s.computing for r in study.answer(away, Context()) for s in r.series}
+    assert only is False
+
+
 @pytest.mark.parametrize(("what", "key", "value"), list(_ends()))
 def test_every_parameter_through_its_range(study, what, key, value, quick):
     sweep = EPOCHS if what == "accuracy" else Sweep("epochs", 1, 200, 5, "log")

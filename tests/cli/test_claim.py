@@ -1,0 +1,47 @@
+"""``bounds --claim`` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer.cli import run
+
+QUESTION = ("bounds", "amplification", "--sweep", "delta=1e-8:1e-4:5")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted", "number"),
+    [
+        ((), "", "ε ≤ 0.04503 by “clones 2021, evaluated exactly”, the tightest valid bound here"),
+        (("--claim", "local"), "local", "ε ≤ 2 by “ε₀ alone: no amplification”, chosen by you"),
+    ],
+)
+def test_what_is_claimed_is_said_and_stands_in_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words, wanted, number
+) -> None:
+    file = tmp_path / "a.json"
+    assert run([*QUESTION, *words, "--output", str(file)]) == 0
+    assert f"Claimed: {number}" in capsys.readouterr().err
+    document = json.loads(file.read_text())
+    assert document["recipe"]["view"]["claim"] == wanted
+    assert document["claim"]["wanted"] == wanted
+    assert f"Claimed: {number}" in document["guarantee"]["claimed"]
+
+
+def test_what_cannot_be_claimed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*QUESTION, "--claim", "lower"]) == 1
+    said = capsys.readouterr().err
+    assert "'lower' can't be claimed" in said
+    assert "exact_2021, exact_2023, closed, local can" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "series"), [((), "exact_2021"), (("--claim", "closed"), "closed")]
+)
+def test_solve_takes_what_is_claimed(capsys: pytest.CaptureFixture[str], words, series) -> None:
+    question = ["bounds", "amplification", *words, "--solve", "eps0", "--target", "0.1", "--json"]
+    assert run(question) == 0
+    assert json.loads(capsys.readouterr().out)["series"] == series
