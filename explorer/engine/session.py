@@ -87,6 +87,14 @@ class SessionState:
         chosen = self.looks.get((study_id, quantity_key))
         return chosen or first_look(get_study(study_id), quantity_key)
 
+    def claim_of(self, study_id: str, quantity_key: str) -> str:
+        """Return the key of the curve that the user claims; empty for the tightest valid bound.
+
+        Of a study without quantities, a map, nothing is claimed.
+        """
+        chosen = self.looks.get((study_id, quantity_key))
+        return chosen.claim if chosen is not None else ""
+
     def with_request(self, request: Request) -> SessionState:
         """Return this state with one study's question replaced."""
         bare = replace(request, selection=None, fidelity=Fidelity.FULL)

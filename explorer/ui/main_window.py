@@ -332,8 +332,9 @@ class MainWindow(QMainWindow):
             self.guarantee.set_stale(stale, self.answers[key].busy)
 
     def _show_beside(self, result: Result) -> None:
-        look = self.session.state.look_of(result.request.study, result.request.quantity)
-        self.guarantee.show_result(stated(result, look.claim))
+        asked = result.request
+        claim = self.session.state.claim_of(asked.study, asked.quantity)
+        self.guarantee.show_result(stated(result, claim))
         self.parameters.show_result(result)
         stamp = result.stamp or ("curator only" if result.curator_only else "")
         if stamp != self.badge.text():

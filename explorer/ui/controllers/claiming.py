@@ -27,7 +27,7 @@ class Claiming(QObject):
     def of(self, result: Result) -> tuple[Claimed | None, tuple[str, ...]]:
         """Return what is claimed of an answer, and the keys of the curves that may be."""
         study, shown = self._subject = (result.request.study, result.request.quantity)
-        self.key = self._session.state.look_of(study, shown).claim
+        self.key = self._session.state.claim_of(study, shown)
         claim = claim_of(get_study(study), shown)
         return (None, ()) if claim is None else (claimed(result, self.key), claim.among)
 

@@ -147,8 +147,8 @@ class Solving(QObject):
         result = self._result
         assert result is not None
         curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
-        look = self._session.state.look_of(result.request.study, result.request.quantity)
-        found = claimed(result, look.claim)
+        asked = result.request
+        found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
         said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
         wanted = (wish.curve, found.series.key if found is not None else "", *said)
         return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
