@@ -254,10 +254,20 @@ class Session:
         self._tell(old)
 
     def follow(
-        self, request: Request, gesture: str | None = None, text: str = "open recipe"
+        self,
+        request: Request,
+        gesture: str | None = None,
+        text: str = "open recipe",
+        keep_pins: bool = True,
     ) -> None:
-        """Take over a whole request (a recipe, a preset) as one step, selection included."""
+        """Take over a whole request (a recipe, a preset) as one step, selection included.
+
+        Without `keep_pins` the study's pins go in the same step.
+        """
         state = replace(self._state.with_request(request), study=request.study)
+        if not keep_pins:
+            others = tuple(p for p in state.pins if p.request.study != request.study)
+            state = replace(state, pins=others)
         if request.selection is not None:
             state = replace(state, selection=request.selection)
         self._become(state, text, gesture)

@@ -137,14 +137,15 @@ class Menus:
         family = ""
         for place, study in enumerate(cards(), start=1):
             if study.family != family:
+                if family:  # a line above the first would part it from nothing
+                    menu.addSeparator()
                 family = study.family
-                menu.addSection(family)
             action = QAction(study.name, self._studies, checkable=True)
             action.setData(study.id)
             action.setStatusTip(study.question)
             if place <= 9:
                 action.setShortcut(QKeySequence(f"Ctrl+{place}"))
-            action.triggered.connect(partial(window.session.set_study, study.id))
+            action.triggered.connect(partial(window.show_study, study.id))
             menu.addAction(action)
         menu.addSeparator()
         menu.addMenu(PresetMenu(window.session, menu))

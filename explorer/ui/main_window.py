@@ -187,6 +187,7 @@ class MainWindow(QMainWindow):
         self.keeper.save_failed.connect(lambda error: self.tell(explain(error, "session")))
         self.files.followed.connect(self._followed)
         self.session.changed.connect(self._state_changed)
+        self.questions.clicked_on.connect(self.show_study)
         self.tabs.currentChanged.connect(self._tab_chosen)
 
     # Asked by others
@@ -237,6 +238,11 @@ class MainWindow(QMainWindow):
     def tell(self, problem: Problem) -> None:
         """Say what went wrong, without standing in the way."""
         self.banner.show_problem(problem)
+
+    def show_study(self, study_id: str) -> None:
+        """Bring a study to the front, from the Compare tab too."""
+        self.session.set_study(study_id)
+        self.tabs.setCurrentWidget(self.workspace)
 
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.engine.host import Host
 from explorer.engine.runner import Delivery, Runner
-from explorer.studies.model import Fidelity, default_request
+from explorer.studies.model import Context, Fidelity, Request, Result, default_request
 from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit
 
@@ -61,6 +61,64 @@ def test_between_first_and_newest_everything_is_dropped(
     assert runner.wait_idle(time_limit())
     shown = [d.request["a"] for d in inbox.items if d.result]
     assert shown == [0, 7, 7]
+
+
+def test_what_is_refined_gives_way_before_it_is_resumed(
+    tiny: TinyStudy, host: Host, inbox: Inbox
+) -> None:
+    """A request that waits when the first answer is out stops the running one where it stands."""
+
+    def deliver(delivery: Delivery) -> None:
+        inbox(delivery)
+        if delivery.request["a"] == 0 and delivery.result is not None:
+            runner.submit(default_request(tiny, a=1))
+
+    tiny.gate.set()
+    runner = Runner(host, deliver, "test")
+    try:
+        runner.submit(default_request(tiny, a=0))
+        inbox.wait_for(5)
+        assert runner.wait_idle(time_limit())
+    finally:
+        runner.close()
+    assert tiny.dropped == [0]
+    assert [d.request["a"] for d in inbox.items if d.result] == [0, 1, 1]
+
+
+def test_refining_begins_only_once_the_slider_rests(
+    tiny: TinyStudy, runner: Runner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.engine.runner.REST_S", time_limit())
+    tiny.gate.set()
+    runner.submit(default_request(tiny, a=0))
+    inbox.wait_for(1)
+    runner.submit(default_request(tiny, a=1))
+    inbox.wait_for(3)
+    runner.cancel()
+    assert runner.wait_idle(time_limit())
+    assert tiny.dropped == [0, 1]
+    assert tiny.answered == []
+
+
+def test_a_first_answer_that_takes_long_gives_way(
+    tiny: TinyStudy, runner: Runner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.engine.runner.FIRST_ANSWER_BUDGET_S", 0.0)
+    answer = tiny.answer
+
+    def slowly(request: Request, context: Context) -> Iterator[Result]:
+        tiny.started.set()
+        while request["a"] == 0:
+            context.check()
+        yield from answer(request, context)
+
+    tiny.answer = slowly
+    tiny.gate.set()
+    runner.submit(default_request(tiny, a=0))
+    assert tiny.started.wait(time_limit())
+    runner.submit(default_request(tiny, a=1))
+    assert runner.wait_idle(time_limit())
+    assert [d.request["a"] for d in inbox.items if d.result] == [1, 1]
 
 
 def test_a_running_request_gets_its_first_answer_out(

@@ -10,7 +10,9 @@ import tempfile
 
 TOPICS = {
     "checkins": "tests.fuzz.checkins",
+    "command-lines": "tests.fuzz.command_lines",
     "recipes": "tests.fuzz.recipes",
+    "sessions": "tests.fuzz.sessions",
 }
 """Modules with a function ``run(count, seed) -> Outcome``."""
 

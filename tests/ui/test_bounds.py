@@ -215,6 +215,24 @@ def test_hiding_a_curve_hides_its_marks_and_is_kept_for_the_picture(tiny, qtbot)
     assert curve(tiny, "linear").line.isVisible()
 
 
+def test_zooming_ends_with_the_question(tiny, settled) -> None:
+    bounds = tiny.workspaces["bounds"]
+    bounds.plot.set_data_ranges((0.5, 0.6), (0.55, 0.6))
+    assert bounds.plot.user_view
+    tiny.session.set_quantity("error")
+    result = settled(tiny)
+    assert not bounds.plot.user_view
+    (left, right), (low, high) = bounds.plot.data_ranges()
+    series = result.series[0]
+    assert left <= series.x.min()
+    assert right >= series.x.max()
+    assert low <= series.y.min()
+    assert high >= series.y.max()
+    tiny.session.set_quantity("truth")
+    settled(tiny)
+    assert not bounds.plot.user_view
+
+
 def test_zooming_stays_until_reset(tiny, settled, qtbot) -> None:
     bounds = tiny.workspaces["bounds"]
     whole = bounds.plot.data_ranges()

@@ -22,6 +22,7 @@ from explorer.studies.claims import claim_of, claimed
 from explorer.studies.model import Request, Result, Study, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.solve_controller import SolveController
+from explorer.ui.panels.presets import preset_in_front
 from explorer.ui.panels.solve_bar import SolveBar
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.views.target_line import TargetLine
@@ -277,7 +278,12 @@ class Solving(QObject):
             self._session.end_gesture()
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
-        if self._applying or not self.shown:
+        if self._applying:
+            return
+        if old is not None and state.request != old.request and preset_in_front(state) is not None:
+            # A target about the former question is none about a preset.
+            self._wishes.pop((state.study, state.request.quantity), None)
+        if not self.shown:
             return
         if old is None or state.request != old.request or state.study != old.study:
             self.bar.say("")  # what was found is not so any more

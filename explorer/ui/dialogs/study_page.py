@@ -34,6 +34,7 @@ class StudyPage(QDialog):
         self.setObjectName("study-page")
         self._session, self._host, self._theme = session, host, theme
         self._drawn: dict[tuple[str, str], tuple[Picture, ...]] = {}
+        self._as_typed = False
         self._closed = False
         self.text = QTextBrowser(openExternalLinks=False)
         self.text.setOpenLinks(False)
@@ -88,7 +89,7 @@ class StudyPage(QDialog):
             self.text.document().addResource(
                 QTextDocument.ResourceType.ImageResource, QUrl(f"formula:{place}"), image
             )
-        self.text.setHtml(page_html(study, pictures))
+        self.text.setHtml(page_html(study, pictures, self._as_typed))
         if page is not None and page.formulas and not pictures:
             wanted = tuple(f.latex for f in page.formulas)
             self._job.submit(key, lambda: self._drawn_elsewhere(wanted, colour))
@@ -109,6 +110,8 @@ class StudyPage(QDialog):
     def _formulas_failed(self, _key: object, error: Exception) -> None:
         if not isinstance(error, Cancelled):
             log.warning("formulas not drawn: %s", error)
+            self._as_typed = True
+            self.text.setHtml(page_html(get_study(self._session.state.study), (), True))
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
@@ -122,15 +125,15 @@ li {{ margin-bottom: 5px; line-height: 125%; }} td {{ padding: 2px 12px 2px 0; }
 """
 
 
-def page_html(study: Study, pictures: tuple[Picture, ...] = ()) -> str:
-    """Return a study's page as HTML; without pictures formulas stand as they are typed."""
+def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool = False) -> str:
+    """Return a study's page as HTML; formulas without a picture are to come, or stand as typed."""
     page = page_of(study)
     parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
     if page is not None:
         parts += [f"<p>{linked(p)}</p>" for p in page.what]
         parts.append("<h3>What is assumed</h3>" + _list(page.assumptions))
         parts.append("<h3>Formulas</h3>")
-        parts += [_formula(f, i, pictures) for i, f in enumerate(page.formulas)]
+        parts += [_formula(f, i, pictures, as_typed) for i, f in enumerate(page.formulas)]
     parts.append("<h3>Parameters</h3>")
     parts.append("<table>" + "".join(map(_parameter, study.parameters)) + "</table>")
     if page is not None and page.errata:
@@ -153,12 +156,14 @@ def _list(items: tuple[str, ...]) -> str:
     return "<ul>" + "".join(f"<li>{linked(item)}</li>" for item in items) + "</ul>"
 
 
-def _formula(formula: Formula, place: int, pictures: tuple[Picture, ...]) -> str:
+def _formula(formula: Formula, place: int, pictures: tuple[Picture, ...], as_typed: bool) -> str:
     if place < len(pictures):
         size = pictures[place]
         shown = f"<img src='formula:{place}' width='{size.width:.0f}' height='{size.height:.0f}'>"
-    else:
+    elif as_typed:
         shown = f"<code>{linked(formula.latex)}</code>"
+    else:
+        shown = "<i>is being drawn…</i>"
     return f"<p>{linked(formula.caption)}<br>{shown}</p>"
 
 

@@ -46,12 +46,15 @@ def _asked_by(study: Study) -> dict[Request, Preset]:
 
 
 def follow_preset(session: Session, item: Preset) -> None:
-    """Ask what a preset of the study in front asks, as one step that can be undone."""
+    """Ask what a preset of the study in front asks, as one step that can be undone.
+
+    Pins about other questions go: beside the preset's curves they would pass for its own.
+    """
     request = preset_request(get_study(session.state.study), item)
     selection = session.state.selection
     if selection is not None:
         request = replace(request, selection=sampled_for(item, selection))
-    session.follow(request, text=f"choose {item.name}")
+    session.follow(request, text=f"choose {item.name}", keep_pins=False)
 
 
 class PresetMenu(QMenu):
@@ -136,7 +139,8 @@ class PresetNote(QFrame):
         self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         follow_links(self.words)
-        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.words.setAccessibleName("About this preset")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 8, 14, 6)

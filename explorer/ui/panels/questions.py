@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QWidget
 
@@ -19,7 +19,14 @@ class QuestionList(QListWidget):
 
     Made from cards alone, so that showing it imports no study. The study in front shows its
     question below its name.
+
+    Signals
+    -------
+    clicked_on(str)
+        Id of a study, also of the one in front.
     """
+
+    clicked_on = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,6 +45,7 @@ class QuestionList(QListWidget):
             self._add(study)
         self._fit()
         self.currentItemChanged.connect(self._chosen)
+        self.itemClicked.connect(self._clicked)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
@@ -111,6 +119,10 @@ class QuestionList(QListWidget):
     def _chosen(self, item: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
         if item is not None and item.data(_ID) != self._session.state.study:
             self._session.set_study(item.data(_ID))
+
+    def _clicked(self, item: QListWidgetItem) -> None:
+        if item.data(_ID) is not None:
+            self.clicked_on.emit(item.data(_ID))
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is not None and old.study == state.study:

@@ -61,7 +61,7 @@ class BoundsPlot(pg.GraphicsView):
         self.setObjectName("bounds-plot")
         self.setAccessibleName("Plot of bounds")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(260, 200)
+        self.setMinimumSize(260, 150)
         self.x_log = self.y_log = False
         self.hidden: frozenset[str] = frozenset()
         self.result: Result | None = None

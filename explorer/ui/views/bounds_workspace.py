@@ -32,6 +32,7 @@ from explorer.ui.views.pin_list import PinList
 from explorer.ui.views.reading import at_slider
 from explorer.ui.views.readouts import ReadoutsTable
 from explorer.ui.views.stale_mark import StaleMark
+from explorer.ui.widgets.short_area import ShortArea
 from explorer.ui.widgets.still_text import StillText
 
 LINE_WAITS_MS = 12
@@ -118,12 +119,12 @@ class BoundsWorkspace(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
-        column.addWidget(self.preset_note)
+        column.addWidget(ShortArea(self.preset_note))
         column.addWidget(self.y_bar)
         column.addWidget(self.plot, 1)
         column.addWidget(self.x_bar)
         column.addWidget(self.solve_bar)
-        column.addWidget(self.notes)
+        column.addWidget(ShortArea(self.notes))
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.addWidget(above)
         self.splitter.addWidget(self.below)

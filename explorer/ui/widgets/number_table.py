@@ -86,7 +86,9 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tips[section] if section < len(self.tips) else self.columns[section]
+            tip = self.tips[section] if section < len(self.tips) else ""
+            # The name too: a long one has not room enough in the header.
+            return "\n".join(dict.fromkeys(filter(None, (self.columns[section], tip))))
         return None
 
 
@@ -118,6 +120,8 @@ class NumberTable(QTableView):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.menu = QMenu(self)
         for fmt, words in COPY_WORDS.items():
             action = self.menu.addAction(words)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from explorer.studies.numbers import PARAMETER_DIGITS, format_number
@@ -67,9 +67,8 @@ class ValueField(QLineEdit):
 
     def _show(self) -> None:
         text = format_number(self._number, digits=PARAMETER_DIGITS, typeset=False)
-        if text != self.text():
-            self.setText(text)
-            self.setCursorPosition(0)
+        self.setText(text)  # also the same text: what was typed can't be brought back by undo
+        self.setCursorPosition(0)
         self.setModified(False)
         self._mark(False)
 
@@ -94,6 +93,19 @@ class ValueField(QLineEdit):
             self.style().polish(self)
         if not wrong:
             self.setToolTip(self._help)
+
+    def event(self, event: QEvent) -> bool:
+        """Leave undo and redo to the program, except while something is being typed."""
+        if event.type() == QEvent.Type.ShortcutOverride and (
+            (event.matches(QKeySequence.StandardKey.Undo) and not self._typed_to_undo())
+            or (event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable())
+        ):
+            event.ignore()
+            return False
+        return super().event(event)
+
+    def _typed_to_undo(self) -> bool:
+        return self.isModified() and self.isUndoAvailable()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Act on the keys that are this widget's own."""

@@ -1,0 +1,106 @@
+"""What an answer must share with the newest question to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from explorer.engine.host import Host
+from explorer.engine.runner import Delivery
+from explorer.engine.session import Session, SessionState
+from explorer.geography.region import Region
+from explorer.studies.model import Fidelity, Request, Result, Selection
+from explorer.ui.controllers import study_controller
+from explorer.ui.controllers.study_controller import StudyController
+
+REGION = Region(40.5, -74.3, 41.0, -73.6)
+
+
+class ByHand:
+    """Takes the place of a runner; the test says what is delivered, and when."""
+
+    def __init__(self, _host: Host, deliver: Callable[[Delivery], None], _name: str) -> None:
+        self.deliver = deliver
+        self.asked: list[Request] = []
+        self.cancelled = 0
+
+    @property
+    def generation(self) -> int:
+        return len(self.asked)
+
+    def submit(self, request: Request) -> int:
+        self.asked.append(request)
+        return self.generation
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+    def close(self) -> None:
+        return None
+
+    def answer(self, generation: int) -> None:
+        """Deliver a full answer to the request of a generation."""
+        request = self.asked[generation - 1]
+        result = Result(request, Fidelity.FULL, complete=True)
+        self.deliver(Delivery(generation, request, result))
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session(SessionState("heatmap", selection=Selection("a" * 64, REGION)))
+
+
+@pytest.fixture
+def controller(session, monkeypatch, qapp) -> Iterator[StudyController]:
+    monkeypatch.setattr(study_controller, "Runner", ByHand)
+    host = Host()
+    controller = StudyController(session, host, "map")
+    yield controller
+    controller.close()
+    host.close()
+
+
+@pytest.fixture
+def shown(controller) -> list[Request]:
+    requests: list[Request] = []
+    controller.result_ready.connect(lambda result, _ms: requests.append(result.request))
+    controller.refresh()
+    return requests
+
+
+def test_an_answer_about_other_data_comes_too_late(controller, session, shown) -> None:
+    runner = controller._runner
+    session.replace_data(Selection("b" * 64, REGION))
+    assert runner.cancelled == 1
+    runner.answer(1)
+    assert shown == []
+    runner.answer(2)
+    assert [r.selection.data[0] for r in shown] == ["b"]
+    runner.answer(1)
+    assert len(shown) == 1
+
+
+def test_an_answer_behind_a_moving_slider_is_shown_and_never_after_a_newer(
+    controller, session, shown
+) -> None:
+    runner = controller._runner
+    for epsilon in (2.0, 3.0):
+        session.set_value("epsilon", epsilon)
+    assert runner.cancelled == 0
+    runner.answer(2)
+    runner.answer(1)
+    runner.answer(3)
+    assert [r["epsilon"] for r in shown] == [2.0, 3.0]
+
+
+def test_an_error_about_other_data_is_not_said(controller, session, shown) -> None:
+    said: list[Exception] = []
+    controller.failed.connect(said.append)
+    runner = controller._runner
+    session.replace_data(replace(session.state.selection, data="b" * 64))
+    runner.deliver(Delivery(1, runner.asked[0], error=ValueError("of before")))
+    assert said == []
+    runner.deliver(Delivery(2, runner.asked[1], error=ValueError("of now")))
+    assert [str(e) for e in said] == ["of now"]
