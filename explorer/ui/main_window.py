@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QMimeData, Qt, Signal
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -29,7 +29,7 @@ from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
 from explorer.ui.controllers.activity import Activity, duration_words, progress_words
 from explorer.ui.controllers.data_controller import DataController
-from explorer.ui.controllers.file_controller import FileController
+from explorer.ui.controllers.file_controller import FileController, paths_in
 from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.controllers.session_keeper import SessionKeeper
 from explorer.ui.controllers.study_controller import StudyController
@@ -380,13 +380,12 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files."""
-        if _paths(event.mimeData()):
+        if paths_in(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file dropped."""
-        paths = _paths(event.mimeData())
-        if paths:
+        if paths := paths_in(event.mimeData()):
             event.acceptProposedAction()
             self.files.open_any(paths[0])
 
@@ -420,7 +419,3 @@ class MainWindow(QMainWindow):
         self.session.changed.disconnect(self._make_front)
         self.host.close()
         event.accept()
-
-
-def _paths(mime: QMimeData) -> list[str]:
-    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]

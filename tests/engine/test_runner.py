@@ -11,7 +11,7 @@ from explorer.engine.host import Host
 from explorer.engine.runner import Delivery, Runner
 from explorer.studies.model import Context, Fidelity, Request, Result, default_request
 from tests.engine.tiny import TinyStudy
-from tests.waiting import time_limit
+from tests.waiting import time_limit, wait_until
 
 
 class Inbox:
@@ -82,6 +82,18 @@ def test_what_is_refined_gives_way_before_it_is_resumed(
     finally:
         runner.close()
     assert tiny.dropped == [0]
+    assert [d.request["a"] for d in inbox.items if d.result] == [0, 1, 1]
+
+
+def test_refining_that_has_begun_gives_way_at_its_next_check(
+    tiny: TinyStudy, runner: Runner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.engine.runner.REST_S", 0.0)
+    runner.submit(default_request(tiny, a=0))
+    assert wait_until(lambda: tiny.answered == [0])  # it was resumed, and waits at the gate
+    runner.submit(default_request(tiny, a=1))
+    tiny.gate.set()
+    assert runner.wait_idle(time_limit())
     assert [d.request["a"] for d in inbox.items if d.result] == [0, 1, 1]
 
 

@@ -16,13 +16,14 @@ from explorer.ui.panels.presets import follow_preset
 from explorer.ui.widgets.number_table import NumberTable
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
+STUDY = "amplification"
 LOWEST_PX = 720
 SCALE = 1.25
 
 
 @pytest.fixture
 def window(open_window, settled):
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study=STUDY)
     settled(window)
     return window
 
@@ -72,7 +73,7 @@ def test_a_preset_keeps_neither_pins_nor_target(window, settled) -> None:
     settled(window)
     bounds.solving.set_shown(False)
     before = window.session.state
-    follow_preset(window.session, presets_of(get_study("shuffle-rdp"))[1])
+    follow_preset(window.session, presets_of(get_study(STUDY))[1])
     settled(window)
     assert window.session.state.pins == ()
     bounds.solving.set_shown(True)
@@ -86,7 +87,7 @@ def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
     window.tabs.setCurrentIndex(window.tabs.count() - 1)
     assert window.comparing
     if way == "key":
-        place = [c.id for c in cards()].index("shuffle-rdp") + 1
+        place = [c.id for c in cards()].index(STUDY) + 1
         action = next(
             a for a in window.findChildren(QAction) if a.shortcut().toString() == f"Ctrl+{place}"
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from explorer.engine.host import Host
@@ -267,3 +267,8 @@ class FileController(QObject):
             if os.path.isdir(os.path.dirname(path)):
                 return os.path.dirname(path)
         return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+
+
+def paths_in(mime: QMimeData) -> list[str]:
+    """Return the files that are dragged here, of all that is."""
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
