@@ -371,8 +371,6 @@ class MainWindow(QMainWindow):
         shown = (self.data.title, self.data.current) if used else ("", None)
         self.status_row.show_data(*shown)
 
-    # Qt
-
     def showEvent(self, event: QShowEvent) -> None:
         """Make the workspaces that are not in front, soon after the first picture."""
         super().showEvent(event)
