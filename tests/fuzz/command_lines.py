@@ -101,6 +101,8 @@ def run(count: int, seed: int) -> Outcome:
         folder = Path(name)
         os.chdir(folder)
         for number in range(count):
+            if number % 100 == 99:
+                print(f"{number + 1:,} tried, {len(outcome.faults)} faults", flush=True)
             line = command_line(folder, rng)
             began = time.monotonic()
             real = number % REAL_EVERY == 0 and not any("\x00" in part for part in line)

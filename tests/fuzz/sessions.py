@@ -71,6 +71,8 @@ def run(count: int, seed: int) -> Outcome:
         os.environ["XDG_STATE_HOME"] = name
         place = state_folder() / FILE_NAME
         for number in range(count):
+            if number % 100 == 99:
+                print(f"{number + 1:,} tried, {len(outcome.faults)} faults", flush=True)
             data = json_text(changed_value(rng.choice(known), rng), rng)
             for old in place.parent.glob("window*"):
                 old.unlink()

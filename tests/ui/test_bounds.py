@@ -13,7 +13,8 @@ from explorer.figures.marks import absent_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState
 from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import Scale, Series, Sweep
+from explorer.studies.model import Scale, Series, Sweep, default_sweep
+from explorer.studies.registry import get_study
 from explorer.ui.views.curves import MAX_POINTS, thin
 
 
@@ -216,18 +217,19 @@ def test_hiding_a_curve_hides_its_marks_and_is_kept_for_the_picture(tiny, qtbot)
 
 
 def test_zooming_ends_with_the_question(tiny, settled) -> None:
+    """Between axes of the same scales too, where nothing else lets the whole be shown."""
     bounds = tiny.workspaces["bounds"]
-    bounds.plot.set_data_ranges((0.5, 0.6), (0.55, 0.6))
-    assert bounds.plot.user_view
     tiny.session.set_quantity("error")
-    result = settled(tiny)
-    assert not bounds.plot.user_view
-    (left, right), (low, high) = bounds.plot.data_ranges()
-    series = result.series[0]
-    assert left <= series.x.min()
-    assert right >= series.x.max()
-    assert low <= series.y.min()
-    assert high >= series.y.max()
+    for key, zoomed in (("n", (10.0, 20.0)), ("eps", (0.1, 0.2)), ("n", (10.0, 20.0))):
+        tiny.session.set_sweep(default_sweep(get_study("tiny"), key))
+        result = settled(tiny)
+        assert not bounds.plot.user_view
+        (left, right), _ = bounds.plot.data_ranges()
+        x = result.series[0].x
+        assert left <= x.min() * 1.001
+        assert right >= x.max() * 0.999
+        bounds.plot.set_data_ranges(zoomed, None)
+        assert bounds.plot.user_view
     tiny.session.set_quantity("truth")
     settled(tiny)
     assert not bounds.plot.user_view
