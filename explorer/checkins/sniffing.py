@@ -27,6 +27,10 @@ PREVIEW_ROWS = 50
 MAX_FIELDS = 20_000
 _JUDGED_ROWS = 2000
 _GZIP = b"\x1f\x8b"
+_LATIN = re.compile(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]")
+_NO_LATIN = re.compile(rb"[\x80-\x9f]")
+MOSTLY = 20
+"""Lines that are no valid UTF-8 for each that is, in a file that is taken for Latin-1."""
 
 
 def check_readable(path: Path) -> int:
@@ -253,8 +257,9 @@ def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
 def guess_encoding(head: bytes) -> str:
     """Tell the encoding from a byte-order mark, else from whether UTF-8 fits.
 
-    Invalid UTF-8 is taken for Latin-1 only if the bytes look like letters inside words; otherwise
-    it stays UTF-8, and the lines with the stray bytes will be set aside.
+    Invalid UTF-8 is taken for Latin-1 only if the bytes look like letters inside words, and next to
+    no line is valid UTF-8: its letters would become others. Otherwise the file stays UTF-8, and the
+    lines with the stray bytes will be set aside.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -274,8 +279,8 @@ def guess_encoding(head: bytes) -> str:
             valid += 1
         except UnicodeDecodeError:
             invalid += 1
-            wordlike += re.search(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]", line) is not None
-    return "latin-1" if wordlike > invalid / 2 and invalid > valid else "utf-8"
+            wordlike += bool(_LATIN.search(line)) and not _NO_LATIN.search(line)
+    return "latin-1" if wordlike > invalid / 2 and invalid > MOSTLY * valid else "utf-8"
 
 
 def decode_head(head: bytes, encoding: str) -> str:

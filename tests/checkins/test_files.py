@@ -163,6 +163,16 @@ def test_latin_1(write: Write) -> None:
         assert (data.rows, data.users) == (20, 1)
 
 
+@pytest.mark.parametrize("spoilt", [b"J\xf6rg", b"\xe9\x81b\xc3\x28"])
+def test_a_file_of_two_encodings_changes_nobody(write: Write, spoilt: bytes) -> None:
+    """What is valid UTF-8 stays what it is, even where most of the letters are not."""
+    lines = [good(i, "名7").encode() for i in range(20)]
+    lines += [good(20 + i).encode() + spoilt for i in range(40)]
+    with open_checkins(write(b"\n".join(lines)), cache_dir=None) as data:
+        assert data.rows == 20
+        assert data.report.set_aside == {Reason.INVALID_BYTES: 40}
+
+
 def test_old_macintosh_line_ends(write: Write) -> None:
     with open_checkins(write("\r".join(ROWS) + "\r"), cache_dir=None) as data:
         assert data.rows == 30
