@@ -164,7 +164,8 @@ def recipe_from_dict(raw: object) -> Recipe:
         view = {} if read.view is UNSET else _view(read.view, "view", left_out)
     except ValueError as error:
         raise RecipeError(f"the recipe can't be followed: {error}") from error
-    data = wire.Data() if read.data is UNSET else read.data
+    # Without a selection nothing was drawn from the file that is named.
+    data = wire.Data() if read.data is UNSET or request.selection is None else read.data
     columns = {} if data.columns is UNSET else wire_reading.plain(data.columns)
     part = None
     if read.private_only is True and isinstance(read.selection, wire.Selection):
