@@ -114,6 +114,7 @@ def run(count: int, seed: int) -> Outcome:
                 fault = fault or f"took {time.monotonic() - began:.0f} s"
             if fault:
                 outcome.faults.append(f"{fault}: {line!r:.400}")
+                print(outcome.faults[-1], flush=True)
         os.chdir("/")
     return outcome
 
