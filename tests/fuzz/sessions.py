@@ -122,8 +122,7 @@ def _open_window(app: Any) -> None:
 
     launch = Launch(WindowOptions(apart=False), ["fuzz"])
     launch.show()
-    end = time.monotonic() + 0.2
-    while time.monotonic() < end:
+    for _ in range(20):
         app.processEvents()
         time.sleep(0.01)
     launch.window.close()

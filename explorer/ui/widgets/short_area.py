@@ -18,9 +18,11 @@ class ShortArea(QScrollArea):
     ----------
     content : QWidget
         Its height depends on its width.
+    parent : QWidget
+        Without one it would show as a window until a layout takes it.
     """
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
