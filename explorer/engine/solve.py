@@ -121,7 +121,7 @@ class _Search:
             self.check()
             done = result.complete or (result.fidelity is Fidelity.FULL and result.progress is None)
             for series in result.series:
-                if done and series.key == self.goal.series:
+                if done and series.key == self.goal.series and not series.computing:
                     why = why_unsolvable(series)
                     if not why:
                         return series

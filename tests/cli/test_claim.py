@@ -45,3 +45,11 @@ def test_solve_takes_what_is_claimed(capsys: pytest.CaptureFixture[str], words, 
     question = ["bounds", "amplification", *words, "--solve", "eps0", "--target", "0.1", "--json"]
     assert run(question) == 0
     assert json.loads(capsys.readouterr().out)["series"] == series
+
+
+def test_a_curve_that_is_computed_after_the_others_is_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["bounds", "shuffle-rdp", "--set", "eps0=2.5", "--solve", "eps0", "--target", "1"]
+    assert run([*words, "--for", "numerical_upper"]) == 0
+    assert capsys.readouterr().out == "4.04398\n"
