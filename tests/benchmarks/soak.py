@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from tests.benchmarks.bench_live import pause, press, wait
+from tests.benchmarks.bench_live import TIMEOUT_S, pause, press, wait
+from tests.waiting import time_limit
 
 MOVES = 60
 RATE = 60.0
@@ -187,7 +188,7 @@ def window() -> Iterator[Any]:
         launch.show()
         QTimer.singleShot(2000, spare_the_collector)
         try:
-            wait(lambda: shown.data.current is not None and not shown.busy)
+            wait(lambda: shown.data.current is not None and not shown.busy, time_limit(TIMEOUT_S))
             yield shown
         finally:
             shown.close()
