@@ -12,11 +12,14 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from explorer.ui.widgets.number_slider import NumberSlider
 from tests.ui.access import check, controls, mnemonics, tab_chain
+from tests.ui.small_map import SMALL_MAP
 
 
 @pytest.fixture(params=["heatmap", "shuffle-rdp"])
 def window(request, open_window, settled):
-    window = open_window(study=request.param)
+    window = open_window(
+        study=request.param, values=SMALL_MAP if request.param == "heatmap" else ()
+    )
     settled(window)
     return window
 
@@ -51,7 +54,7 @@ def test_no_two_keys_clash_and_menus_are_chosen_by_one_letter_each(window) -> No
 
 
 def test_the_controls_of_the_dialogs_have_names(open_window, settled, qtbot, tmp_path) -> None:
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     window.study_page.open_page()
     window.output.ask()
@@ -75,7 +78,7 @@ def test_the_controls_of_the_dialogs_have_names(open_window, settled, qtbot, tmp
 def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
     open_window, settled, qtbot, tmp_path, monkeypatch
 ) -> None:
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     path = tmp_path / "sure.csv"
     path.write_text("user,lat,lon\n" + "".join(f"{i},48.{i},11.{i}\n" for i in range(20)))

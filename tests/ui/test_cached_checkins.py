@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox
 from explorer.checkins import cache_size, open_checkins
 from explorer.engine import folders
 from tests.ui.map_desk import made_checkins
+from tests.ui.small_map import SMALL_MAP
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_clearing_says_how_much_asks_and_says_what_was_freed(
     open_window: Callable, settled: Callable, kept: Path, qtbot, monkeypatch
 ) -> None:
     monkeypatch.setattr(QMessageBox, "exec", lambda *_: pytest.fail("a modal box"))
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     before = cache_size(kept)
     cached = window.menus.cached
@@ -86,7 +87,7 @@ def test_rows_set_aside_are_counted_in_the_status_row_and_shown_when_asked(
     path = made_checkins(tmp_path)
     with path.open("a") as file:
         file.write("3\tyesterday\t48.0\t11.0\t9\n" * 2)
-    window = open_window(study="heatmap", data=path)
+    window = open_window(study="heatmap", values=SMALL_MAP, data=path)
     settled(window)
     data = window.data.current
     assert data.report.total_set_aside >= 2

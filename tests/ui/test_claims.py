@@ -15,7 +15,7 @@ from explorer.figures.style import series_styles
 from explorer.figures.tables import result_document, table_text
 from explorer.figures.words import legend_label
 from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import Fidelity, Guarantee, Result, Series
+from explorer.studies.model import Series
 from explorer.ui.views.legend import Legend
 
 
@@ -77,15 +77,14 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     assert bounds.legend.menu_for("lower_2rr") is None
 
 
-def test_a_map_has_a_guarantee_and_nothing_to_claim(open_window, settled, qtbot) -> None:
+def test_a_map_has_a_guarantee_and_nothing_to_claim(open_window, settled) -> None:
     window = open_window(study="amplification")
     settled(window)
+    window.session.set_value("resolution", "32", "heatmap")
     window.session.set_study("heatmap")
-    qtbot.turns()
-    result = Result(window.session.request("heatmap"), Fidelity.FULL, complete=True,
-                    guarantee=Guarantee("a user", "", "", "", "nobody learns much"))  # fmt: skip
-    window._show_beside(result)
-    assert window.guarantee.sentence.text() == "nobody learns much"
+    result = settled(window)
+    assert window.guarantee.sentence.text() == result.guarantee.sentence
+    assert window.guarantee.claimed.isHidden()
 
 
 def test_a_claim_is_kept_with_session_and_recipe(open_window, settled) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, Q
 
 from explorer.figures.view_state import ViewState
 from explorer.ui.late_pages import AtIdle, LatePages, Making
+from tests.ui.small_map import SMALL_MAP
 
 
 class Page(QWidget):
@@ -27,7 +28,7 @@ class Page(QWidget):
 
 
 def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     assert list(window.workspaces) == ["map"]
     assert [window.tabs.tabText(i) for i in range(3)] == ["Map", "Bounds", "Compare"]
     qtbot.waitUntil(lambda: list(window.workspaces) == ["map", "bounds"])
@@ -50,7 +51,7 @@ def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
 
 
 def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     bar = window.tabs.tabBar()
     QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).center())
     assert window.comparing
@@ -65,7 +66,7 @@ def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
 
 
 def test_a_map_made_late_looks_where_it_looked_before(open_window, settled, qtbot) -> None:
-    first = open_window(study="heatmap")
+    first = open_window(study="heatmap", values=SMALL_MAP)
     settled(first)
     first.workspaces["map"].apply_view_state(ViewState(theme="light", show_cities=False))
     first.session.set_study("amplification")

@@ -10,6 +10,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.controllers.activity import ActivityBar, duration_words
 from explorer.ui.views.bounds_plot import BoundsPlot
 from explorer.ui.widgets.still_text import StillText
+from tests.ui.small_map import SMALL_MAP
 
 
 class Relayouts(QObject):
@@ -99,7 +100,7 @@ def test_work_without_an_end_in_sight_shows_no_moving_bar(open_window, settled, 
 def test_only_parameters_that_matter_are_shown_and_undo_brings_them_back(
     open_window, settled
 ) -> None:
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     rows = {p.key: window.parameters.row(p.key) for p in get_study("heatmap").parameters}
     bound = {p.key: dict(p.relevant_when)["mechanism"] for p in get_study("heatmap").parameters

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
 from explorer.ui import theme as themes
+from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
 
 
@@ -180,7 +181,7 @@ def test_a_file_that_is_not_there_is_told_in_a_sentence(shuffle, qtbot, tmp_path
 
 @pytest.mark.parametrize("after_ms", [0, 30, 120, 400])
 def test_closing_during_work_leaves_nothing(open_window, qtbot, after_ms) -> None:
-    window = open_window(study="heatmap")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     qtbot.wait(after_ms)
     window.session.set_study("shuffle-rdp")
     window.session.set_value("eps0", 1.5)
@@ -226,7 +227,7 @@ def test_a_region_asked_for_at_the_start_is_in_the_middle_of_the_view(open_windo
     from explorer.geography.region import Region
 
     region = Region(40.70, -73.95, 40.80, -73.85)
-    window = open_window(study="heatmap", region=region)
+    window = open_window(study="heatmap", values=SMALL_MAP, region=region)
     settled(window)
     south, west, north, east = window.workspaces["map"].view_state().map_box
     assert window.current_result.request.selection.region == region
