@@ -27,6 +27,7 @@ from explorer.ui.saved_state import FILE_NAME, own_file
 from tests.fuzz.mutate import changed_value, json_text
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.recipes import COLUMNS, SELECTION
+from tests.waiting import time_limit
 
 SLOW_S = 5.0
 WINDOW_EVERY = 25
@@ -88,7 +89,7 @@ def run(count: int, seed: int) -> Outcome:
                 step = traceback.extract_tb(error.__traceback__)[-1]
                 outcome.faults.append(f"{error!r:.200} in {step.name}")
             took = time.monotonic() - began
-            if took > SLOW_S * (1 + 3 * (number % WINDOW_EVERY == 0)):
+            if took > time_limit(SLOW_S) * (1 + 3 * (number % WINDOW_EVERY == 0)):
                 outcome.faults.append(f"took {took:.0f} s")
             outcome.faults[before:] = [f"{f}: {data!r:.500}" for f in outcome.faults[before:]]
     return outcome
