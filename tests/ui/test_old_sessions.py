@@ -10,7 +10,7 @@ import pytest
 from explorer.engine.folders import state_folder
 from explorer.studies.model import Scale, Sweep
 
-SESSIONS = Path(__file__).parent.parent / "data" / "sessions"
+DATA = Path(__file__).parent.parent / "data"
 
 
 @pytest.fixture
@@ -18,13 +18,13 @@ def put_there(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def put(name: str) -> None:
-        shutil.copy(SESSIONS / name, state_folder() / "window.json")
+        shutil.copy(DATA / name, state_folder() / "window.json")
 
     return put
 
 
 def test_the_first_format_still_opens(put_there, open_window, settled, qtbot) -> None:
-    put_there("window-1.json")
+    put_there("sessions/window-1.json")
     window = open_window(theme="system")
     result = settled(window)
     assert not window.banner.isVisible()
@@ -44,3 +44,23 @@ def test_the_first_format_still_opens(put_there, open_window, settled, qtbot) ->
     assert window.theme.name == "dark"
     assert not window.session.undo_text
     window.theme.choose("light")
+
+
+def test_a_session_of_0_1_0_opens_with_pins_and_hidden_curves(
+    put_there, open_window, settled, qtbot
+) -> None:
+    put_there("compat/window-2.json")
+    window = open_window()
+    settled(window)
+    assert not window.banner.isVisible()
+    assert window.session.state.study == "heatmap"
+    request = window.session.request()
+    assert (request["mechanism"], request["resolution"], request.seed) == ("least-squares", "16", 5)
+    assert window.session.state.selection.users == 200
+    window.session.set_study("shuffle-rdp")
+    settled(window)
+    view = window.workspaces["bounds"].view_state()
+    assert view.hidden == ("theorem2",)
+    assert not view.y_log
+    assert [dict(p.request.values)["T"] for p in window.session.state.pins] == [100_000]
+    assert window.session.request("itemwise")["delta"] == 1e-6
