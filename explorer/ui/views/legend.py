@@ -140,6 +140,7 @@ class _Row:
         self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
         self.check.clicked.connect(lambda on: legend.toggled.emit(self.key, on))
         self._said: tuple = ()
+        self._claimed = self._tip = ""
 
     @property
     def widgets(self) -> tuple[QWidget, ...]:
@@ -176,25 +177,31 @@ class _Row:
         self.value.setText(words)
         self.value.setEnabled(value is not None)
         said = (series.label, series.role, series.note, series.why_absent, series.present.all(),
-                series.computing, claimed)  # fmt: skip
-        if said == self._said:
+                series.computing, bool(claimed))  # fmt: skip
+        if said == self._said and claimed == self._claimed:
             return
-        self._said = said
-        self.check.setAccessibleName(f"show {series.label}")
-        partly = not series.present.all() and not series.computing
-        self.label.setText(CLAIMED * bool(claimed) + ("⊘ " if partly else "") + series.label)
-        self.label.set_strong(bool(claimed))
-        self.role.setText(f"{series.role.glyph} {series.role.value}")
-        tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
-        tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
-        if claimed:
-            tip += f"<br><b>{claimed}</b>"
-        if series.note:
-            tip += f"<br>{html.escape(series.note)}"
-        if partly:
-            tip += f"<br>Absent where it does not hold: {html.escape(series.why_absent)}."
+        if said != self._said:
+            self._describe(series, bool(claimed))
+            self._said = said
+        # The number claimed moves with every slider: of all this it changes the tool tip alone.
+        self._claimed = claimed
+        tip = self._tip + (f"<br><b>{html.escape(claimed)}</b>" if claimed else "")
         for widget in self.widgets:
             widget.setToolTip(f"<p>{tip}</p>")
+
+    def _describe(self, series: Series, claimed: bool) -> None:
+        """Write what stays while the values of a curve change."""
+        self.check.setAccessibleName(f"show {series.label}")
+        partly = not series.present.all() and not series.computing
+        self.label.setText(CLAIMED * claimed + ("⊘ " if partly else "") + series.label)
+        self.label.set_strong(claimed)
+        self.role.setText(f"{series.role.glyph} {series.role.value}")
+        self._tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
+        self._tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
+        if series.note:
+            self._tip += f"<br>{html.escape(series.note)}"
+        if partly:
+            self._tip += f"<br>Absent where it does not hold: {html.escape(series.why_absent)}."
 
 
 class Legend(QWidget):
