@@ -23,7 +23,6 @@ from explorer.engine.host import FileNotOpenError, Host
 from explorer.engine.recipe import Recipe
 from explorer.engine.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.studies.claims import stated
 from explorer.studies.model import Result
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.actions import Menus
@@ -340,7 +339,7 @@ class MainWindow(QMainWindow):
     def _show_beside(self, result: Result) -> None:
         asked = result.request
         claim = self.session.state.claim_of(asked.study, asked.quantity)
-        self.guarantee.show_result(stated(result, claim))
+        self.guarantee.show_result(result, claim)
         self.parameters.show_result(result)
         stamp = result.stamp or ("curator only" if result.curator_only else "")
         if stamp != self.badge.text():

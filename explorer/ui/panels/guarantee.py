@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.figures.words import settings_line
+from explorer.studies.claims import stated
 from explorer.studies.model import Condition, Guarantee, Result
 from explorer.ui.theme import Theme
 from explorer.ui.views.stale_mark import StaleMark
@@ -47,8 +48,12 @@ class GuaranteePanel(QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._result: Result | None = None
+        self._answer: Result | None = None
+        self._claim = ""
         self._written: Result | None = None
+        """The newest answer that was written, with what is claimed of it."""
+        self.behind = False
+        """Whether an answer that has come is still to be written."""
         self._live = QTimer(self, singleShot=True, interval=LIVE_MS)
         self._live.timeout.connect(self._catch_up)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
@@ -106,33 +111,32 @@ class GuaranteePanel(QScrollArea):
     def clear(self) -> None:
         """Claim nothing (another question, no answer yet)."""
         self._live.stop()
-        self._result = self._written = None
+        self._answer, self._written, self.behind = None, None, False
         self._show_nothing(_NOT_YET)
         self.verticalScrollBar().setValue(0)
 
     def set_stale(self, stale: bool, updating: bool) -> None:
         """Mark what stands here as not about the present values; `updating` if others come."""
-        self.stale.mark(stale and self._result is not None, updating)
+        self.stale.mark(stale and self._answer is not None, updating)
 
-    @property
-    def behind(self) -> bool:
-        """Whether an answer that has come is still to be written."""
-        return self._result is not self._written
+    def show_result(self, result: Result, claim: str = "") -> None:
+        """Show what an answer promises, at once or a moment after the one before.
 
-    def show_result(self, result: Result) -> None:
-        """Show what an answer promises, at once or a moment after the one before."""
-        self._result = result
+        `claim` is the key of the bound that the user claims; empty for the tightest valid one.
+        """
+        self._answer, self._claim, self.behind = result, claim, True
         before = self._written
         if before is None or _subject(before) != _subject(result) or not self._live.isActive():
             self._catch_up()
 
     def _catch_up(self) -> None:
         """Write what the newest answer promises."""
-        if self._result is not None and self._result is not self._written:
-            before, self._written = self._written, self._result
-            self._write(self._result)
+        if self._answer is not None and self.behind:
+            before, self._written = self._written, stated(self._answer, self._claim)
+            self.behind = False
+            self._write(self._written)
             self._live.start()
-            if before is None or _subject(before)[0] != _subject(self._result)[0]:
+            if before is None or _subject(before)[0] != _subject(self._written)[0]:
                 self.verticalScrollBar().setValue(0)
 
     def _write(self, result: Result) -> None:
@@ -164,9 +168,9 @@ class GuaranteePanel(QScrollArea):
 
     def _say_differences(self) -> None:
         """Bring the longest text up to date; nobody reads it while a slider moves."""
-        promise = self._result.guarantee if self._result is not None else None
-        if promise is not None:
-            self._say_part("differences", _words(self._result, promise, "differences"))
+        written = self._written
+        if written is not None and written.guarantee is not None:
+            self._say_part("differences", _words(written, written.guarantee, "differences"))
 
     def part(self, key: str) -> str:
         """Return what is said of one part (``trust``, ``settings``, …); empty while hidden."""
@@ -243,5 +247,5 @@ class GuaranteePanel(QScrollArea):
         margin.setText("assumed" if item.holds is None and not item.margin else item.margin)
 
     def _restyle(self) -> None:
-        if self._result is not None:
-            self._show_conditions(self._result.conditions)
+        if self._written is not None:
+            self._show_conditions(self._written.conditions)
