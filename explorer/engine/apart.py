@@ -21,6 +21,7 @@ from explorer.engine.host import Host
 from explorer.engine.processes import WorkerDied
 from explorer.engine.runner import Delivery
 from explorer.studies.model import Cancelled, Request
+from explorer.studies.registry import Card, registered
 
 _MAIN = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
@@ -46,6 +47,10 @@ class AnswersApart:
     ----------
     host : Host
         Complete answers that come back are kept there; `add_file` there makes a file known here.
+
+    Notes
+    -----
+    Studies registered in this process are known in the other, which makes its own by their class.
     """
 
     def __init__(self, host: Host) -> None:
@@ -58,6 +63,7 @@ class AnswersApart:
         self._asked: tuple[int, Request] | None = None
         self._returned: dict[int, tuple[Any, Exception | None]] = {}
         self._waiting: set[int] = set()
+        self._studies: tuple[Card, ...] = ()
         self._calls = 0
         self._generation = 0
         self._finished = 0
@@ -102,6 +108,7 @@ class AnswersApart:
             self._generation += 1
             self._drop_unsent()
             self._asked = (self._generation, request)
+            self._tell_studies()
             self._tell("submit", request, self._generation)
             return self._generation
 
@@ -150,6 +157,7 @@ class AnswersApart:
             self._calls += 1
             number = self._calls
             self._waiting.add(number)
+            self._tell_studies()
             self._tell("call", number, function, args)
         try:
             while True:
@@ -209,6 +217,12 @@ class AnswersApart:
         self._commands.append(command)
         self._condition.notify_all()
 
+    def _tell_studies(self) -> None:
+        """Have the process know the studies registered here, before a question about one."""
+        if self._studies != registered():
+            self._studies = registered()
+            self._tell("studies", self._studies)
+
     def _begin(self) -> None:
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", _MAIN],
@@ -219,6 +233,7 @@ class AnswersApart:
         self._process = process
         self._commands.clear()
         self._returned.clear()
+        self._studies = ()
         self._commands.extend(("file", value, path) for value, path in self._host.files().items())
         self._threads = [
             threading.Thread(target=self._write, args=(process,), name="questions", daemon=True),

@@ -10,12 +10,14 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any
 
 from explorer.engine.host import Host
 from explorer.engine.runner import Delivery, Runner
 from explorer.studies.model import Cancelled
+from explorer.studies.registry import cards, get_study, know
 
 
 def serve() -> None:
@@ -57,6 +59,8 @@ class _Server:
                 self._runner.cancel()
             case "file":
                 self.host.know_file(*values)
+            case "studies":
+                know(*values)
             case "prepare":
                 threading.Thread(target=_load_studies, args=(self._asked,), daemon=True).start()
             case "call":
@@ -113,11 +117,10 @@ def _load_studies(asked: threading.Event) -> None:
     """Import what answers need, one study after another, until the first question comes."""
     import gc
 
-    from explorer.studies.registry import cards, get_study
-
     for card in cards():
         if asked.is_set():
             return
-        get_study(card.id)
+        with suppress(ValueError):  # said to whoever asks about it
+            get_study(card.id)
     gc.collect()
     gc.freeze()  # it all stays: looking through it again would hold up an answer

@@ -6,8 +6,10 @@ asked for yet; a test holds every card against its study.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
+from operator import attrgetter
 
 from explorer.studies.model import Study
 
@@ -28,7 +30,7 @@ class Card:
     family : str
         Heading under which lists put it.
     where : str
-        ``package.module:Class``; empty for a registered instance.
+        ``package.module:Class``, from which a process makes a study of its own.
     """
 
     id: str
@@ -36,7 +38,7 @@ class Card:
     question: str
     workspace: str
     family: str
-    where: str = ""
+    where: str
 
 
 _CARDS: dict[str, Card] = {
@@ -145,16 +147,30 @@ def get_study(study_id: str) -> Study:
     Raises
     ------
     ValueError
-        Naming the studies there are.
+        Naming the studies there are, or why one that another process registered can't be made.
     """
     if study_id not in _instances:
-        module, _, name = card(study_id).where.partition(":")
-        _instances[study_id] = getattr(import_module(module), name)()
+        where = card(study_id).where
+        module, _, name = where.partition(":")
+        try:
+            study = attrgetter(name)(import_module(module))()
+            if study.id != study_id:
+                raise ValueError(f"it makes {study.id!r}")
+        except Exception as error:  # whatever importing or making a study of others raises
+            if study_id in _CARDS:
+                raise
+            raise ValueError(
+                f"the study {study_id!r} can't be made from {where} ({error}): "
+                "its class must be importable by name and take no arguments"
+            ) from error
+        _instances[study_id] = study
     return _instances[study_id]
 
 
 def register(study: Study, family: str = "Plug-ins") -> None:
     """Add a study made outside this package (a plug-in, a test).
+
+    Processes that compute for this one make their own: by its class' name, without arguments.
 
     Raises
     ------
@@ -163,11 +179,26 @@ def register(study: Study, family: str = "Plug-ins") -> None:
     """
     if study.id in study_ids():
         raise ValueError(f"a study {study.id!r} exists already")
-    _registered[study.id] = Card(study.id, study.name, study.question, study.workspace, family)
+    where = f"{type(study).__module__}:{type(study).__qualname__}"
+    _registered[study.id] = Card(
+        study.id, study.name, study.question, study.workspace, family, where
+    )
     _instances[study.id] = study
+
+
+def registered() -> tuple[Card, ...]:
+    """Return the cards of registered studies."""
+    return tuple(_registered.values())
+
+
+def know(others: Collection[Card]) -> None:
+    """Have these studies registered, which another process registered, and no others."""
+    for gone in set(_registered.values()).difference(others):
+        unregister(gone.id)
+    _registered.update((card.id, card) for card in others)
 
 
 def unregister(study_id: str) -> None:
     """Take a registered study away again; built-in ones stay."""
     if _registered.pop(study_id, None) is not None:
-        _instances.pop(study_id)
+        _instances.pop(study_id, None)

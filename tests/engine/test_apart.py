@@ -21,7 +21,8 @@ from explorer.engine.processes import WorkerDied
 from explorer.engine.runner import Delivery
 from explorer.engine.solve import solve
 from explorer.studies.model import Cancelled, Request, default_request
-from explorer.studies.registry import get_study
+from explorer.studies.registry import get_study, register, unregister
+from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit, wait_until
 
 
@@ -221,6 +222,88 @@ def test_a_file_opened_later_is_known_there(
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
     assert inbox.items[-1].error is None
+
+
+class Open(TinyStudy):
+    """A study that waits for nobody."""
+
+    def __init__(self) -> None:
+        super().__init__(id="open")
+        self.gate.set()
+
+
+class Later(Open):
+    """Another one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.id = "later"
+
+
+def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
+    apart: AnswersApart, inbox: Inbox
+) -> None:
+    def answered_there(study: TinyStudy, a: float) -> bool:
+        generation = apart.submit(default_request(study, a=a))
+        inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == generation)
+        assert inbox.items[-1].error is None
+        line = inbox.items[-2].result.series[0]
+        np.testing.assert_array_equal(line.y, a * line.x)
+        return not study.answered
+
+    early, late = Open(), Later()
+    register(early)
+    try:
+        assert answered_there(early, 2.0)
+        first = apart.pid
+        register(late)
+        assert answered_there(late, 3.0)
+        assert apart.pid == first
+        os.kill(first, signal.SIGKILL)
+        assert wait_until(lambda: apart.pid is None)
+        assert answered_there(late, 4.0)
+        assert answered_there(early, 5.0)
+    finally:
+        unregister(early.id)
+        unregister(late.id)
+
+
+def test_a_function_called_there_knows_registered_studies(host: Host, apart: AnswersApart) -> None:
+    study = Open()
+    register(study)
+    try:
+        assert host.beside(final_answer, default_request(study), lambda: None).complete
+        assert not study.answered
+    finally:
+        unregister(study.id)
+
+
+def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
+    apart: AnswersApart, inbox: Inbox
+) -> None:
+    class Local(TinyStudy):
+        """Importable by no name."""
+
+    for generation, (study, why) in enumerate(
+        [
+            (Local(id="local"), r"Local \(.*must be importable by name"),
+            (TinyStudy(id="other"), "TinyStudy .it makes 'tiny'"),
+        ],
+        start=1,
+    ):
+        register(study)
+        try:
+            apart.submit(default_request(study))
+            inbox.wait_until(lambda items: items[-1].finished and len(items) == generation)  # noqa: B023
+        finally:
+            unregister(study.id)
+        with pytest.raises(ValueError, match=rf"'{study.id}' can't be made from tests.*{why}"):
+            raise inbox.items[-1].error
+    first = apart.pid
+    apart.submit(quick())
+    inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 3)
+    assert inbox.items[-2].result.complete
+    assert apart.pid == first
 
 
 def _wait_to_be_given_up(host: Host, path: Path, check: Callable[[], None]) -> None:
