@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
-from tests.ui.tiny_study import TinyStudy
+from tests.ui.tiny_study import MOON, TinyStudy
 from tests.waiting import time_limit
 
 if TYPE_CHECKING:
@@ -124,7 +124,15 @@ def leak_guard(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 @pytest.fixture
-def tiny_study() -> Iterator[TinyStudy]:
+def moon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that does not exist; while it does, the tiny study fails."""
+    path = tmp_path / "moon"
+    monkeypatch.setenv(MOON, str(path))
+    return path
+
+
+@pytest.fixture
+def tiny_study(moon: Path) -> Iterator[TinyStudy]:
     """A study that no widget has heard of, registered for one test."""
     from explorer.studies.registry import register, unregister
 
@@ -166,8 +174,7 @@ def open_window(
     opened: list[Launch] = []
 
     def open_one(**options: Any) -> MainWindow:
-        # Studies of a test are not known to another process; `apart=True` asks for it.
-        options = {"theme": "light", "apart": False, **options}
+        options = {"theme": "light", **options}
         launch = Launch(WindowOptions(**options), ["test"])
         opened.append(launch)
         launch.show()

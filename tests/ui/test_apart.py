@@ -19,7 +19,7 @@ STUDY = "shuffle-rdp"
 
 @pytest.fixture
 def window(open_window: Callable[..., Any], settled: Callable[..., Any]) -> Any:
-    window = open_window(study=STUDY, apart=True)
+    window = open_window(study=STUDY)
     settled(window)
     return window
 

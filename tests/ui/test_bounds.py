@@ -272,21 +272,17 @@ def test_coarse_answers_say_so_until_the_exact_one(tiny, qtbot) -> None:
     assert len(curve(tiny, "truth").x) == 100
 
 
-def test_a_failed_answer_keeps_the_last_picture_and_says_so(tiny, settled, qtbot, monkeypatch):
+def test_a_failed_answer_keeps_the_last_picture_and_says_so(tiny, settled, qtbot, moon):
     bounds = tiny.workspaces["bounds"]
     kept = curve(tiny, "truth").y.copy()
 
-    def fail(*_: object) -> object:
-        raise ValueError("eps: the moon is in the way")
-        yield
-
-    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+    moon.touch()
     tiny.session.set_value("eps", 0.5)
     qtbot.waitUntil(tiny.banner.isVisible)
     assert tiny.banner.text.text() == "eps: the moon is in the way."
     assert bounds.stale.isVisible()
     assert np.array_equal(curve(tiny, "truth").y, kept)
-    monkeypatch.undo()
+    moon.unlink()
     tiny.session.set_value("eps", 0.6)
     settled(tiny)
     assert not bounds.stale.isVisible()

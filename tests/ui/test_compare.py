@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,9 +16,12 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from explorer.engine.looks import Look
 from explorer.engine.recipe import recipe_from_dict
+from explorer.studies.model import Context, Request, Result
+from explorer.studies.registry import register, unregister
 from explorer.ui.compare_workspace import COLUMNS
 from explorer.ui.views.compare_chart import axis_of, groups
 from tests.ui.test_access import check
+from tests.ui.tiny_study import TinyStudy
 
 VALUE = COLUMNS.index("Value")
 
@@ -160,20 +165,29 @@ def test_copies_and_files_hold_the_numbers(window, qtbot, tmp_path, monkeypatch)
     assert window.banner.isVisible()
 
 
-def test_curator_only_numbers_keep_their_stamp(window, settled, qtbot, monkeypatch) -> None:
-    from dataclasses import replace
+class SecretStudy(TinyStudy):
+    """Randomized response whose readouts are the curator's alone, with error bars."""
 
-    from tests.ui.tiny_study import TinyStudy
+    id = "secret"
 
-    whole = TinyStudy._result
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        for result in super().answer(request, context):
+            secret = tuple(
+                replace(r, curator_only=True, low=0.1, high=0.9) for r in result.readouts
+            )
+            yield replace(result, readouts=secret)
 
-    def stamped(*words: object) -> object:
-        result = whole(*words)
-        secret = tuple(replace(r, curator_only=True, low=0.1, high=0.9) for r in result.readouts)
-        return replace(result, readouts=secret)
 
-    monkeypatch.setattr(TinyStudy, "_result", stamped)
-    window.session.set_value("eps", 3.0)
+@pytest.fixture
+def secret_study() -> Iterator[None]:
+    register(SecretStudy())
+    yield
+    unregister(SecretStudy.id)
+
+
+def test_curator_only_numbers_keep_their_stamp(secret_study, window, settled, qtbot) -> None:
+    window.session.set_look(("secret", "truth"), Look(False, frozenset({"truth", "linear"})))
+    window.session.set_study("secret")
     settled(window)
     ctrl_d(qtbot, window)
     window.tabs.setCurrentWidget(window.compare)
@@ -188,24 +202,18 @@ def test_curator_only_numbers_keep_their_stamp(window, settled, qtbot, monkeypat
 
 
 def test_rows_that_cannot_be_computed_say_why_and_update_all_tries_again(
-    window, qtbot, monkeypatch
+    window, qtbot, moon
 ) -> None:
-    def fail(*_: object) -> object:
-        raise ValueError("eps: the moon is in the way")
-        yield
-
-    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+    moon.touch()
     window.compare.common.wanted.emit("eps", 0.25)
     qtbot.waitUntil(lambda: "moon" in window.compare.rows[0].missing)
     assert "moon" in window.compare.table.item(0, VALUE).toolTip()
-    monkeypatch.undo()
+    moon.unlink()
     window.compare.common.update_all.click()
     qtbot.waitUntil(lambda: texts(window, VALUE) == ["= 0.5622"])
 
 
 def test_a_long_update_is_cancelled(window, qtbot) -> None:
-    from dataclasses import replace
-
     slow = tuple(
         replace(e, request=e.request.with_value("slow", True).with_value("eps", 0.3 + i))
         for i, e in enumerate(window.session.state.comparison * 2)

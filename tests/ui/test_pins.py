@@ -188,12 +188,8 @@ def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path)
     assert pinned.session.request()["n"] == 77
 
 
-def test_a_pin_that_cannot_be_computed_says_why(pinned, settled, qtbot, monkeypatch) -> None:
-    def fail(*_: object) -> object:
-        raise ValueError("eps: the moon is in the way")
-        yield
-
-    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+def test_a_pin_that_cannot_be_computed_says_why(pinned, settled, qtbot, moon) -> None:
+    moon.touch()
     pinned.session.set_pins((Pin(pinned.session.request().with_value("n", 3)),))
     texts = pinned.workspaces["bounds"].pin_list.texts
     qtbot.waitUntil(lambda: "the moon is in the way" in texts()[0])

@@ -147,7 +147,7 @@ def test_a_solution_that_comes_late_is_dropped(tiny, solving, qtbot, monkeypatch
     assert solving.bar.said.text() == ""
 
 
-def test_solving_is_cancelled_and_a_failure_is_said(tiny, solving, settled, qtbot, monkeypatch):
+def test_solving_is_cancelled_and_a_failure_is_said(tiny, solving, settled, qtbot, moon):
     tiny.session.set_value("slow", True)
     settled(tiny)
     type_target(qtbot, solving.bar, "0.9")
@@ -157,12 +157,7 @@ def test_solving_is_cancelled_and_a_failure_is_said(tiny, solving, settled, qtbo
     assert not solving.controller.busy
     qtbot.wait(50)
     assert tiny.session.request()["eps"] == 1.0
-
-    def fail(*_: object) -> object:
-        raise ValueError("eps: the moon is in the way")
-        yield
-
-    monkeypatch.setattr("tests.ui.tiny_study.TinyStudy.answer", fail)
+    moon.touch()
     type_target(qtbot, solving.bar, "0.8")
     qtbot.waitUntil(lambda: solving.bar.said.text() == "Not solved: eps: the moon is in the way")
 

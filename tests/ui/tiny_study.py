@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +28,8 @@ from explorer.studies.model import (
 from tests.waiting import time_limit
 
 WARNER = Reference("Warner 1965", "randomized response")
+MOON = "TINY_STUDY_MOON"
+"""Names a file; while it is there every answer is an error, in whichever process it is computed."""
 
 
 class TinyStudy:
@@ -69,6 +73,8 @@ class TinyStudy:
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         sweep = request.sweep
         assert sweep is not None
+        if Path(os.environ.get(MOON, os.devnull)).is_file():
+            raise ValueError("eps: the moon is in the way")
         declared = {p.key: p for p in self.parameters}
         xs = declared[sweep.key].grid(sweep.low, sweep.high, sweep.points, sweep.scale)
         if request["slow"]:
