@@ -77,6 +77,33 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     assert bounds.legend.menu_for("lower_2rr") is None
 
 
+def test_a_claimed_number_that_moves_changes_the_tool_tip_alone(
+    open_window, settled, monkeypatch
+) -> None:
+    """Name, role and accessible name are laid out and read aloud anew whenever they are set."""
+    window = open_window(study="heatmap-theory")
+    settled(window)
+    row = window.workspaces["bounds"].legend.row("experiments")
+    assert row.label.text().startswith("◆")
+    written: list[str] = []
+    for widget, setter in (
+        (row.label, "setText"), (row.role, "setText"), (row.check, "setAccessibleName"),
+    ):  # fmt: skip
+        monkeypatch.setattr(widget, setter, written.append)
+    tips = [row.label.toolTip()]
+    for epsilon in (1.1, 1.2, 1.3):
+        window.session.set_value("epsilon", epsilon)
+        settled(window)
+        tips.append(row.label.toolTip())
+        assert "Claimed: EMD ≤ " in tips[-1]
+    assert len(set(tips)) == 4
+    assert written == []
+    # Another bound is claimed: now the name changes.
+    claim(window.workspaces["bounds"].legend, "capped", "Claim this bound")
+    assert row.label.toolTip() not in tips
+    assert len(written) == 3
+
+
 def test_a_map_has_a_guarantee_and_nothing_to_claim(open_window, settled) -> None:
     window = open_window(study="amplification")
     settled(window)
