@@ -1,0 +1,42 @@
+"""Packages whose names are imported when they are first used.
+
+A package lists what it gives once, in its ``__init__.pyi``, which type checkers read too; importing
+the package then costs the reading of that list and nothing else. All of `explorer.privacy` takes
+seconds to import, most of it in scipy and compiled kernels that a window needs late or never.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+
+def lazy_names(
+    spec: ModuleSpec,
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562).
+
+    Parameters
+    ----------
+    spec : ModuleSpec
+        The package's ``__spec__``. Its loader reads the stub, so that a zipped package works too.
+    """
+    stub = spec.loader.get_data(f"{spec.origin}i")  # type: ignore[union-attr]
+    home = {
+        alias.name: node.module
+        for node in ast.parse(stub).body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+
+    def getattribute(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {spec.name!r} has no attribute {name!r}")
+        value = getattr(import_module(home[name]), name)
+        setattr(import_module(spec.name), name, value)
+        return value
+
+    return sorted(home), getattribute, lambda: sorted(home)
