@@ -29,8 +29,8 @@ ROWS = 4000
 
 def save(folder: Path) -> None:
     """Save sessions that differ, each larger than a page of the disk, for ever."""
-    from explorer.engine.session import SessionState, state_to_dict
-    from explorer.ui.saved_state import own_file
+    from explorer.engine.session.session import SessionState, state_to_dict
+    from explorer.ui.controllers.saved_state import own_file
 
     file = own_file(folder)
     session = state_to_dict(SessionState("shuffle-rdp"))
@@ -66,7 +66,7 @@ def export(folder: Path) -> None:
 def load(folder: Path) -> None:
     """Open check-ins whose cache is emptied, for ever."""
     from explorer.checkins import clear_cache, open_checkins
-    from explorer.engine.folders import checkins_cache
+    from explorer.engine.paths import checkins_cache
 
     cache = checkins_cache()
     number = 0
@@ -78,7 +78,7 @@ def load(folder: Path) -> None:
 
 
 def check_save(folder: Path) -> str:
-    from explorer.ui.saved_state import own_file
+    from explorer.ui.controllers.saved_state import own_file
 
     file = own_file(folder)
     file.release()
@@ -111,7 +111,7 @@ def check_export(folder: Path) -> str:
 def check_load(folder: Path) -> str:
     """The rows that a reading with the cache that is left gives are those of one without."""
     from explorer.checkins import open_checkins
-    from explorer.engine.folders import checkins_cache
+    from explorer.engine.paths import checkins_cache
 
     box = (-90.0, -180.0, 90.0, 180.0)
     rows = []

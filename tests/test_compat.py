@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from explorer.engine.recipe import Recipe, recipe_from_dict
-from explorer.engine.session import state_from_dict
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.session import state_from_dict
 from explorer.figures.read_recipe import recipe_of
 from explorer.figures.view_state import ViewState
-from explorer.studies.pages import preset, preset_request
+from explorer.studies.base.help_page import preset, preset_request
 from explorer.studies.registry import get_study
 
 COMPAT = Path(__file__).parent / "data" / "compat"

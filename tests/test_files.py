@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.checkins.set_aside import written_aside
+from explorer.checkins.rejected import written_aside
 from explorer.files import replacing, write_whole
 from tests.figures.samples import curves
 from tests.waiting import time_limit
@@ -37,7 +37,7 @@ def _set_aside(path: Path) -> None:
 
 
 def _session(path: Path) -> None:
-    from explorer.ui.saved_state import StateFile
+    from explorer.ui.controllers.saved_state import StateFile
 
     StateFile(path.parent).save({"session": {}})
 

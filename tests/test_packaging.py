@@ -18,7 +18,7 @@ import yaml
 
 import explorer
 from explorer.resources import resource_bytes, samples
-from explorer.ui.icon import DESKTOP_ID, SIZES
+from explorer.ui.base.icon import DESKTOP_ID, SIZES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "resources" / "packaging"

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from explorer.cli import run
-from explorer.ui.preflight import BASE, X11
+from explorer.ui.base.preflight import BASE, X11
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

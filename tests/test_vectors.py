@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from tests import vectors
 
 FOLDER = Path(__file__).parent / "data" / "vectors"

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 
 Adapter = Callable[..., Any]
 Vector = Mapping[str, Any]

@@ -61,6 +61,6 @@ from explorer.checkins.model import (
 from explorer.checkins.model import (
     Reason as Reason,
 )
-from explorer.checkins.sniffing import (
+from explorer.checkins.readers.detect import (
     sniff as sniff,
 )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.cache import Entry
+from explorer.checkins.cache_entry import file_state, read_report
 from explorer.checkins.database import POLL_SECONDS, connect, parquet_table
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import (
@@ -27,10 +28,9 @@ from explorer.checkins.model import (
     PointSet,
 )
 from explorer.checkins.queries import grid_cell, rows_inside
+from explorer.checkins.rejected import export
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
 from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest
-from explorer.checkins.set_aside import export
-from explorer.checkins.stored import file_state, read_report
 
 QUERY_BYTES = 1_000_000_000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""

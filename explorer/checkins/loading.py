@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
-from explorer.checkins.columns import mapping_problem
+from explorer.checkins.cache_entry import describe, file_state
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import (
     connect,
@@ -46,10 +46,12 @@ from explorer.checkins.model import (
     OnProgress,
     Preview,
 )
-from explorer.checkins.parquet import parquet_examples, read_parquet
-from explorer.checkins.plan import Plan
 from explorer.checkins.progress import Work
-from explorer.checkins.reading import Judged, TextReader
+from explorer.checkins.readers.detect import check_readable, sniff
+from explorer.checkins.readers.guess_columns import mapping_problem
+from explorer.checkins.readers.parquet import parquet_examples, read_parquet
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.text import Judged, TextReader
 from explorer.checkins.rows import (
     DUPLICATES,
     ROWS,
@@ -60,8 +62,6 @@ from explorer.checkins.rows import (
     store_aside,
     text_examples,
 )
-from explorer.checkins.sniffing import check_readable, sniff
-from explorer.checkins.stored import describe, file_state
 
 
 def open_checkins(

@@ -12,8 +12,8 @@ import numpy as np
 from explorer.checkins.database import parquet_table, run, written_file
 from explorer.checkins.line_ranges import LineArray, lines_up_to, shifts
 from explorer.checkins.model import Dialect, Example, Reason
-from explorer.checkins.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
-from explorer.checkins.scanning import EXAMPLE_LENGTH, EXAMPLES, Scan
+from explorer.checkins.readers.line_scanner import EXAMPLE_LENGTH, EXAMPLES, Scan
+from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
 
 Tick = Callable[[float], None]
 

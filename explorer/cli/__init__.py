@@ -71,7 +71,7 @@ def cli(context: click.Context) -> int:
     Without a command the window opens with the bundled synthetic sample.
     """
     if context.invoked_subcommand is None:
-        from explorer.ui.app import WindowOptions, run_window
+        from explorer.ui.shell.app import WindowOptions, run_window
 
         return run_window(WindowOptions())
     return 0

@@ -24,8 +24,8 @@ from explorer.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from explorer.engine.host import Host
-    from explorer.studies.model import Request, Study, Sweep
+    from explorer.engine.runtime.runtime import Host
+    from explorer.studies.base.study import Request, Study, Sweep
 
 MOST_POINTS = 100_000
 
@@ -150,7 +150,7 @@ def bounds_command(
     """
     from explorer.figures.tables import table_text
     from explorer.figures.view_state import ViewState
-    from explorer.studies.claims import check_claim, claimed
+    from explorer.studies.base.claims import check_claim, claimed
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
@@ -192,7 +192,7 @@ def bounds_command(
 
 def claimed_series(host: Host, request: Request, claim: str) -> str | None:
     """Return the key of the series that is claimed at the values set; None if nothing is."""
-    from explorer.studies.claims import claimed
+    from explorer.studies.base.claims import claimed
 
     found = None if claim else claimed(best_answer(host, request, quiet=False))
     return claim or (found.series.key if found is not None else None)
@@ -217,9 +217,9 @@ def bounds_request(
     OSError
         If a file can't be read.
     """
-    from explorer.engine.host import typed_value
-    from explorer.studies.model import default_request, default_sweep, parameter, quantity
-    from explorer.studies.pages import preset, preset_request
+    from explorer.engine.runtime.runtime import typed_value
+    from explorer.studies.base.help_page import preset, preset_request
+    from explorer.studies.base.study import default_request, default_sweep, parameter, quantity
 
     if preset_key is None:
         request = default_request(study)
@@ -244,7 +244,7 @@ def bounds_request(
 
 def parse_sweep(study: Study, text: str) -> Sweep:
     """Return the sweep that ``KEY=A:B:N``, ``KEY=A:B:N:lin`` or ``KEY=A:B:N:log`` describes."""
-    from explorer.studies.model import Scale, Sweep, parameter
+    from explorer.studies.base.study import Scale, Sweep, parameter
 
     key, spec = parse_pair(text, "--sweep")
     p = parameter(study, key)

@@ -15,7 +15,7 @@ def show_command() -> None:
     """Say how much is kept, and where."""
     from explorer.checkins import cache_use
     from explorer.checkins.memory import sized
-    from explorer.engine.folders import checkins_cache
+    from explorer.engine.paths import checkins_cache
 
     folder = checkins_cache()
     use = cache_use(folder)
@@ -27,7 +27,7 @@ def clear_command() -> None:
     """Remove it; what a running program uses, and the check-in files themselves, stay."""
     from explorer.checkins import cache_size, clear_cache
     from explorer.checkins.memory import sized
-    from explorer.engine.folders import checkins_cache
+    from explorer.engine.paths import checkins_cache
 
     folder = checkins_cache()
     freed, left = clear_cache(folder), cache_size(folder)

@@ -12,11 +12,11 @@ import click
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping, Progress
-    from explorer.engine.host import Host
-    from explorer.engine.recipe import Recipe
+    from explorer.engine.runtime.runtime import Host
+    from explorer.engine.session.recipe import Recipe
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
-    from explorer.studies.model import Request, Result
+    from explorer.studies.base.study import Request, Result
 
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 TABLE_FORMATS = (".csv", ".json")
@@ -121,7 +121,7 @@ def open_file(
         Naming the file, what is wrong with it and what to do.
     """
     from explorer.checkins import MappingNeeded, open_checkins
-    from explorer.engine.folders import checkins_cache
+    from explorer.engine.paths import checkins_cache
     from explorer.geography.region import Region
     from explorer.resources import resource_path, samples
 
@@ -151,7 +151,7 @@ def open_file(
 def _mapping(file: Path, columns: dict[str, str]) -> Mapping:
     """Return the guessed mapping of a file with the named columns put right."""
     from explorer.checkins import sniff
-    from explorer.checkins.columns import with_columns
+    from explorer.checkins.readers.guess_columns import with_columns
 
     preview = sniff(file)
     chosen: dict[str, int | None] = {}
@@ -180,7 +180,7 @@ def _show_progress(progress: Progress) -> None:
 
 def open_host(stack: ExitStack) -> Host:
     """Return a host that closes with the stack."""
-    from explorer.engine.host import Host
+    from explorer.engine.runtime.runtime import Host
 
     host = Host()
     stack.callback(host.close)
@@ -208,7 +208,7 @@ def best_answer(host: Host, request: Request, quiet: bool) -> Result:
 
 def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Recipe:
     """Return the recipe of a result under a view."""
-    from explorer.engine.recipe import Recipe
+    from explorer.engine.session.recipe import Recipe
 
     if data is None:
         return Recipe(result.request, view=view.to_dict())

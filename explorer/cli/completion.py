@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from explorer.studies.model import Study
+from explorer.studies.base.study import Study
 
 NAMED = "explorer.study"
 """Under this key a command notes the study that is named in its words."""
@@ -65,7 +65,7 @@ def quantities(study: Study) -> Found:
 
 def presets(study: Study) -> Found:
     """Return the figures and examples of the paper."""
-    from explorer.studies.pages import presets_of
+    from explorer.studies.base.help_page import presets_of
 
     return [(p.key, p.name) for p in presets_of(study)]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from explorer.checkins.presets import Preset
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
-    from explorer.studies.model import Parameter, Result, Selection
+    from explorer.studies.base.study import Parameter, Result, Selection
 
 SCHEMA = "privacy-explorer-heatmap/1"
 METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
@@ -173,7 +173,7 @@ def heatmap_command(
     from explorer.checkins.presets import preset
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
-    from explorer.studies.model import Origin, Selection, all_sides, default_request
+    from explorer.studies.base.study import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
@@ -314,7 +314,7 @@ def _text(summary: dict[str, Any]) -> str:
 
 def _count_lines(summary: dict[str, Any]) -> list[str]:
     """Return counts and metrics, for the curator only."""
-    from explorer.studies.numbers import format_interval, format_number
+    from explorer.studies.base.numbers import format_interval, format_number
 
     rows, users, metrics = summary["rows"], summary["users"], summary["metrics"]
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from explorer.engine.host import Host
-    from explorer.studies.model import Request
+    from explorer.engine.runtime.runtime import Host
+    from explorer.studies.base.study import Request
 
 
 def print_solution(
@@ -34,8 +34,8 @@ def print_solution(
     ValueError
         Naming the parameter or curve there is not.
     """
-    from explorer.engine.goals import Goal, solution_sentence
-    from explorer.engine.solve import solve
+    from explorer.engine.solving.goal import Goal, solution_sentence
+    from explorer.engine.solving.solve import solve
 
     if key is None or series is None or target is None:
         raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")

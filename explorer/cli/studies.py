@@ -12,7 +12,7 @@ import click
 from explorer.cli import completion
 
 if TYPE_CHECKING:
-    from explorer.studies.model import Parameter, Study
+    from explorer.studies.base.study import Parameter, Study
 
 
 @click.command("studies")
@@ -40,7 +40,7 @@ def described(study: Study) -> dict[str, Any]:
 
     Ends of a range are null where there is none.
     """
-    from explorer.studies.pages import presets_of
+    from explorer.studies.base.help_page import presets_of
     from explorer.studies.registry import card
 
     return {
@@ -91,7 +91,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
 
 def declared(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return what a study declares for people: headings with rows of key and meaning."""
-    from explorer.studies.pages import presets_of
+    from explorer.studies.base.help_page import presets_of
 
     found = [
         ("Parameters (--set KEY=VALUE)", [(p.key, _meaning(p)) for p in study.parameters]),

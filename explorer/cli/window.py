@@ -87,7 +87,7 @@ def window_command(
     theme: str,
 ) -> int:
     """Open the window; with --screenshot, draw it off screen, save the picture and end."""
-    from explorer.ui.app import WindowOptions, run_window
+    from explorer.ui.shell.app import WindowOptions, run_window
 
     code = run_window(
         WindowOptions(

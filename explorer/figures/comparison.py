@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from explorer.figures.captions import parameter_text
 from explorer.figures.table_copy import LOWERED
-from explorer.figures.words import parameter_text
-from explorer.privacy.bounds import Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import format_interval, format_number
+from explorer.studies.base.study import (
     Condition,
     Readout,
     Request,
@@ -22,7 +23,6 @@ from explorer.studies.model import (
     quantity,
     relevant,
 )
-from explorer.studies.numbers import format_interval, format_number
 from explorer.studies.registry import get_study
 
 CURATOR_ONLY = "curator only"

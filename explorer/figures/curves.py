@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures import words
+from explorer.figures import captions
 from explorer.figures.draw_series import draw_series
+from explorer.figures.geometry import bar_edges, invalid_stretches, whole_axis
 from explorer.figures.legend import draw_legend
-from explorer.figures.marks import bar_edges, invalid_stretches, whole_axis
-from explorer.figures.page import Page
+from explorer.figures.page_layout import Page
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState, study_of
-from explorer.privacy.bounds import FloatArray
-from explorer.studies.claims import stated
-from explorer.studies.model import Mark, Result, Series
+from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.claims import stated
+from explorer.studies.base.study import Mark, Result, Series
 
 _AXIS_LINES = 2.6
 """Height of the x axis' numbers and label, in lines of the label."""
@@ -32,7 +32,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
         If the view hides every curve.
     """
     result = stated(result, view.claim)
-    series = words.visible_series(result, view)
+    series = captions.visible_series(result, view)
     if not series:
         raise ValueError("hidden: every curve is hidden; there is nothing to draw")
     styles = series_styles(result.series, view.theme)
@@ -42,8 +42,8 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
     nothing = invalid_stretches(result.series)
-    absences = _said_once(series, lambda s: words.absence_text(replace(s, label="…")))
-    below = [*words.invalid_texts(nothing), *(words.absence_text(s) for s in absences)]
+    absences = _said_once(series, lambda s: captions.absence_text(replace(s, label="…")))
+    below = [*captions.invalid_texts(nothing), *(captions.absence_text(s) for s in absences)]
     notes = [f"{s.label}: {s.note}" for s in _said_once(series, lambda s: s.note)]
     if y_log and any((s.y[s.present] <= 0).any() for s in series):
         below.append("Values of 0 or less lie below a logarithmic axis and are not drawn.")
@@ -52,12 +52,12 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     if y_log != view.y_log:
         below.append("No value is above 0: the y axis is linear.")
     axis = _AXIS_LINES * page.inches(page.label_size)
-    origin = words.origin_line(recipe)
+    origin = captions.origin_line(recipe)
     room = page.room(axis + page.margin / 2) - page.notes_height(origin)
     legend, height = draw_legend(page, series, styles, room)
     page.write_notes(
-        [words.settings_line(result), words.data_line(recipe), *below],
-        [*words.guarantee_lines(result), *notes, *result.notes],
+        [captions.settings_line(result), captions.data_line(recipe), *below],
+        [*captions.guarantee_lines(result), *notes, *result.notes],
         origin,
         around=axis + height + page.margin / 2,
     )
@@ -67,7 +67,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     )
     page.bottom += height + page.margin / 2
 
-    x_text, y_text = words.axis_labels(result)
+    x_text, y_text = captions.axis_labels(result)
     bottom = page.bottom + axis
     y_text, y_size, lines = page.fit_label(y_text, page.top - bottom)
     left = page.margin + 4.6 * page.label_size / 72 + lines * page.inches(y_size)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures import words
-from explorer.figures.marks import area_edges, axis_coordinates
+from explorer.figures import captions
+from explorer.figures.geometry import area_edges, axis_coordinates
 from explorer.figures.style import SeriesStyle
-from explorer.privacy.bounds import BoolArray, FloatArray
-from explorer.studies.model import Mark, Series
+from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.studies.base.study import Mark, Series
 
 _BAND, _AREA, _BARS = 0.2, 0.14, 0.3
 """Opacity of what is filled."""
@@ -233,7 +233,7 @@ def _absence(
     if item.mark is Mark.PATH or not item.present.any():
         return
     height = 0.012 * (place + 1)
-    for a, b in words.absent_ranges(list(item.x), item.present):
+    for a, b in captions.absent_ranges(list(item.x), item.present):
         if x_log and b <= 0:
             continue
         axes.plot(

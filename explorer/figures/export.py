@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from explorer.figures.gate import gate
-from explorer.figures.page import Page
+from explorer.figures.page_layout import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.geography.basemap import Basemap
 from explorer.geography.cities import Cities
-from explorer.studies.model import Result
+from explorer.studies.base.study import Result
 
 PICTURE_FORMATS = ("png", "svg", "pdf")
 MAX_RECIPE = 1_000_000

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer import __version__
-from explorer.figures import words
+from explorer.figures import captions
 from explorer.figures.view_state import ViewState, study_of
-from explorer.studies.model import Result, Selection
+from explorer.studies.base.study import Result, Selection
 
 VIEW = (
     "title", "theme", "surfaces", "colour_map", "linked_scale", "show_basemap", "show_cities",
@@ -32,7 +32,7 @@ def private_only(result: Result, view: ViewState) -> bool:
     ValueError
         If the view shows none of the result's surfaces.
     """
-    shown = words.shown_surfaces(result, view)
+    shown = captions.shown_surfaces(result, view)
     return bool(shown) and not any(surface.curator_only for surface in shown)
 
 

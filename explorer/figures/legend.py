@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from explorer.figures import words
+from explorer.figures import captions
 from explorer.figures.draw_series import legend_handle
-from explorer.figures.page import Page, drawable, width_in_ems, wrap
+from explorer.figures.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.style import SeriesStyle
-from explorer.studies.model import Series
+from explorer.studies.base.study import Series
 
 _HANDLE, _GAP, _BETWEEN = 3.0, 0.6, 1.2
 """Widths in font sizes: of a curve's sample, between it and its label, between columns."""
@@ -57,8 +57,8 @@ def draw_legend(
 
 def _layouts(page: Page, series: Sequence[Series]) -> Iterator[Layout]:
     """Yield ways to set the labels, the most readable first."""
-    whole = [_label(words.legend_label(s)) for s in series]
-    signs = [_label(words.short_legend_label(s)) for s in series]
+    whole = [_label(captions.legend_label(s)) for s in series]
+    signs = [_label(captions.short_legend_label(s)) for s in series]
     for texts, sizes in ((whole, _SIZES[:1]), (signs, _SIZES)):
         for size in (share * page.small for share in sizes):
             ways = [
@@ -156,7 +156,7 @@ def _shortened(
     for count in range(min(len(series), rows * columns), 0, -1):
         shown = series[:count]
         left = len(series) - count
-        names = [_label(words.short_legend_label(s)) for s in shown]
+        names = [_label(captions.short_legend_label(s)) for s in shown]
         lines = [[text] for text in _cut_all(names, ems)]
         if left:
             lines[-1] = [_cut(f"… and {left + 1} more" if count > 1 else f"{left + 1} curves", ems)]

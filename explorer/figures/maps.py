@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures import words
+from explorer.figures import captions
 from explorer.figures.colour_maps import colour_table
-from explorer.figures.page import Page, drawable, width_in_ems, wrap
+from explorer.figures.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import Basemap, clip_lines
 from explorer.geography.cities import Cities
 from explorer.geography.region import KM_PER_DEGREE, Box, Region
 from explorer.geography.scale_bar import format_degrees, scale_bars
-from explorer.studies.model import Result, Surface
-from explorer.studies.numbers import power_of_ten
+from explorer.studies.base.numbers import power_of_ten
+from explorer.studies.base.study import Result, Surface
 
 TITLE_LINES = 2
 MARGIN = 0.04
@@ -58,7 +58,7 @@ def draw_maps(
     ValueError
         If the view shows none of the result's surfaces.
     """
-    shown = words.shown_surfaces(result, view)
+    shown = captions.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
     placed = all(surface.region is not None for surface in shown)
     study = study_of(result)
@@ -68,17 +68,17 @@ def draw_maps(
     )
     if placed and cities and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
-    origin = ". ".join(filter(None, (words.origin_line(recipe), credit)))
+    origin = ". ".join(filter(None, (captions.origin_line(recipe), credit)))
     limits = colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, bars=1 if shared else len(shown))
     page.write_notes(
         [
-            words.settings_line(result),
-            words.data_line(recipe),
-            words.comparison_line(result) if curator else "",
+            captions.settings_line(result),
+            captions.data_line(recipe),
+            captions.comparison_line(result) if curator else "",
         ],
-        ["" if placed else NOWHERE, *words.guarantee_lines(result), *result.notes],
+        ["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
         origin,
         around=room.above + room.below,
     )
@@ -92,7 +92,7 @@ def draw_maps(
             _layers(page, axes, pane, surface.region, view, basemap, cities)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
-        page.stamp(axes, words.stamp_of(result, surface), *pane.rectangle[2:])
+        page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
         if not shared or place == len(shown) - 1:
             beyond = shared and any(s.values.max(initial=0) > limits[0] for s in shown)
             _colour_bar(page, image, pane.rectangle, beyond)

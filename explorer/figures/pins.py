@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from explorer.figures.words import parameter_text
-from explorer.studies.model import Request, Result, Series, relevant
+from explorer.figures.captions import parameter_text
+from explorer.studies.base.study import Request, Result, Series, relevant
 from explorer.studies.registry import get_study
 
 

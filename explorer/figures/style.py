@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Series
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Series
 
 FONT = "DejaVu Sans"
 """Ships with matplotlib, so figures come out alike everywhere, and has every sign we write."""

@@ -8,9 +8,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from explorer.privacy.bounds import Role
-from explorer.studies.numbers import DIGITS, PARAMETER_DIGITS, format_number
-from explorer.studies.results import Roles, role_of_cell
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import DIGITS, PARAMETER_DIGITS, format_number
+from explorer.studies.base.result import Roles, role_of_cell
 
 Cell = str | float | None
 COPY_FORMATS = ("tsv", "csv", "markdown", "latex")

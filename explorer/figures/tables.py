@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures import words
+from explorer.figures import captions
 from explorer.figures.export import recipe_text
 from explorer.figures.gate import gate
 from explorer.figures.table_copy import copied, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.geography.region import Region
-from explorer.privacy.bounds import FloatArray, Reference
-from explorer.studies.claims import claimed, stated
-from explorer.studies.model import Mark, Readout, Result, Series, Surface, Table
+from explorer.privacy.core.bound import FloatArray, Reference
+from explorer.studies.base.claims import claimed, stated
+from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
 
 TABLE_FORMATS = ("csv", "json")
 SCHEMA = "privacy-explorer-result/1"
@@ -52,9 +52,9 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
         out.write("# " + " ".join(line.split()) + "\n")
     out.write(RECIPE_PREFIX + recipe_text(recipe) + "\n")
     if result.surfaces:
-        _write_surfaces(out, words.shown_surfaces(result, view))
+        _write_surfaces(out, captions.shown_surfaces(result, view))
     else:
-        _write_series(out, words.visible_series(result, view))
+        _write_series(out, captions.visible_series(result, view))
     return out.getvalue()
 
 
@@ -101,7 +101,7 @@ def result_document(
     result, view, recipe = gate(result, view, recipe)
     result = stated(result, view.claim)
     recipe_text(recipe)
-    shown = words.shown_surfaces(result, view)
+    shown = captions.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -113,7 +113,7 @@ def result_document(
         "fidelity": result.fidelity.name.lower(),
         "complete": result.complete,
         **({"absent": ABSENT_IN_JSON} if result.series else {}),
-        "series": [_series_document(s) for s in words.visible_series(result, view)],
+        "series": [_series_document(s) for s in captions.visible_series(result, view)],
         "tables": [_table_document(t) for t in result.tables],
         "surfaces": [_surface_document(s) for s in shown],
         "readouts": [
@@ -158,32 +158,32 @@ def result_document(
 
 def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
     result = stated(result, view.claim)
-    lines = [words.origin_line(recipe)]
-    shown = words.shown_surfaces(result, view)
+    lines = [captions.origin_line(recipe)]
+    shown = captions.shown_surfaces(result, view)
     stamp = _whole_stamp(result, shown)
     if stamp:
         lines.append(f"stamp: {stamp}")
-    lines += [words.settings_line(result), words.data_line(recipe)]
-    visible = words.visible_series(result, view)
+    lines += [captions.settings_line(result), captions.data_line(recipe)]
+    visible = captions.visible_series(result, view)
     if result.request.sweep:
         x, y = result.request.sweep.key, result.request.quantity
         lines.append(f"x is {x}; the other columns are {y}{_empty_cells(visible)}")
     for series in visible:
-        lines.append(f"{series.key}: {words.legend_label(series)}; {series.reference}")
+        lines.append(f"{series.key}: {captions.legend_label(series)}; {series.reference}")
         lines += [f"{series.key}: {text}" for text in empty_texts(series, visible)]
         lines += [series.note] if series.note else []
     for surface in shown:
         only = " (curator only)" if surface.curator_only else ""
         lines.append(f"{surface.key}: {surface.label}{only}; share of the total in every cell")
-    lines.append(words.readout_line(result, any(surface.curator_only for surface in shown)))
-    lines += words.guarantee_lines(result)
+    lines.append(captions.readout_line(result, any(surface.curator_only for surface in shown)))
+    lines += captions.guarantee_lines(result)
     for table in result.tables:
         lines += _table_comments(table)
     return [line for line in [*lines, *result.notes] if line]
 
 
 def _whole_stamp(result: Result, shown: list[Surface]) -> str:
-    parts = [words.stamp_of(result, surface) for surface in shown] or [result.stamp]
+    parts = [captions.stamp_of(result, surface) for surface in shown] or [result.stamp]
     return "; ".join(dict.fromkeys(part for part in parts if part))
 
 
@@ -226,7 +226,7 @@ def empty_texts(series: Series, table: Sequence[Series]) -> list[str]:
     why = series.why_absent or "not defined"
     fails = "✗" if series.infinite else "✗ does not hold"
     fails = "… not computed yet" if series.computing else fails
-    ranges = words.absent_ranges(list(series.x), series.present)
+    ranges = captions.absent_ranges(list(series.x), series.present)
     if not series.present.any() and points:
         texts.append(f"{fails} at any x: {why}")
     elif ranges and series.mark is Mark.PATH:

@@ -10,7 +10,7 @@ from typing import Any
 from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.figures.style import THEMES
 from explorer.geography.region import Box
-from explorer.studies.model import Quantity, Result, Scale, Study
+from explorer.studies.base.study import Quantity, Result, Scale, Study
 from explorer.studies.registry import get_study
 
 

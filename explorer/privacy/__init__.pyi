@@ -1,18 +1,3 @@
-from explorer.privacy.amplification import (
-    CloneCurve as CloneCurve,
-)
-from explorer.privacy.amplification import (
-    Clones as Clones,
-)
-from explorer.privacy.amplification import (
-    blanket_condition as blanket_condition,
-)
-from explorer.privacy.amplification import (
-    clones_closed_form as clones_closed_form,
-)
-from explorer.privacy.amplification import (
-    clones_condition as clones_condition,
-)
 from explorer.privacy.audit import (
     Audit as Audit,
 )
@@ -21,36 +6,6 @@ from explorer.privacy.audit import (
 )
 from explorer.privacy.audit import (
     epsilon_lower_bound as epsilon_lower_bound,
-)
-from explorer.privacy.bits import (
-    BitSource as BitSource,
-)
-from explorer.privacy.bits import (
-    SeededBits as SeededBits,
-)
-from explorer.privacy.bits import (
-    SystemBits as SystemBits,
-)
-from explorer.privacy.bounds import (
-    Bound as Bound,
-)
-from explorer.privacy.bounds import (
-    Grade as Grade,
-)
-from explorer.privacy.bounds import (
-    Reference as Reference,
-)
-from explorer.privacy.bounds import (
-    Role as Role,
-)
-from explorer.privacy.composition import (
-    kov_epsilon as kov_epsilon,
-)
-from explorer.privacy.composition import (
-    kov_exact_delta as kov_exact_delta,
-)
-from explorer.privacy.composition import (
-    kov_exact_epsilon as kov_exact_epsilon,
 )
 from explorer.privacy.coordinates import (
     bcdp_from_cdp as bcdp_from_cdp,
@@ -127,20 +82,65 @@ from explorer.privacy.coordinates import (
 from explorer.privacy.coordinates import (
     trust_region as trust_region,
 )
-from explorer.privacy.divergences import (
+from explorer.privacy.core.bound import (
+    Bound as Bound,
+)
+from explorer.privacy.core.bound import (
+    Grade as Grade,
+)
+from explorer.privacy.core.bound import (
+    Reference as Reference,
+)
+from explorer.privacy.core.bound import (
+    Role as Role,
+)
+from explorer.privacy.core.composition import (
+    kov_epsilon as kov_epsilon,
+)
+from explorer.privacy.core.composition import (
+    kov_exact_delta as kov_exact_delta,
+)
+from explorer.privacy.core.composition import (
+    kov_exact_epsilon as kov_exact_epsilon,
+)
+from explorer.privacy.core.divergences import (
     Conversion as Conversion,
 )
-from explorer.privacy.divergences import (
+from explorer.privacy.core.divergences import (
     epsilon_from_rdp as epsilon_from_rdp,
 )
-from explorer.privacy.divergences import (
+from explorer.privacy.core.divergences import (
     hockey_stick as hockey_stick,
 )
-from explorer.privacy.exact_noise import (
-    discrete_gaussian as discrete_gaussian,
+from explorer.privacy.core.odds import (
+    clone_total_variation as clone_total_variation,
 )
-from explorer.privacy.exact_noise import (
-    discrete_laplace as discrete_laplace,
+from explorer.privacy.core.odds import (
+    composed_clone_total_variation as composed_clone_total_variation,
+)
+from explorer.privacy.core.odds import (
+    composed_response_total_variation as composed_response_total_variation,
+)
+from explorer.privacy.core.odds import (
+    count_total_variation as count_total_variation,
+)
+from explorer.privacy.core.odds import (
+    guess_from_eps_delta as guess_from_eps_delta,
+)
+from explorer.privacy.core.odds import (
+    guess_from_total_variation as guess_from_total_variation,
+)
+from explorer.privacy.core.odds import (
+    pure_total_variation as pure_total_variation,
+)
+from explorer.privacy.core.odds import (
+    two_bin_total_variation as two_bin_total_variation,
+)
+from explorer.privacy.core.subsampling import (
+    pure_dp_renyi as pure_dp_renyi,
+)
+from explorer.privacy.core.subsampling import (
+    subsampled_epsilon as subsampled_epsilon,
 )
 from explorer.privacy.heatmaps import (
     CellCounts as CellCounts,
@@ -274,38 +274,29 @@ from explorer.privacy.learning import (
 from explorer.privacy.learning import (
     training_epsilon_numerical as training_epsilon_numerical,
 )
-from explorer.privacy.noise import (
+from explorer.privacy.noise.bits import (
+    BitSource as BitSource,
+)
+from explorer.privacy.noise.bits import (
+    SeededBits as SeededBits,
+)
+from explorer.privacy.noise.bits import (
+    SystemBits as SystemBits,
+)
+from explorer.privacy.noise.demonstration import (
     DemonstrationNoise as DemonstrationNoise,
 )
-from explorer.privacy.noise import (
+from explorer.privacy.noise.demonstration import (
     discrete_laplace_pmf as discrete_laplace_pmf,
 )
-from explorer.privacy.noise import (
+from explorer.privacy.noise.demonstration import (
     polya_pmf as polya_pmf,
 )
-from explorer.privacy.odds import (
-    clone_total_variation as clone_total_variation,
+from explorer.privacy.noise.exact import (
+    discrete_gaussian as discrete_gaussian,
 )
-from explorer.privacy.odds import (
-    composed_clone_total_variation as composed_clone_total_variation,
-)
-from explorer.privacy.odds import (
-    composed_response_total_variation as composed_response_total_variation,
-)
-from explorer.privacy.odds import (
-    count_total_variation as count_total_variation,
-)
-from explorer.privacy.odds import (
-    guess_from_eps_delta as guess_from_eps_delta,
-)
-from explorer.privacy.odds import (
-    guess_from_total_variation as guess_from_total_variation,
-)
-from explorer.privacy.odds import (
-    pure_total_variation as pure_total_variation,
-)
-from explorer.privacy.odds import (
-    two_bin_total_variation as two_bin_total_variation,
+from explorer.privacy.noise.exact import (
+    discrete_laplace as discrete_laplace,
 )
 from explorer.privacy.shuffle_rdp import (
     Composition as Composition,
@@ -370,6 +361,21 @@ from explorer.privacy.shuffle_rdp import (
 from explorer.privacy.shuffle_rdp import (
     upper_rdp_table as upper_rdp_table,
 )
+from explorer.privacy.shuffling.clones import (
+    CloneCurve as CloneCurve,
+)
+from explorer.privacy.shuffling.clones import (
+    Clones as Clones,
+)
+from explorer.privacy.shuffling.clones import (
+    blanket_condition as blanket_condition,
+)
+from explorer.privacy.shuffling.clones import (
+    clones_closed_form as clones_closed_form,
+)
+from explorer.privacy.shuffling.clones import (
+    clones_condition as clones_condition,
+)
 from explorer.privacy.spaces import (
     Clustered as Clustered,
 )
@@ -397,25 +403,19 @@ from explorer.privacy.spaces import (
 from explorer.privacy.spaces import (
     Square as Square,
 )
-from explorer.privacy.subsampling import (
-    pure_dp_renyi as pure_dp_renyi,
-)
-from explorer.privacy.subsampling import (
-    subsampled_epsilon as subsampled_epsilon,
-)
-from explorer.privacy.transport import (
+from explorer.privacy.transport.grid import (
     block_interval as block_interval,
 )
-from explorer.privacy.transport import (
+from explorer.privacy.transport.grid import (
     grid_emd as grid_emd,
 )
-from explorer.privacy.transport import (
+from explorer.privacy.transport.grid import (
     line_emd as line_emd,
 )
-from explorer.privacy.transport import (
+from explorer.privacy.transport.grid import (
     marginal_bound as marginal_bound,
 )
-from explorer.privacy.transport import (
+from explorer.privacy.transport.grid import (
     pyramid_bound as pyramid_bound,
 )
 from explorer.privacy.user_metric import (

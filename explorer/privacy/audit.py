@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def clopper_pearson(hits: ArrayLike, trials: int, risk: float) -> tuple[FloatArr
     """
     from scipy.special import betaincinv
 
-    n = float(domain.integers("trials", trials, 1, domain.COUNT_MAX))
-    x = domain.integers("hits", hits, 0, n)
+    n = float(checks.integers("trials", trials, 1, checks.COUNT_MAX))
+    x = checks.integers("hits", hits, 0, n)
     side = _inside("risk", risk)
     # The beta quantiles' parameters must be above 0; at the ends the bounds are 0 and 1.
     low = np.where(x > 0, betaincinv(np.maximum(x, 1), n - np.maximum(x, 1) + 1, side), 0.0)
@@ -104,7 +104,7 @@ def epsilon_lower_bound(
         raise ValueError(
             f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (events,) for both"
         )
-    slack = float(domain.reals("delta", delta, 0.0, 1.0))
+    slack = float(checks.reals("delta", delta, 0.0, 1.0))
     runs = trials if isinstance(trials, tuple) else (trials, trials)
     risk = (1 - _inside("confidence", confidence)) / (4 * p.size)
     (low_p, high_p), (low_q, high_q) = (
@@ -131,7 +131,7 @@ def delta_lower_bound(
         raise ValueError(
             f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (events,) for both"
         )
-    factor = math.exp(min(float(domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)), 700.0))
+    factor = math.exp(min(float(checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)), 700.0))
     runs = trials if isinstance(trials, tuple) else (trials, trials)
     risk = (1 - _inside("confidence", confidence)) / (4 * p.size)
     (low_p, high_p), (low_q, high_q) = (
@@ -159,8 +159,8 @@ def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) 
     ndarray of bool, shape (events, outcomes)
         The sets' likelihoods on the first dataset are about evenly spaced on a log scale.
     """
-    p = domain.integers("counts_p", counts_p, 0, domain.COUNT_MAX)
-    q = domain.integers("counts_q", counts_q, 0, domain.COUNT_MAX)
+    p = checks.integers("counts_p", counts_p, 0, checks.COUNT_MAX)
+    q = checks.integers("counts_q", counts_q, 0, checks.COUNT_MAX)
     if p.shape != q.shape or p.ndim != 1 or not p.size:
         raise ValueError(
             f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (outcomes,) for both"

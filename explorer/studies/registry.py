@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
 
-from explorer.studies.model import Study
+from explorer.studies.base.study import Study
 
 MAPS = "Maps"
 SHUFFLED = "Shuffled reports"

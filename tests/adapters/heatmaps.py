@@ -26,9 +26,14 @@ from explorer.privacy.heatmaps import (
     smoothing,
     theory,
 )
-from explorer.privacy.heatmaps.metrics import level_masses
-from explorer.privacy.heatmaps.shuffle import communication
-from explorer.privacy.noise import IntArray, discrete_laplace_pmf, gaussian_sigma, polya_pmf
+from explorer.privacy.heatmaps.evaluation.metrics import level_masses
+from explorer.privacy.heatmaps.shuffle_model.cost import communication
+from explorer.privacy.noise.demonstration import (
+    IntArray,
+    discrete_laplace_pmf,
+    gaussian_sigma,
+    polya_pmf,
+)
 
 Grid = list[list[float]]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.transport import grid_emd, line_emd, marginal_bound, pyramid_bound
+from explorer.privacy.transport.grid import grid_emd, line_emd, marginal_bound, pyramid_bound
 
 
 def _emd(p: Any, q: Any, note: str = "") -> dict[str, float]:

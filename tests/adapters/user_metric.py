@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from explorer.privacy import composition, spaces
+from explorer.privacy import spaces
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import running_best
-from explorer.studies.text_tables import number_field
+from explorer.privacy.core import composition
+from explorer.privacy.core.bound import running_best
+from explorer.studies.base.text_table import number_field
 
 
 def _calibrate(constraints):

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.amplification import shuffled_delta, shuffled_epsilon
-from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
+from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import (
     clone_epsilon,
     randomised_response_epsilon,
     upper_rdp_table,
 )
-from explorer.studies.model import Result, Scale, Sweep, default_request
+from explorer.privacy.shuffling.clones import shuffled_delta, shuffled_epsilon
+from explorer.studies.base.study import Result, Scale, Sweep, default_request
 from explorer.studies.registry import get_study
 from tests.benchmarks.table import Row, at_least, at_most
 

@@ -31,8 +31,8 @@ def window() -> Iterator[object]:
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication([])
-    from explorer.ui.app import WindowOptions
-    from explorer.ui.launch import Launch
+    from explorer.ui.shell.app import WindowOptions
+    from explorer.ui.shell.launch import Launch
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.coordinates import figure3
+from explorer.studies.coordinate_mean import figure3
 from tests.benchmarks.table import Row, at_least, at_most
 
 USERS, D = 100_000, 10
@@ -53,7 +53,7 @@ def _as_printed(x: np.ndarray, c: np.ndarray, rng: np.random.Generator) -> np.nd
 
 def _first_and_last(study_id: str, **values: object) -> tuple[float, float]:
     """Return the median times to a study's first and to its last answer, nothing remembered."""
-    from explorer.studies.model import default_request
+    from explorer.studies.base.study import default_request
     from explorer.studies.registry import get_study
     from tests.studies.context import Context
 

@@ -17,7 +17,7 @@ import highspy
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from explorer.privacy.transport import block_interval, grid_emd
+from explorer.privacy.transport.grid import block_interval, grid_emd
 from explorer.resources import resource_bytes, samples
 from tests.benchmarks.table import Row, at_least, at_most
 

@@ -16,19 +16,19 @@ from fractions import Fraction
 import numpy as np
 from scipy import stats
 
-from explorer.privacy.bits import SeededBits, SystemBits
-from explorer.privacy.exact_noise import discrete_gaussian, discrete_laplace
-from explorer.privacy.exact_polya import polya
 from explorer.privacy.heatmaps import k_median
-from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
-from explorer.privacy.heatmaps.shuffle_plan import ShufflePlan, shuffle_plan
-from explorer.privacy.heatmaps.shuffle_protocol import (
+from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
+from explorer.privacy.heatmaps.shuffle_model.plan import ShufflePlan, shuffle_plan
+from explorer.privacy.heatmaps.shuffle_model.protocol import (
     analyse,
     randomise,
     shuffle,
     simulate,
     user_vectors,
 )
+from explorer.privacy.noise.bits import SeededBits, SystemBits
+from explorer.privacy.noise.exact import discrete_gaussian, discrete_laplace
+from explorer.privacy.noise.polya import polya
 from tests.benchmarks.table import Row, at_least, at_most
 
 

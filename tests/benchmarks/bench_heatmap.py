@@ -18,8 +18,8 @@ import numpy as np
 
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import aggregate
-from explorer.studies.heatmap import HeatmapStudy
-from explorer.studies.model import Fidelity, Selection, default_request
+from explorer.studies.base.study import Fidelity, Selection, default_request
+from explorer.studies.heatmap.study import HeatmapStudy
 from tests.benchmarks.table import Row, at_most
 
 REGION = Region(40.5, -74.3, 41.0, -73.6)

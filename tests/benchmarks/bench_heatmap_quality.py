@@ -40,8 +40,8 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.distance import exact_distance
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 from tests.benchmarks.table import Row
 
 FILE = "gowalla-world-userpoi.csv.gz"

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.engine.host import Host
+from explorer.engine.runtime.runtime import Host
 from explorer.privacy import learning
+from explorer.studies.base.study import Request, default_request, default_sweep
 from explorer.studies.cldp_sgd.data import clients_of, digits
-from explorer.studies.model import Request, default_request, default_sweep
 from explorer.studies.registry import get_study
 from tests.benchmarks.table import Row, at_least, at_most
 

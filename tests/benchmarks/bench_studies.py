@@ -23,7 +23,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from explorer.studies.model import Parameter, Request, Study, parameter, relevant
+from explorer.studies.base.study import Parameter, Request, Study, parameter, relevant
 from explorer.studies.registry import cards, get_study
 from tests.benchmarks.bench_bounds_live import Repaints, settle
 from tests.benchmarks.bench_live import VALUES, Clock, drag, pause, wait
@@ -58,8 +58,8 @@ def window() -> Iterator[object]:
     from PySide6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication([])
-    from explorer.ui.app import WindowOptions
-    from explorer.ui.launch import Launch, spare_the_collector
+    from explorer.ui.shell.app import WindowOptions
+    from explorer.ui.shell.launch import Launch, spare_the_collector
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder

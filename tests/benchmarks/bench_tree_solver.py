@@ -26,7 +26,7 @@ from explorer.privacy.heatmaps import (
     reduced_problem,
     schedule,
 )
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 from tests.benchmarks.table import Row, at_least, at_most
 
 EPSILONS = (0.5, 1.0, 2.0, 5.0)

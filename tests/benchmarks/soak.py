@@ -165,7 +165,7 @@ class Soak:
 
 
 def _default(study: str, key: str) -> Any:
-    from explorer.studies.model import parameter
+    from explorer.studies.base.study import parameter
     from explorer.studies.registry import get_study
 
     return parameter(get_study(study), key).default
@@ -181,8 +181,8 @@ def window() -> Iterator[Any]:
         app = QApplication.instance() or QApplication([])
         from PySide6.QtCore import QTimer
 
-        from explorer.ui.app import WindowOptions
-        from explorer.ui.launch import Launch, spare_the_collector
+        from explorer.ui.shell.app import WindowOptions
+        from explorer.ui.shell.launch import Launch, spare_the_collector
 
         shown = (launch := Launch(WindowOptions(study="heatmap", theme="light"), ["soak"])).window
         launch.show()

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff, streams
-from explorer.checkins.archives import Damage, inflated
+from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff
+from explorer.checkins.readers import streams
+from explorer.checkins.readers.archives import Damage, inflated
 from tests.checkins.conftest import good
 
 Write = Callable[..., Path]
@@ -135,8 +136,8 @@ def test_an_archive_of_zeros_is_refused_in_time(
 
 
 def test_a_full_disk_is_left_some_room(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.checkins import reading
+    from explorer.checkins.readers import text
 
-    monkeypatch.setattr(reading, "MIN_FREE", 10**18)
+    monkeypatch.setattr(text, "MIN_FREE", 10**18)
     with pytest.raises(CheckinError, match=r"whole\.txt\.gz needs more room .* MB are left"):
         open_checkins(write(WHOLE, "whole.txt.gz"), cache_dir=None)

@@ -142,17 +142,18 @@ def test_progress_only_grows(large: dict[str, Path], kind: str) -> None:
 
 def test_lost_rows_are_noticed(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """If the reader returned fewer rows than there are lines, the load would say so."""
-    from explorer.checkins import CheckinError, reading
+    from explorer.checkins import CheckinError
+    from explorer.checkins.readers import text
 
     path = write("\n".join(good(i) for i in range(30)))
-    source = reading.text_source
+    source = text.text_source
     tried: list[bool] = []
 
     def losing(*args: object) -> str:
         tried.append(bool(args[4]) if len(args) > 4 else True)
         return f"(FROM {source(*args)} LIMIT 20)"  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reading, "text_source", losing)
+    monkeypatch.setattr(text, "text_source", losing)
     with pytest.raises(CheckinError, match="30 lines should be rows, but the reader returned 20"):
         open_checkins(path, cache_dir=None)
     assert False in tried  # it was read once more, in one thread, before giving up

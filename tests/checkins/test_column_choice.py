@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.checkins import Mapping, MappingNeeded, Preview, Reason, open_checkins, sniff
-from explorer.checkins.columns import STRPTIME_FORMATS, time_format, with_columns
+from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, time_format, with_columns
 
 Write = Callable[..., Path]
 ROWS = 60

@@ -15,7 +15,7 @@ import pytest
 
 from explorer import __version__
 from explorer.cli import run
-from explorer.engine.recipe import recipe_from_dict
+from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.read_recipe import recipe_of
 from tests.figures.reading import everything_in
 

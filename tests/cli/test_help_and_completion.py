@@ -11,7 +11,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from explorer.cli import cli, run
-from explorer.studies.pages import presets_of
+from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
 
 BOUNDS = [card.id for card in cards() if card.workspace == "bounds"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from explorer.cli import run
-from explorer.studies.pages import presets_of
+from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
 
 

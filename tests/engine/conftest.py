@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.engine.host import Host
+from explorer.engine.runtime.runtime import Host
 from explorer.studies.registry import register, unregister
 from tests.engine.tiny import TinyStudy
 

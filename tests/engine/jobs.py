@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from explorer.engine.host import Host
+from explorer.engine.runtime.runtime import Host
 
 
 def add(a: int, b: int) -> int:

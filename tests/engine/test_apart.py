@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.engine.apart import AnswersApart
-from explorer.engine.goals import Goal
-from explorer.engine.host import FileNotOpenError, Host, final_answer
-from explorer.engine.processes import WorkerDied
-from explorer.engine.runner import Delivery
-from explorer.engine.solve import solve
-from explorer.studies.model import Cancelled, Request, default_request
+from explorer.engine.compute.client import AnswersApart
+from explorer.engine.compute.process import WorkerDied
+from explorer.engine.compute.runner import Delivery
+from explorer.engine.runtime.runtime import FileNotOpenError, Host, final_answer
+from explorer.engine.solving.goal import Goal
+from explorer.engine.solving.solve import solve
+from explorer.studies.base.study import Cancelled, Request, default_request
 from explorer.studies.registry import get_study, register, unregister
 from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit, wait_until
@@ -195,8 +195,8 @@ def test_closing_what_was_never_asked(host: Host) -> None:
 def test_the_process_does_not_outlive_a_crash() -> None:
     program = (
         "import os\n"
-        "from explorer.engine.apart import AnswersApart\n"
-        "from explorer.engine.host import Host\n"
+        "from explorer.engine.compute.client import AnswersApart\n"
+        "from explorer.engine.runtime.runtime import Host\n"
         "apart = AnswersApart(Host())\n"
         "apart.start()\n"
         "print(apart.pid, flush=True)\n"
@@ -294,7 +294,8 @@ def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
         register(study)
         try:
             apart.submit(default_request(study))
-            inbox.wait_until(lambda items: items[-1].finished and len(items) == generation)  # noqa: B023
+            inbox.wait_until(lambda items: items[-1].finished and len(items) == generation)  # noqa:
+            B023
         finally:
             unregister(study.id)
         with pytest.raises(ValueError, match=rf"'{study.id}' can't be made from tests.*{why}"):

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.comparison import (
+from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.engine.session.comparison import (
     MOST_ENTRIES,
     Entry,
     common_parameters,
@@ -19,8 +20,7 @@ from explorer.engine.comparison import (
     set_for_all,
     with_entries,
 )
-from explorer.engine.host import Host, final_answer
-from explorer.engine.looks import (
+from explorer.engine.session.plot_view import (
     MOST_PINS,
     Look,
     Pin,
@@ -28,12 +28,12 @@ from explorer.engine.looks import (
     looks_to_list,
     pins_from_list,
 )
-from explorer.engine.looks import pins_to_list as pins_list
-from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.session.plot_view import pins_to_list as pins_list
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.comparison import compared_row
 from explorer.figures.style import PIN_DASHES
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import (
     Fidelity,
     Mark,
     Readout,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.engine.host import Host
-from explorer.engine.runner import Delivery, Runner
-from explorer.studies.model import Context, Fidelity, Request, Result, default_request
+from explorer.engine.compute.runner import Delivery, Runner
+from explorer.engine.runtime.runtime import Host
+from explorer.studies.base.study import Context, Fidelity, Request, Result, default_request
 from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit, wait_until
 
@@ -88,7 +88,7 @@ def test_what_is_refined_gives_way_before_it_is_resumed(
 def test_refining_that_has_begun_gives_way_at_its_next_check(
     tiny: TinyStudy, runner: Runner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.engine.runner.REST_S", 0.0)
+    monkeypatch.setattr("explorer.engine.compute.runner.REST_S", 0.0)
     runner.submit(default_request(tiny, a=0))
     assert wait_until(lambda: tiny.answered == [0])  # it was resumed, and waits at the gate
     runner.submit(default_request(tiny, a=1))
@@ -100,7 +100,7 @@ def test_refining_that_has_begun_gives_way_at_its_next_check(
 def test_refining_begins_only_once_the_slider_rests(
     tiny: TinyStudy, runner: Runner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.engine.runner.REST_S", time_limit())
+    monkeypatch.setattr("explorer.engine.compute.runner.REST_S", time_limit())
     tiny.gate.set()
     runner.submit(default_request(tiny, a=0))
     inbox.wait_for(1)
@@ -115,7 +115,7 @@ def test_refining_begins_only_once_the_slider_rests(
 def test_a_first_answer_that_takes_long_gives_way(
     tiny: TinyStudy, runner: Runner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.engine.runner.FIRST_ANSWER_BUDGET_S", 0.0)
+    monkeypatch.setattr("explorer.engine.compute.runner.FIRST_ANSWER_BUDGET_S", 0.0)
     answer = tiny.answer
 
     def slowly(request: Request, context: Context) -> Iterator[Result]:

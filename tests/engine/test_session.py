@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.engine.recipe import Recipe, RecipeError, recipe_from_dict
-from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.session.recipe import Recipe, RecipeError, recipe_from_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.geography.region import Region
-from explorer.studies.model import Scale, Selection, Sweep, default_request
+from explorer.studies.base.study import Scale, Selection, Sweep, default_request
 from tests.engine.tiny import TinyStudy
 
 

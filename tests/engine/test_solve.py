@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.engine.goals import (
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.solving.goal import (
     Goal,
     Solution,
     solution_sentence,
     solvable_parameters,
     solvable_series,
 )
-from explorer.engine.host import Host
-from explorer.engine.solve import solve
-from explorer.privacy.bounds import FloatArray, Reference, Role
-from explorer.studies.model import (
+from explorer.engine.solving.solve import solve
+from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.studies.base.study import (
     Cancelled,
     Context,
     Fidelity,
@@ -35,8 +35,8 @@ from explorer.studies.model import (
     Series,
     default_request,
 )
+from explorer.studies.base.sweeping import swept_points
 from explorer.studies.registry import register, unregister
-from explorer.studies.sweeping import swept_points
 
 SOURCE = Reference("Shapes (tests)", "line 1")
 Shape = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]

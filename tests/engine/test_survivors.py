@@ -16,8 +16,8 @@ from tests.waiting import time_limit, wait_until
 
 BUSY = """
 import os, sys, threading, time
-from explorer.engine.apart import AnswersApart
-from explorer.engine.host import Host
+from explorer.engine.compute.client import AnswersApart
+from explorer.engine.runtime.runtime import Host
 from tests.engine.jobs import held_up, hold_up
 
 host = Host()

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from explorer.engine.processes import HeavyWorker
-from explorer.studies.model import Cancelled
+from explorer.engine.compute.process import HeavyWorker
+from explorer.studies.base.study import Cancelled
 from tests.waiting import wait_until
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import (
     Context,
     Fidelity,
     Kind,

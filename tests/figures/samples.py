@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.geography.region import Region
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.heatmap import HeatmapStudy
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import (
     Condition,
     Fidelity,
     Guarantee,
@@ -25,6 +24,7 @@ from explorer.studies.model import (
     all_sides,
     default_request,
 )
+from explorer.studies.heatmap.study import HeatmapStudy
 
 STAMP = "not private: computed from real data without accounting"
 PAPER = Reference("Author and Writer, A paper on curves", "Theorem 2", "constant corrected")

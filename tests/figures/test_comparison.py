@@ -19,8 +19,15 @@ from explorer.figures.comparison import (
     value_text,
     varying_first,
 )
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Condition, Fidelity, Readout, Request, Result, default_request
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import (
+    Condition,
+    Fidelity,
+    Readout,
+    Request,
+    Result,
+    default_request,
+)
 from explorer.studies.registry import get_study
 
 ROW = ComparedRow(

@@ -11,8 +11,8 @@ from explorer.figures.export import (
     PICTURE_FORMATS,
     figure_bytes,
 )
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Mark
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
 from tests.figures.samples import RECIPE, curves, series
 

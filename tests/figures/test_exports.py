@@ -16,7 +16,7 @@ from explorer.figures.export import (
     own_settings,
 )
 from explorer.figures.view_state import ViewState
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from tests.figures.reading import BOTH, view_of, words_of
 from tests.figures.samples import RECIPE, STAMP, curves, maps, series
 

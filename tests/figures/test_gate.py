@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.engine.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import PICTURE_FORMATS, figure_bytes
 from explorer.figures.gate import gate, private_only
 from explorer.figures.tables import TABLE_FORMATS, table_bytes
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.heatmap_public import MADE_OF_NOISE, NOISY_NOTES
-from explorer.studies.model import Condition, Origin, Readout, Result, Surface, Table
+from explorer.studies.base.study import Condition, Origin, Readout, Result, Surface, Table
+from explorer.studies.heatmap.public import MADE_OF_NOISE, NOISY_NOTES
 from tests.figures.reading import BOTH, everything_in, words_of
 from tests.figures.samples import REGION, curves, maps
 from tests.geography.resources import basemap, cities

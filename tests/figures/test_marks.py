@@ -15,7 +15,7 @@ from PIL import Image
 
 from explorer.figures.draw_series import legend_handle
 from explorer.figures.export import PICTURE_FORMATS, figure_bytes
-from explorer.figures.marks import (
+from explorer.figures.geometry import (
     absent_stretches,
     area_edges,
     bar_edges,
@@ -25,8 +25,8 @@ from explorer.figures.marks import (
 )
 from explorer.figures.style import DASHES, dashes, series_styles, theme
 from explorer.figures.tables import table_bytes
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Mark, Scale, Sweep
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark, Scale, Sweep
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
 from tests.figures.samples import RECIPE, curves, series
 

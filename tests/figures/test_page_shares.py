@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.engine.host import Host
+from explorer.engine.runtime.runtime import Host
 from explorer.figures.export import draw_page, own_settings
-from explorer.figures.page import PLOT_SHARE
-from explorer.studies.model import Result, default_request, default_sweep
+from explorer.figures.page_layout import PLOT_SHARE
+from explorer.studies.base.study import Result, default_request, default_sweep
 from explorer.studies.registry import cards, get_study
 from tests.figures.reading import view_of
 from tests.figures.samples import RECIPE, curves
@@ -99,7 +99,7 @@ def test_many_pinned_curves_take_nothing_from_the_plot(
 
 
 def test_short_labels_keep_their_roles() -> None:
-    from explorer.figures.words import short_legend_label
+    from explorer.figures.captions import short_legend_label
 
     labels = [short_legend_label(s) for s in curves().series]
     assert labels == ["≤ Curve paper", "= Curve exact", "≥ Curve lower", "≈ Curve simulated"]

@@ -12,15 +12,15 @@ import pytest
 from PIL import Image
 
 from explorer.checkins import open_checkins
-from explorer.engine.host import Host
-from explorer.engine.recipe import Recipe, recipe_from_dict
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import PICTURE_FORMATS, export_figure
 from explorer.figures.read_recipe import recipe_of
 from explorer.figures.tables import TABLE_FORMATS, export_table, table_text
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.resources import resource_path, samples
-from explorer.studies.model import (
+from explorer.studies.base.study import (
     Fidelity,
     Origin,
     Result,

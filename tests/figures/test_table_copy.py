@@ -13,8 +13,8 @@ import pytest
 from explorer.figures.table_copy import copied, plain_number, tex
 from explorer.figures.tables import table_bytes, table_text, wide_table
 from explorer.figures.view_state import ViewState
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Mark, Table
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark, Table
 from tests.figures.samples import RECIPE, curves, series
 
 COLUMNS = ("mechanism", "ε₀", "error & more")

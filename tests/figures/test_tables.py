@@ -7,7 +7,7 @@ import pytest
 
 from explorer.figures.tables import export_table, result_document, table_bytes, table_text
 from explorer.figures.view_state import ViewState
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from tests.figures.samples import RECIPE, REGION, STAMP, curves, hot_map, maps, series
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.figures import words
+from explorer.figures import captions
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
-from explorer.figures.page import drawable, width_in_ems, wrap
+from explorer.figures.page_layout import drawable, width_in_ems, wrap
 from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
 from explorer.figures.view_state import ViewState
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Kind, Parameter, Readout
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Kind, Parameter, Readout
 from explorer.studies.registry import get_study, study_ids
 from tests.figures.samples import curves, maps, series
 
@@ -152,18 +152,18 @@ def test_parameters_are_written_with_symbol_and_unit():
     real = Parameter("e", "ε", "privacy", "", Kind.REAL, 1.0, unit="nats")
     choice = Parameter("m", "M", "mechanism", "", Kind.CHOICE, "p", choices=(("p", "Pyramid"),))
     flag = Parameter("f", "", "trim", "", Kind.FLAG, True)
-    assert words.parameter_text(real, 0.5) == "ε = 0.5 nats"
-    assert words.parameter_text(real, 1.2345) == "ε = 1.2345 nats"
-    assert words.parameter_text(choice, "p") == "mechanism: Pyramid"
-    assert words.parameter_text(flag, False) == "trim: no"
+    assert captions.parameter_text(real, 0.5) == "ε = 0.5 nats"
+    assert captions.parameter_text(real, 1.2345) == "ε = 1.2345 nats"
+    assert captions.parameter_text(choice, "p") == "mechanism: Pyramid"
+    assert captions.parameter_text(flag, False) == "trim: no"
 
 
 def test_one_of_something_is_not_written_in_the_plural():
     users = Parameter("n", "n", "users", "", Kind.INTEGER, 10, 1, 100, unit="users")
-    assert words.parameter_text(users, 1) == "n = 1 user"
-    assert words.parameter_text(users, 2) == "n = 2 users"
+    assert captions.parameter_text(users, 1) == "n = 1 user"
+    assert captions.parameter_text(users, 2) == "n = 2 users"
     nats = Parameter("c", "c", "budget", "", Kind.REAL, 1.0, 0.0, 9.0, unit="nats")
-    assert words.parameter_text(nats, 1.0) == "c = 1 nats"
+    assert captions.parameter_text(nats, 1.0) == "c = 1 nats"
 
 
 @pytest.mark.parametrize("name", study_ids())
@@ -171,7 +171,7 @@ def test_axes_say_nothing_twice_and_have_no_raw_symbols(name):
     study = get_study(name)
     swept = {key for q in study.quantities for key in q.sweeps}
     for shown in (*study.quantities, *(p for p in study.parameters if p.key in swept)):
-        label = words.axis_label(shown.name, shown.symbol, "", shown.unit)
+        label = captions.axis_label(shown.name, shown.symbol, "", shown.unit)
         said = re.findall(r"[^\W\d_]{3,}", label.lower())
         twice = {word for word in said if said.count(word) > 1} - {"the", "for"}
         assert not twice, label
@@ -181,9 +181,9 @@ def test_axes_say_nothing_twice_and_have_no_raw_symbols(name):
 
 def test_absent_ranges():
     x = [1.0, 2, 3, 4, 5]
-    assert words.absent_ranges(x, np.array([1, 0, 0, 1, 0], bool)) == [(2, 3), (5, 5)]
-    assert words.absent_ranges(x, np.zeros(5, bool)) == [(1, 5)]
-    assert words.absent_ranges(x, np.ones(5, bool)) == []
+    assert captions.absent_ranges(x, np.array([1, 0, 0, 1, 0], bool)) == [(2, 3), (5, 5)]
+    assert captions.absent_ranges(x, np.zeros(5, bool)) == [(1, 5)]
+    assert captions.absent_ranges(x, np.ones(5, bool)) == []
 
 
 def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
@@ -192,7 +192,7 @@ def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
         Readout("b", "lower", 3.84899, Role.LOWER),
         Readout("c", "between", None, Role.ESTIMATE, low=0.123456, high=0.654321),
     )
-    line = words.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
+    line = captions.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
     assert line.endswith("upper ≤ 1.138 · lower ≥ 3.848 · between in [0.1234, 0.6544]")
 
 
@@ -202,14 +202,14 @@ def test_infinite_numbers_beside_a_picture_are_told():
         Readout("b", "bound", None, Role.UPPER, note="infinite: a value is excluded"),
         Readout("c", "unknown", None, Role.UPPER, note="beyond its condition"),
     )
-    line = words.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
+    line = captions.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
     assert line.endswith("level = ∞ · bound ≤ ∞")
 
 
 def test_legends_name_the_role_once():
-    assert words.legend_label(series("a", Role.UPPER, [1])) == "Curve a — upper bound"
+    assert captions.legend_label(series("a", Role.UPPER, [1])) == "Curve a — upper bound"
     told = series("a", Role.UPPER, [1], label="Theorem 1 (upper bound)")
-    assert words.legend_label(told) == "Theorem 1 (upper bound)"
+    assert captions.legend_label(told) == "Theorem 1 (upper bound)"
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=200), st.floats(2, 60))

@@ -17,8 +17,8 @@ import click
 
 from explorer.cli import cli
 from explorer.cli import run as run_cli
-from explorer.studies.model import Parameter
-from explorer.studies.pages import presets_of
+from explorer.studies.base.help_page import presets_of
+from explorer.studies.base.study import Parameter
 from explorer.studies.registry import get_study, study_ids
 from tests.fuzz.outcome import Outcome
 from tests.waiting import time_limit

@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.engine.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import figure_bytes
 from explorer.figures.read_recipe import recipe_of
 from explorer.figures.tables import table_bytes
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.model import Result, Selection, default_request
-from explorer.studies.pages import preset_request, presets_of
+from explorer.studies.base.help_page import preset_request, presets_of
+from explorer.studies.base.study import Result, Selection, default_request
 from explorer.studies.registry import cards, get_study
 from tests.fuzz.mutate import changed_bytes, changed_value, json_text
 from tests.fuzz.outcome import Outcome

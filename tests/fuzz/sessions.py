@@ -15,15 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.engine.folders import state_folder
-from explorer.engine.looks import Pin
-from explorer.engine.session import Session, SessionState, state_to_dict
-from explorer.engine.wire import WINDOW_SCHEMA
+from explorer.engine.paths import state_folder
+from explorer.engine.session.plot_view import Pin
+from explorer.engine.session.session import Session, SessionState, state_to_dict
+from explorer.engine.session.wire import WINDOW_SCHEMA
 from explorer.figures.view_state import ViewState
-from explorer.studies.model import default_request
+from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_ids
-from explorer.ui.controllers.session_keeper import SessionKeeper
-from explorer.ui.saved_state import FILE_NAME, own_file
+from explorer.ui.controllers.saved_state import FILE_NAME, own_file
+from explorer.ui.controllers.session_store import SessionKeeper
 from tests.fuzz.mutate import changed_value, json_text
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.recipes import COLUMNS, SELECTION
@@ -118,8 +118,8 @@ def _try(place: Path, data: bytes, outcome: Outcome) -> None:
 
 
 def _open_window(app: Any) -> None:
-    from explorer.ui.app import WindowOptions
-    from explorer.ui.launch import Launch
+    from explorer.ui.shell.app import WindowOptions
+    from explorer.ui.shell.launch import Launch
 
     launch = Launch(WindowOptions(apart=False), ["fuzz"])
     launch.show()

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy import amplification, binomial_tails, clone_pair
-from explorer.privacy.amplification import (
+from explorer.privacy.core import binomial_tails
+from explorer.privacy.core.log_binomial import log_half_pmf
+from explorer.privacy.shuffling import clone_pair, clones
+from explorer.privacy.shuffling.clones import (
     CloneCurve,
     Clones,
     blanket_condition,
@@ -20,7 +22,6 @@ from explorer.privacy.amplification import (
     shuffled_delta,
     shuffled_epsilon,
 )
-from explorer.privacy.binomial import log_half_pmf
 
 LOG_EPS0 = st.floats(math.log(0.01), math.log(10)).map(math.exp)
 LOG_DELTA = st.floats(-20, -1).map(lambda x: 10.0**x)
@@ -176,7 +177,7 @@ def test_curve_is_above_the_inversion_and_close(eps0, k, variant):
 def test_wide_form_is_above_the_sum_and_close(eps0, k, monkeypatch):
     eps = shuffled_epsilon(eps0, k, np.array([1e-3, 1e-8, 1e-60, 1e-250]))
     wide = shuffled_delta(eps, eps0, k)
-    assert amplification.ClonePair(eps0, k).wide
+    assert clones.ClonePair(eps0, k).wide
     monkeypatch.setattr(clone_pair, "_WIDE", math.inf)
     exact = shuffled_delta(eps, eps0, k)
     assert np.all(wide >= exact)

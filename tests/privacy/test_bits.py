@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from explorer.privacy.bits import (
+from explorer.privacy.noise.bits import (
     ConstantLaw,
     SeededBits,
     SystemBits,

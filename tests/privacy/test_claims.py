@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Bound, Role
+from explorer.privacy.core.bound import Bound, Role
 from explorer.privacy.histograms import claims as hist
 from explorer.privacy.shuffle_rdp import Shuffling, clone_epsilon, randomised_response_epsilon
 from explorer.privacy.shuffle_rdp import claims as rdp

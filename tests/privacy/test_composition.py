@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.composition import kov_epsilon, kov_exact_delta, kov_exact_epsilon
-from explorer.privacy.divergences import hockey_stick
+from explorer.privacy.core.composition import kov_epsilon, kov_exact_delta, kov_exact_epsilon
+from explorer.privacy.core.divergences import hockey_stick
 
 
 @pytest.mark.parametrize("eps", [0.1, 1.0, 3.0])

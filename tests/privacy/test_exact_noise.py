@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from explorer.privacy import bits as bits_module
-from explorer.privacy import exact_noise, exact_polya
 from explorer.privacy.audit import epsilon_lower_bound, likeliest_events
-from explorer.privacy.bits import SeededBits, SystemBits
-from explorer.privacy.exact_noise import (
+from explorer.privacy.noise import bits as bits_module
+from explorer.privacy.noise import exact
+from explorer.privacy.noise import polya as polya_module
+from explorer.privacy.noise.bits import SeededBits, SystemBits
+from explorer.privacy.noise.demonstration import discrete_laplace_pmf, polya_pmf
+from explorer.privacy.noise.exact import (
     bernoulli,
     bernoulli_exp,
     discrete_gaussian,
@@ -27,8 +29,7 @@ from explorer.privacy.exact_noise import (
     exponential_steps,
     geometric,
 )
-from explorer.privacy.exact_polya import polya
-from explorer.privacy.noise import discrete_laplace_pmf, polya_pmf
+from explorer.privacy.noise.polya import polya
 
 
 def seeded(seed: int) -> SeededBits:
@@ -81,7 +82,7 @@ def exact_probability_of_true(a: int, b: int, depth: int) -> tuple[Fraction, Fra
             return np.array([value])
 
         patch = pytest.MonkeyPatch()
-        patch.setattr(exact_noise, "uniform_below", choose)
+        patch.setattr(exact, "uniform_below", choose)
         try:
             result = bool(bernoulli_exp(np.array([a]), b, SystemBits())[0])
         except Enumerated:
@@ -320,8 +321,8 @@ def test_words_and_python_integers_give_the_same_draws(monkeypatch, numerator):
         return drawn
 
     quick = all_draws()
-    monkeypatch.setattr(exact_noise, "INT64_BOUND", 0)
-    monkeypatch.setattr(exact_polya, "INT64_BOUND", 0)
+    monkeypatch.setattr(exact, "INT64_BOUND", 0)
+    monkeypatch.setattr(polya_module, "INT64_BOUND", 0)
     assert all_draws() == quick
 
 
@@ -339,7 +340,7 @@ def test_a_source_must_be_given():
         assert inspect.signature(draw).parameters["bits"].default is inspect.Parameter.empty
 
 
-@pytest.mark.parametrize("module", [exact_noise, exact_polya, bits_module])
+@pytest.mark.parametrize("module", [exact, polya_module, bits_module])
 def test_no_float_is_written(module):
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     for node in ast.walk(tree):
@@ -354,7 +355,7 @@ def test_no_float_is_written(module):
 
 def test_no_float_occurs_while_drawing():
     """Every local variable of every line that runs in these modules is traced."""
-    files = {exact_noise.__file__, exact_polya.__file__, bits_module.__file__}
+    files = {exact.__file__, polya.__file__, bits_module.__file__}
     lines = 0
 
     def is_float(value: object) -> bool:
@@ -378,7 +379,7 @@ def test_no_float_occurs_while_drawing():
             found.append((frame.f_lineno, "returned"))
         return trace
 
-    for law in (exact_noise._steps_law, exact_polya._unit_poisson):
+    for law in (exact._steps_law, polya._unit_poisson):
         law.cache_clear()
     before = sys.gettrace()
     sys.settrace(trace)

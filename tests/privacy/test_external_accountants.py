@@ -16,10 +16,11 @@ from dp_accounting import rdp as their_rdp
 from dp_accounting.pld import privacy_loss_distribution as losses
 from scipy.stats import binom
 
-from explorer.privacy import noise, shuffle_rdp
+from explorer.privacy import shuffle_rdp
 from explorer.privacy import user_metric as um
-from explorer.privacy.composition import kov_exact_epsilon
-from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
+from explorer.privacy.core.composition import kov_exact_epsilon
+from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
+from explorer.privacy.noise import demonstration
 
 STEP = 1e-4
 
@@ -39,7 +40,7 @@ def test_delta_of_gaussian_noise(sigma, epsilon):
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
 def test_width_of_gaussian_noise(epsilon, delta):
     sigma = float(um.gaussian_sigma(epsilon, delta))
-    assert float(noise.gaussian_sigma(epsilon, delta)) == pytest.approx(sigma, rel=1e-9)
+    assert float(demonstration.gaussian_sigma(epsilon, delta)) == pytest.approx(sigma, rel=1e-9)
     theirs = losses.from_gaussian_mechanism(sigma, value_discretization_interval=STEP)
     found = theirs.get_epsilon_for_delta(delta)
     assert epsilon - 1e-9 <= found <= epsilon + 2 * STEP

@@ -14,7 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from explorer.privacy.noise import DemonstrationNoise, demonstration_laplace, hashed_words
+from explorer.privacy.noise.demonstration import (
+    DemonstrationNoise,
+    demonstration_laplace,
+    hashed_words,
+)
 
 CODES = np.arange(1 << 16)
 KNOWN_WORDS = [9167677938056640646, 9315802630181677309, 16697840448084471197]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.noise import discrete_laplace_pmf, gaussian_sigma, polya_pmf
+from explorer.privacy.noise.demonstration import discrete_laplace_pmf, gaussian_sigma, polya_pmf
 
 
 @given(st.floats(0.05, 50))

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy import odds
-from explorer.privacy.amplification import shuffled_delta
-from explorer.privacy.bounds import Grade, Role
-from explorer.privacy.composition import kov_exact_delta
+from explorer.privacy.core import odds
+from explorer.privacy.core.bound import Grade, Role
+from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.shuffle_rdp import clone_epsilon
+from explorer.privacy.shuffling.clones import shuffled_delta
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.amplification import (
+from explorer.privacy.shuffling.clones import (
     clones_closed_delta,
     clones_closed_form,
     clones_condition,

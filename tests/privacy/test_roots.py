@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.roots import rough_root
+from explorer.privacy.core.roots import rough_root
 
 places = st.floats(-30.0, 30.0)
 

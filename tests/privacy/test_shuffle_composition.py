@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.amplification import Clones, shuffled_delta, shuffled_epsilon
-from explorer.privacy.bounds import Grade, Role
-from explorer.privacy.composition import kov_exact_epsilon
+from explorer.privacy.core.bound import Grade, Role
+from explorer.privacy.core.composition import kov_exact_epsilon
+from explorer.privacy.shuffling.clones import Clones, shuffled_delta, shuffled_epsilon
 from tests.privacy.hang import alarm
 
 SIDES = (Role.LOWER, Role.UPPER)

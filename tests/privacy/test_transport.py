@@ -18,9 +18,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy import transport
-from explorer.privacy.grid_flow import compiled
-from explorer.privacy.transport import (
+from explorer.privacy.transport import grid
+from explorer.privacy.transport.grid import (
     GridEmd,
     block_interval,
     grid_emd,
@@ -28,6 +27,7 @@ from explorer.privacy.transport import (
     marginal_bound,
     pyramid_bound,
 )
+from explorer.privacy.transport.network_flow import compiled
 
 STEPS = [(None, None), (1.0, 1.0), (0.7, 1.3), (0.013, 0.4), (3.0, 1e-4)]
 
@@ -294,7 +294,8 @@ def test_refuses(change: dict[str, object], message: str) -> None:
 def test_compiler_stays_away_until_needed() -> None:
     """The window imports the module; numba in its process would hold up drawing."""
     code = (
-        "import sys; import explorer.privacy.transport as t; t.marginal_bound([[1, 0]], [[0, 1]]);"
+        "import sys; import explorer.privacy.transport.grid as t; "
+        "t.marginal_bound([[1, 0]], [[0, 1]]); "
         "t.line_emd([0, 1], [1, 0], [0, 1]); sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -348,10 +349,10 @@ def test_every_rounding_of_a_certificate_is_counted_against_it(seed: int) -> Non
     # And before the mass that normalising left over is taken off, too.
     difference = p - q
     scale = float(np.clip(difference, 0, None).sum())
-    supply, _ = transport._integers(difference, scale)
-    units = transport._integer_costs(step_x, step_y, 12)
-    potential, *_ = transport.solve(supply, *units[:2])
-    psi, lower = transport._dual(potential, units[2], difference)
+    supply, _ = grid._integers(difference, scale)
+    units = grid._integer_costs(step_x, step_y, 12)
+    potential, *_ = grid.solve(supply, *units[:2])
+    psi, lower = grid._dual(potential, units[2], difference)
     exact = sum(
         Fraction(float(s)) * Fraction(float(d))
         for s, d in zip(psi.ravel(), difference.ravel(), strict=True)

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy import composition, divergences, histograms, learning, subsampling
 from explorer.privacy import coordinates as co
 from explorer.privacy import heatmaps as hm
-from explorer.privacy.amplification import clones_closed_delta
-from explorer.privacy.bounds import Bound
+from explorer.privacy import histograms, learning
+from explorer.privacy.core import composition, divergences, subsampling
+from explorer.privacy.core.bound import Bound
 from explorer.privacy.heatmaps import theory
+from explorer.privacy.shuffling.clones import clones_closed_delta
 from tests.privacy.hang import alarm
 
 EPS = st.one_of(st.floats(0, 800), st.floats(-300, 2).map(lambda x: 10.0**x), st.just(0.0))

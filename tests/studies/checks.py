@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.studies.model import default_request, default_sweep
-from explorer.studies.pages import page_of, presets_of
+from explorer.studies.base.help_page import page_of, presets_of
+from explorer.studies.base.study import default_request, default_sweep
 from tests.studies.context import Context
 
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 from pathlib import Path
 
-from explorer.studies.model import Cancelled
+from explorer.studies.base.study import Cancelled
 
 
 class Context:

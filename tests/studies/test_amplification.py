@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.privacy.amplification import (
+from explorer.privacy.core.bound import Role
+from explorer.privacy.shuffling.clones import (
     clones_closed_form,
     clones_condition,
     shuffled_delta,
     shuffled_epsilon,
 )
-from explorer.privacy.bounds import Role
-from explorer.studies.model import (
+from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
     Mark,

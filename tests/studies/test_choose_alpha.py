@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.figures.words import axis_labels, settings_line
-from explorer.privacy.bounds import Role
+from explorer.figures.captions import axis_labels, settings_line
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark, Scale, Sweep, default_request
 from explorer.studies.choose_alpha import ChooseAlpha
-from explorer.studies.choose_alpha.words import change_sentence, factor
+from explorer.studies.choose_alpha.text import change_sentence, factor
 from explorer.studies.metric_space import chosen_space, half_circumference
-from explorer.studies.model import Mark, Scale, Sweep, default_request
 from tests.studies import walking
 from tests.studies.context import Context
 

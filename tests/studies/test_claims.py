@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.privacy.bounds import Grade, Reference, Role
-from explorer.studies.claims import check_claim, claim_of, claimed, stated, value_here
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Grade, Reference, Role
+from explorer.studies.base.claims import check_claim, claim_of, claimed, stated, value_here
+from explorer.studies.base.study import (
     Condition,
     Fidelity,
     Guarantee,

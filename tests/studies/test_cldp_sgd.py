@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.privacy.bounds import Role
-from explorer.studies.cldp_sgd import CldpSgd, accuracy
-from explorer.studies.cldp_sgd.runs import Job, Run, plan_of, train
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.help_page import presets_of
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
     Kind,
@@ -22,8 +22,8 @@ from explorer.studies.model import (
     default_sweep,
     quantity,
 )
-from explorer.studies.numbers import at_most
-from explorer.studies.pages import presets_of
+from explorer.studies.cldp_sgd import CldpSgd, accuracy
+from explorer.studies.cldp_sgd.runs import Job, Run, plan_of, train
 from explorer.studies.registry import get_study
 from tests.studies.checks import assert_page, assert_sound, last, preset_answer
 from tests.studies.context import Context
@@ -367,8 +367,8 @@ def test_figure_5_learning_rates_are_per_epoch():
 _ALONE = """
 import sys
 from dataclasses import replace
-from explorer.engine.host import Host, final_answer
-from explorer.studies.model import Sweep, default_request
+from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.registry import get_study
 
 if __name__ == "__main__":

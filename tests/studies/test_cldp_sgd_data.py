@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from explorer.cli import run
+from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.cldp_sgd.data import clients_of, digits, mnist, read_idx
-from explorer.studies.model import Sweep, default_request
 from explorer.studies.registry import get_study
 from tests.studies.context import Context
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.figures.marks import whole_axis
+from explorer.figures.geometry import whole_axis
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Cancelled, Fidelity, Mark, default_request, default_sweep
 from explorer.studies.coordinate_learnt import CoordinateLearnt
 from explorer.studies.coordinate_learnt.domain import domain_of, joint, levels_of
-from explorer.studies.model import Cancelled, Fidelity, Mark, default_request, default_sweep
 from tests.studies import walking
 from tests.studies.context import Context
 

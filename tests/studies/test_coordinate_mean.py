@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import Role
-from explorer.studies.coordinate_mean import CoordinateMean
-from explorer.studies.coordinate_mean.plans import (
-    Demand,
-    convex_plan,
-    mse,
-    proposition6_plan,
-    searched_plans,
-)
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.phrases import odds
+from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
     Mark,
@@ -30,8 +24,14 @@ from explorer.studies.model import (
     default_request,
     default_sweep,
 )
-from explorer.studies.numbers import at_most
-from explorer.studies.wording import odds
+from explorer.studies.coordinate_mean import CoordinateMean
+from explorer.studies.coordinate_mean.plans import (
+    Demand,
+    convex_plan,
+    mse,
+    proposition6_plan,
+    searched_plans,
+)
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -591,7 +591,7 @@ def test_nothing_slow_is_imported():
         "import sys\n"
         "from tests.studies.context import Context\n"
         "from explorer.studies.coordinate_mean import CoordinateMean\n"
-        "from explorer.studies.model import default_request\n"
+        "from explorer.studies.base.study import default_request\n"
         "study = CoordinateMean()\n"
         "list(study.answer(default_request(study, projected=True), Context()))\n"
         "slow = ('scipy.stats', 'scipy.optimize', 'cvxpy', 'numba', 'pandas', 'matplotlib')\n"

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.host import Host, final_answer
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Mark, default_request, default_sweep
+from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark, default_request, default_sweep
 from explorer.studies.registry import get_study
 
 STUDIES = ("shuffle-rdp", "amplification", "cldp-sgd", "histograms", "itemwise", "frequency")

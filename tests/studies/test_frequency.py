@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
-from explorer.privacy.composition import kov_exact_delta
+from explorer.privacy.core.bound import Role
+from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.spaces import Clustered
+from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.studies.base.sweeping import swept_points
 from explorer.studies.frequency import Frequency
 from explorer.studies.frequency import simulation as sim
 from explorer.studies.frequency.points import points_of
 from explorer.studies.frequency.regions import alpha0_needed
-from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
-from explorer.studies.sweeping import swept_points
 from tests.studies import walking
 from tests.studies.context import Context
 

@@ -17,10 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.geography.region import Region
-from explorer.privacy.bounds import Role
-from explorer.studies.heatmap import HeatmapStudy
-from explorer.studies.heatmap_conditions import conditions
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.help_page import preset_request
+from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
     Kind,
@@ -34,7 +33,8 @@ from explorer.studies.model import (
     parameter,
     relevant,
 )
-from explorer.studies.pages import preset_request
+from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.study import HeatmapStudy
 from tests.studies import walking
 from tests.waiting import time_limit
 
@@ -152,7 +152,7 @@ def test_coarse_answer_is_picture_then_metrics() -> None:
 
 @pytest.mark.parametrize("mechanism", ["pyramid", "laplace", "top"])
 def test_full_answer_ends_with_the_exact_distance(mechanism: str) -> None:
-    pytest.importorskip("explorer.privacy.transport")
+    pytest.importorskip("explorer.privacy.transport.grid")
     context = FakeContext(FakeData())
     results = answers(
         request_for(mechanism=mechanism, resolution=128, fidelity=Fidelity.FULL), context

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import schedule, theory
-from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
+from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
 from explorer.studies.heatmap_theory import HeatmapTheory
 from explorer.studies.heatmap_theory.simulation import Experiment, errors
-from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
-from explorer.studies.numbers import at_most
 from tests.studies import walking
 from tests.studies.context import Context
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.spaces import Clustered, Grid, Square
+from explorer.studies.base.study import Cancelled, Fidelity, Scale, Sweep, default_request
 from explorer.studies.itemwise import ItemWise
 from explorer.studies.itemwise.displacement import mean_distance
 from explorer.studies.metric_space import chosen_space
-from explorer.studies.model import Cancelled, Fidelity, Scale, Sweep, default_request
 from tests.studies import walking
 from tests.studies.context import Context
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.spaces import Clustered, Discrete, Grid, Sphere, Square
+from explorer.studies.base.study import Cancelled, Scale, Sweep, default_request
+from explorer.studies.base.text_table import TableFileError
 from explorer.studies.linear_queries import LinearQueries
 from explorer.studies.linear_queries.queries import query_of
 from explorer.studies.linear_queries.sensitivity import sensitivity
 from explorer.studies.linear_queries.tables import printed_private_up_to
 from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.metric_space import chosen_space
-from explorer.studies.model import Cancelled, Scale, Sweep, default_request
-from explorer.studies.text_tables import TableFileError
 from tests.studies import walking
 from tests.studies.context import Context
 

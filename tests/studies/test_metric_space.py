@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from explorer.geography.distance import great_circle_km
+from explorer.studies.base.study import Kind, Request, relevant
+from explorer.studies.base.text_table import TableFileError
 from explorer.studies.metric_space import (
     KINDS,
     MATRIX,
@@ -18,8 +20,6 @@ from explorer.studies.metric_space import (
     read_points,
     space_parameters,
 )
-from explorer.studies.model import Kind, Request, relevant
-from explorer.studies.text_tables import TableFileError
 from tests.studies.context import Context
 
 PARAMETERS = {p.key: p for p in space_parameters()}

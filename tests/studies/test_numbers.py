@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bounds import Role
-from explorer.studies.numbers import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import (
     at_least,
     at_most,
     format_interval,
@@ -107,13 +107,13 @@ def test_intervals_are_rounded_outwards():
 _BY_HAND = re.compile(r":,?\.\d+[gef][}\"']|%\.\d+[gef]")
 _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
-    "engine/solve.py", "ui/controllers/solving.py", "ui/widgets/number_slider.py",
-    "ui/views/bounds_workspace.py", "ui/views/value_axis.py", "studies/numbers.py",
+    "engine/solving/solve.py", "ui/curves/solving.py", "ui/widgets/number_slider.py",
+    "ui/curves/workspace.py", "ui/curves/value_axis.py", "studies/base/numbers.py",
     "ui/panels/sample.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
     "ui/controllers/activity.py", "ui/panels/load_bar.py",
     "ui/panels/data.py", "ui/dialogs/busiest.py", "ui/dialogs/open_checkins.py",
-    "ui/dialogs/study_page.py", "ui/launch.py", "cli/common.py", "cli/fetch.py",
+    "ui/dialogs/help_window.py", "ui/shell/launch.py", "cli/common.py", "cli/fetch.py",
     "cli/heatmap.py", "figures/maps.py", "figures/read_recipe.py", "ui/widgets/numbers.py",
     "studies/choose_alpha/requirements.py",  # a curve's key
     "studies/metric_space/files.py", "studies/metric_space/pictures.py",

@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.goals import Goal
-from explorer.engine.host import Host
-from explorer.engine.solve import solve
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.solving.goal import Goal
+from explorer.engine.solving.solve import solve
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
 from explorer.studies.private_regression import PrivateRegression
 from explorer.studies.private_regression.data import (
     BLOCK,
@@ -429,7 +429,7 @@ def test_solvers_stay_out_of_the_windows_process():
     script = (
         "import sys\n"
         "from dataclasses import replace\n"
-        "from explorer.studies.model import default_request, Fidelity\n"
+        "from explorer.studies.base.study import default_request, Fidelity\n"
         "from explorer.studies.private_regression import PrivateRegression\n"
         "from tests.studies.context import Context\n"
         "study = PrivateRegression()\n"

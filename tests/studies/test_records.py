@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.studies import records
-from explorer.studies.records import numeric, read_records, what_was_read
+from explorer.studies.base import csv_table
+from explorer.studies.base.csv_table import numeric, read_records, what_was_read
 
 
 def table(folder, text, name="t.csv"):
@@ -69,7 +69,7 @@ def test_what_is_no_table_is_refused_with_place_and_remedy(tmp_path, text, why):
 
 
 def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MOST_RECORDS", 3)
+    monkeypatch.setattr(csv_table, "MOST_RECORDS", 3)
     found = table(tmp_path, "a,b\n" + "1,2\n" * 5)
     assert found.cut
     assert len(found.rows) == 3

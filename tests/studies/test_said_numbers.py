@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.privacy.bounds import Role
-from explorer.studies.pages import page_of, preset, presets_of
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.help_page import page_of, preset, presets_of
 from explorer.studies.registry import cards, get_study
 from tests.studies.said import coordinates, maps, pages, shuffled, users
 from tests.studies.said.numbers import (

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.bounds import Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.phrases import odds
+from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
     Sweep,
@@ -23,7 +24,6 @@ from explorer.studies.model import (
     quantity,
 )
 from explorer.studies.registry import get_study
-from explorer.studies.wording import odds
 from tests.studies.checks import assert_page
 from tests.studies.context import Context
 
@@ -448,7 +448,7 @@ def test_the_comparator_is_the_same_on_every_axis(study):
 def test_nothing_slow_is_imported():
     script = (
         "import sys; from dataclasses import replace\n"
-        "from explorer.studies.model import default_request, Sweep, Scale\n"
+        "from explorer.studies.base.study import default_request, Sweep, Scale\n"
         "from explorer.studies.registry import get_study\n"
         "study = get_study('shuffle-rdp')\n"
         "class Host:\n"

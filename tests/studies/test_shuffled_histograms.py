@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from explorer.privacy import histograms as hist
-from explorer.privacy.bounds import Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
     Mark,
@@ -19,7 +20,6 @@ from explorer.studies.model import (
     default_request,
     default_sweep,
 )
-from explorer.studies.numbers import nearest
 from explorer.studies.registry import get_study
 from explorer.studies.shuffled_histograms import simulation
 from tests.studies.checks import assert_page, assert_sound, last

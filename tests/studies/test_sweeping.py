@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.studies.base.study import Scale, Sweep, default_request
+from explorer.studies.base.sweeping import swept_points
 from explorer.studies.frequency import Frequency
-from explorer.studies.model import Scale, Sweep, default_request
-from explorer.studies.sweeping import swept_points
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.studies.base.csv_table import numeric, read_records
+from explorer.studies.base.text_table import TableFileError, number_field, read_table
 from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.metric_space import read_matrix, read_points
-from explorer.studies.records import numeric, read_records
-from explorer.studies.text_tables import TableFileError, number_field, read_table
 
 TEXT = st.text(alphabet='01239.,;\t\n"-+eE_ naif\x00\x1e\x1f\u00a0#ab', max_size=120)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Scale, Sweep, default_request
-from explorer.studies.numbers import at_least
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import at_least
+from explorer.studies.base.study import Scale, Sweep, default_request
 from explorer.studies.unbounded import Unbounded
 from tests.studies import walking
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.studies.model import Scale, Sweep, default_request, default_sweep, quantity
-from explorer.studies.numbers import nearest
-from explorer.studies.pages import page_of, presets_of
+from explorer.studies.base.help_page import page_of, presets_of
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Scale, Sweep, default_request, default_sweep, quantity
 from explorer.studies.registry import get_study
 from tests.studies import walking
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bounds import Role
-from explorer.studies.wording import guesses, odds, times, times_in_100, with_role
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.phrases import guesses, odds, times, times_in_100, with_role
 
 
 @given(st.floats(0, 900), st.floats(0, 1))

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.privacy.bounds import Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.help_page import page_of, presets_of
+from explorer.studies.base.study import (
     Kind,
     default_request,
     default_sweep,
     parameter,
     quantity,
 )
-from explorer.studies.pages import page_of, presets_of
 from tests.studies.checks import assert_page, assert_sound
 from tests.studies.context import Context
 

@@ -21,7 +21,7 @@ from tests.ui.tiny_study import MOON, TinyStudy
 from tests.waiting import time_limit
 
 if TYPE_CHECKING:
-    from explorer.ui.main_window import MainWindow
+    from explorer.ui.shell.main_window import MainWindow
 
 THREAD_GRACE_S = 3.0
 """How long a thread that was told to end may take to do so on a quiet machine."""
@@ -167,8 +167,8 @@ def open_window(
     Takes the fields of `WindowOptions`; opening twice in a test restores the session, as
     starting the program twice does.
     """
-    from explorer.ui.app import WindowOptions
-    from explorer.ui.launch import Launch
+    from explorer.ui.shell.app import WindowOptions
+    from explorer.ui.shell.launch import Launch
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     opened: list[Launch] = []

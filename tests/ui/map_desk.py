@@ -9,11 +9,11 @@ from pathlib import Path
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from datasets.generate_checkins import main as generate
-from explorer.engine.host import Host
-from explorer.engine.session import Session, SessionState
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session, SessionState
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.map_workspace import MapWorkspace
+from explorer.ui.map.workspace import MapWorkspace
 from explorer.ui.panels.data import DataPanel
 
 

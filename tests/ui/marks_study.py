@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray, Reference, Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,

@@ -9,13 +9,13 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.figures.marks import absent_stretches
+from explorer.figures.geometry import absent_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import Scale, Series, Sweep, default_sweep
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import Scale, Series, Sweep, default_sweep
 from explorer.studies.registry import get_study
-from explorer.ui.views.curves import MAX_POINTS, thin
+from explorer.ui.drawing.curves import MAX_POINTS, thin
 
 
 @pytest.fixture

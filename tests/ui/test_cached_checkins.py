@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QMessageBox
 
 from explorer.checkins import cache_size, open_checkins
-from explorer.engine import folders
+from explorer.engine import paths
 from tests.ui.map_desk import made_checkins
 from tests.ui.small_map import SMALL_MAP
 
@@ -24,7 +24,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
-    place = folders.checkins_cache()
+    place = paths.checkins_cache()
     assert place.is_relative_to(tmp_path / "cache")
     open_checkins(made_checkins(tmp_path), cache_dir=place).close()
     return place

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.engine.comparison import entries_from_list, entries_of, entries_to_list
-from explorer.engine.session import state_from_dict, state_to_dict
+from explorer.engine.session.comparison import entries_from_list, entries_of, entries_to_list
+from explorer.engine.session.session import state_from_dict, state_to_dict
+from explorer.figures.captions import legend_label
 from explorer.figures.comparison import compared_row
-from explorer.figures.marks import absent_stretches, invalid_stretches
+from explorer.figures.geometry import absent_stretches, invalid_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.tables import result_document, table_text
-from explorer.figures.words import legend_label
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import Series
-from explorer.ui.views.legend import Legend
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import Series
+from explorer.ui.curves.legend import Legend
 
 
 def legend_names(bounds) -> dict[str, str]:

@@ -14,12 +14,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.looks import Look
-from explorer.engine.recipe import recipe_from_dict
-from explorer.studies.model import Context, Request, Result
+from explorer.engine.session.plot_view import Look
+from explorer.engine.session.recipe import recipe_from_dict
+from explorer.studies.base.study import Context, Request, Result
 from explorer.studies.registry import register, unregister
-from explorer.ui.compare_workspace import COLUMNS
-from explorer.ui.views.compare_chart import axis_of, groups
+from explorer.ui.compare.chart import axis_of, groups
+from explorer.ui.compare.workspace import COLUMNS
 from tests.ui.test_access import check
 from tests.ui.tiny_study import TinyStudy
 

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.checkins import Mapping
-from explorer.checkins.columns import bad_cells
-from explorer.studies.model import Origin
+from explorer.checkins.readers.guess_columns import bad_cells
+from explorer.studies.base.study import Origin
 from explorer.ui.controllers.first_region import first_region
 from explorer.ui.panels.time_range import month_ranges
 from tests.ui.map_desk import Desk, made_checkins, opened

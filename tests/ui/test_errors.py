@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from explorer.ui.errors import DOUBT_MS, Banner, ExceptionHook, Problem, explain
+from explorer.ui.base.errors import DOUBT_MS, Banner, ExceptionHook, Problem, explain
 
 
 def test_our_own_refusals_are_told_as_they_are() -> None:

@@ -12,14 +12,14 @@ from PIL import Image
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.engine.recipe import Recipe
+from explorer.engine.session.recipe import Recipe
 from explorer.figures.read_recipe import recipe_of
 from explorer.geography.region import Region
 from explorer.resources import samples
-from explorer.studies.model import Origin, Scale, Sweep
+from explorer.studies.base.study import Origin, Scale, Sweep
+from explorer.ui.base.errors import Problem
 from explorer.ui.controllers.export_controller import ExportController, ExportJob, rendered
 from explorer.ui.dialogs.export import FORMATS
-from explorer.ui.errors import Problem
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from explorer.engine.host import FileNotOpenError, Host, content_hash, typed_value
-from explorer.engine.recipe import Recipe
-from explorer.studies.model import Cancelled, SpacePicture, parameter
+from explorer.engine.runtime.runtime import FileNotOpenError, Host, content_hash, typed_value
+from explorer.engine.session.recipe import Recipe
+from explorer.studies.base.study import Cancelled, SpacePicture, parameter
 from explorer.ui.panels.space import MOST_POINTS, SpacePlot, SpaceView
 from tests.ui.marks_study import MarksStudy
 from tests.ui.test_access import check

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from explorer.figures.style import series_styles
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import Mark, Series
-from explorer.ui.views.legend import Legend
-from explorer.ui.views.reading import reading
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import Mark, Series
+from explorer.ui.curves.legend import Legend
+from explorer.ui.curves.reading import reading
 
 SOURCE = Reference("Tests", "line 1")
 

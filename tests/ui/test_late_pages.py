@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.figures.view_state import ViewState
-from explorer.ui.late_pages import AtIdle, LatePages, Making
+from explorer.ui.shell.lazy_tabs import AtIdle, LatePages, Making
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -123,13 +123,13 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
 def test_imports_leave_out_what_is_not_needed() -> None:
     code = """
 import linecache, sys
-from explorer.ui.lighter_imports import lighten_imports
+from explorer.ui.base.qt_imports import lighten_imports
 lighten_imports()
 import pyqtgraph, PySide6.QtWidgets
 from pyqtgraph.Qt import QtWidgets
 print([name for name in linecache.cache if "pyqtgraph" in name])
-print("QCalendarWidget" in vars(QtWidgets), QtWidgets.QCalendarWidget is PySide6.QtWidgets.QCalendarWidget)
-print("QCalendarWidget" in dir(PySide6.QtWidgets))
+print("QCalendarWidget" in vars(QtWidgets), QtWidgets.QCalendarWidget is
+PySide6.QtWidgets.QCalendarWidget) print("QCalendarWidget" in dir(PySide6.QtWidgets))
 """  # noqa: E501
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QApplication, QGraphicsItem
 
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.model import Fidelity, Readout, Result, Surface
-from explorer.studies.numbers import format_number
-from explorer.ui.views.map_colour_bar import format_share, round_step
-from explorer.ui.views.map_lines import tile_paths
-from explorer.ui.views.map_panes import cell_of
-from explorer.ui.views.map_region_tool import Grip, PixelBox, dragged_box, grip_at
-from explorer.ui.views.map_style import DARK, LIGHT, basemap
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Fidelity, Readout, Result, Surface
+from explorer.ui.drawing.map_style import DARK, LIGHT, basemap
+from explorer.ui.map.colour_bar import format_share, round_step
+from explorer.ui.map.lines import tile_paths
+from explorer.ui.map.panes import cell_of
+from explorer.ui.map.region_tool import Grip, PixelBox, dragged_box, grip_at
 from tests.ui.map_desk import Desk, made_checkins, opened
 
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 
 from explorer.figures.style import HATCHES, MARKERS, series_styles
-from explorer.studies.model import Mark, Sweep
-from explorer.ui.views.curves import SYMBOLS
-from explorer.ui.views.filled import PATTERNS
-from explorer.ui.views.value_axis import linear_ticks
+from explorer.studies.base.study import Mark, Sweep
+from explorer.ui.curves.value_axis import linear_ticks
+from explorer.ui.drawing.curves import SYMBOLS
+from explorer.ui.drawing.filled import PATTERNS
 from tests.ui.test_bounds import hover
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
 

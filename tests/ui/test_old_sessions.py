@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engine.folders import state_folder
-from explorer.studies.model import Scale, Sweep
+from explorer.engine.paths import state_folder
+from explorer.studies.base.study import Scale, Sweep
 
 DATA = Path(__file__).parent.parent / "data"
 

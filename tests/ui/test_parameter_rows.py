@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Kind, Parameter, Scale
+from explorer.engine.session.session import Session, SessionState
+from explorer.studies.base.study import Kind, Parameter, Scale
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.widgets.file_row import FileRow

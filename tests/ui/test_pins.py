@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.engine.looks import MOST_PINS, Look, Pin, looks_from_list, pins_from_list
-from explorer.engine.recipe import recipe_from_dict
+from explorer.engine.session.plot_view import MOST_PINS, Look, Pin, looks_from_list, pins_from_list
+from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.pins import pin_label
 from explorer.figures.read_recipe import recipe_of
 from explorer.figures.style import PIN_DASHES, series_styles
 from explorer.figures.tables import table_text
-from explorer.studies.model import Scale, Sweep
+from explorer.studies.base.study import Scale, Sweep
 from explorer.ui.controllers.export_controller import ExportJob
 from tests.ui.test_access import check
 

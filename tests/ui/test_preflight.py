@@ -12,8 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from explorer.ui import preflight
-from explorer.ui.preflight import BASE, WAYLAND, X11, choose_platform, missing_packages, require
+from explorer.ui.base import preflight
+from explorer.ui.base.preflight import (
+    BASE,
+    WAYLAND,
+    X11,
+    choose_platform,
+    missing_packages,
+    require,
+)
 from tests.waiting import time_limit
 
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
@@ -143,7 +150,7 @@ def test_without_a_screen_the_real_program_ends_with_one_sentence_before_qt(
     } | screen
     code = (
         "import sys\n"
-        "from explorer.ui.app import WindowOptions, run_window\n"
+        "from explorer.ui.shell.app import WindowOptions, run_window\n"
         "try:\n"
         "    run_window(WindowOptions())\n"
         "finally:\n"

@@ -10,8 +10,8 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 
 from explorer.figures.formulas import formula_pictures
-from explorer.studies.model import default_request
-from explorer.studies.pages import page_of, preset_request, presets_of
+from explorer.studies.base.help_page import page_of, preset_request, presets_of
+from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study
 
 STUDY = "shuffle-rdp"

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from explorer.figures.marks import axis_coordinates
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Mark
-from explorer.ui.views.reading import reading, value_at
+from explorer.figures.geometry import axis_coordinates
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark
+from explorer.ui.curves.reading import reading, value_at
 
 PIXEL = (0.01, 0.01)
 

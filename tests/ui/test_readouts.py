@@ -6,9 +6,9 @@ import math
 
 from PySide6.QtWidgets import QBoxLayout
 
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Readout
-from explorer.ui.views.readouts import readout_text
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Readout
+from explorer.ui.curves.readouts import readout_text
 
 
 def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled, qtbot) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.engine.folders import state_folder
-from explorer.engine.wire import RECIPE_SCHEMA
+from explorer.engine.paths import state_folder
+from explorer.engine.session.wire import RECIPE_SCHEMA
 from explorer.figures.view_state import ViewState
-from explorer.studies.model import Scale, Sweep
-from explorer.ui.saved_state import SCHEMA, StateFile
+from explorer.studies.base.study import Scale, Sweep
+from explorer.ui.controllers.saved_state import SCHEMA, StateFile
 from tests.waiting import time_limit
 
 
@@ -196,7 +196,7 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
     def fail(*_: object) -> None:
         raise AttributeError("who would have thought")
 
-    monkeypatch.setattr("explorer.ui.controllers.session_keeper.state_from_dict", fail)
+    monkeypatch.setattr("explorer.ui.controllers.session_store.state_from_dict", fail)
     window = open_window(study="shuffle-rdp")
     assert "who would have thought" in window.banner.text.text()
     (kept,) = state_folder().glob("window-*.json")
@@ -206,8 +206,8 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
 
 UNBUILDABLE = """
 import os, sys, time
-from explorer.ui.app import WindowOptions
-from explorer.ui.launch import Launch
+from explorer.ui.shell.app import WindowOptions
+from explorer.ui.shell.launch import Launch
 from explorer.ui.panels.parameters import ParametersPanel
 
 build = ParametersPanel.__init__
@@ -246,7 +246,7 @@ def test_a_session_on_which_no_window_can_be_built_is_put_aside(tmp_path, monkey
 def test_a_view_that_does_not_fit_is_no_reason_for_no_window(
     open_window, settled, monkeypatch
 ) -> None:
-    from explorer.ui.views.bounds_workspace import BoundsWorkspace
+    from explorer.ui.curves.workspace import BoundsWorkspace
 
     session_file().write_text(_session(RECIPE, views={"bounds": {"title": "a"}}))
 
@@ -313,7 +313,7 @@ def test_a_second_window_has_a_session_of_its_own_and_says_so(
 def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settled) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from explorer.ui.saved_state import own_file\n"
+        "from explorer.ui.controllers.saved_state import own_file\n"
         "file = own_file(Path(sys.argv[1])); file.save({'session': {}})\n"
         "print(file.path.name, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -334,7 +334,7 @@ def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
     """Eight programs save as fast as they can while a ninth reads."""
     code = (
         "import json, sys, time; from pathlib import Path\n"
-        "from explorer.ui.saved_state import own_file\n"
+        "from explorer.ui.controllers.saved_state import own_file\n"
         "file = own_file(Path(sys.argv[1]))\n"
         "end = time.monotonic() + 4\n"
         "while time.monotonic() < end:\n"

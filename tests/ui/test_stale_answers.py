@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.engine.host import Host
-from explorer.engine.runner import Delivery
-from explorer.engine.session import Session, SessionState
+from explorer.engine.compute.runner import Delivery
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session, SessionState
 from explorer.geography.region import Region
-from explorer.studies.model import Fidelity, Request, Result, Selection
+from explorer.studies.base.study import Fidelity, Request, Result, Selection
 from explorer.ui.controllers import study_controller
 from explorer.ui.controllers.study_controller import StudyController
 

@@ -18,8 +18,8 @@ LAZY = ("cvxpy", "scipy.stats", "duckdb", "pandas", "matplotlib", "numba")
 FIRST_PAINT = """
 import sys
 from PySide6.QtCore import QEvent, QObject
-from explorer.ui.app import WindowOptions
-from explorer.ui.launch import Launch
+from explorer.ui.shell.app import WindowOptions
+from explorer.ui.shell.launch import Launch
 
 class Watch(QObject):
     seen = None

@@ -14,8 +14,8 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from explorer.privacy.bounds import Role
-from explorer.ui.views.below_plot import STALE_MS
+from explorer.privacy.core.bound import Role
+from explorer.ui.curves.plot_tables import STALE_MS
 from explorer.ui.widgets.number_table import NumberTable
 from tests.ui.test_access import check, mnemonics
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)

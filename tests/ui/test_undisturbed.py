@@ -7,9 +7,9 @@ import gc
 import pytest
 from PySide6.QtCore import QObject
 
-from explorer.engine.session import Session, SessionState
-from explorer.ui.controllers import undisturbed
-from explorer.ui.controllers.undisturbed import Undisturbed
+from explorer.engine.session.session import Session, SessionState
+from explorer.ui.base import deferred_gc
+from explorer.ui.base.deferred_gc import Undisturbed
 from tests.waiting import time_limit
 
 
@@ -35,7 +35,7 @@ def full_collections() -> int:
 
 def churn() -> None:
     """Do so often what leads to a full collection by itself that there would be one."""
-    for _ in range(3 * undisturbed._OFTEN):
+    for _ in range(3 * deferred_gc._OFTEN):
         gc.collect(1)
         grown = [[] for _ in range(100_000)]  # a full collection asks for a quarter more objects
         gc.collect(1)
@@ -56,7 +56,7 @@ def test_at_rest_nothing_is_collected_without_need(keeper, session, qtbot) -> No
     gc.collect()
     before = full_collections()
     session.set_value("T", 100)
-    qtbot.waitUntil(lambda: gc.get_threshold()[2] == undisturbed._OFTEN)
+    qtbot.waitUntil(lambda: gc.get_threshold()[2] == deferred_gc._OFTEN)
     assert full_collections() == before
 
 
@@ -65,4 +65,4 @@ def test_every_change_puts_it_off_again(keeper, session, qtbot) -> None:
     for value in (100, 200, 300):
         session.set_value("T", value)
         qtbot.wait(100)
-        assert gc.get_threshold()[2] > undisturbed._OFTEN
+        assert gc.get_threshold()[2] > deferred_gc._OFTEN

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.ui.views.value_axis import linear_ticks, log_ticks, nice_range, with_room
+from explorer.ui.curves.value_axis import linear_ticks, log_ticks, nice_range, with_room
 
 ROOM = st.floats(2, 30)
 

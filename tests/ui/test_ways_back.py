@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from explorer.studies.pages import presets_of
+from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
-from explorer.ui.dialogs.study_page import page_html
+from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
 from explorer.ui.widgets.number_table import NumberTable
 

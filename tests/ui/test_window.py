@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.ui import theme as themes
+from explorer.ui.base import theme as themes
 from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
 

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from explorer.studies.model import (
+from explorer.studies.base.study import (
     Kind,
     Parameter,
     Request,

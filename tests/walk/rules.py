@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Result
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Result
 from tests.studies.checks import assert_sound
 
 _NO_NUMBER = re.compile(r"\b(nan|NaN|None)\b|(?<![\w_])inf\b")

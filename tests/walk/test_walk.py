@@ -14,15 +14,15 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.engine.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.formulas import formula_pictures
 from explorer.figures.read_recipe import recipe_of
-from explorer.studies.model import Kind, default_request, parameter, relevant, with_unit
-from explorer.studies.pages import page_of, preset_request, presets_of
+from explorer.studies.base.help_page import page_of, preset_request, presets_of
+from explorer.studies.base.study import Kind, default_request, parameter, relevant, with_unit
 from explorer.studies.registry import cards, get_study
+from explorer.ui.curves.axes import axis_words
 from explorer.ui.dialogs.export import FORMATS
-from explorer.ui.dialogs.study_page import page_html
-from explorer.ui.panels.axes import axis_words
+from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
 from tests.ui.access import check, controls, tab_chain
 from tests.waiting import time_limit

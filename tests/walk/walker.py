@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from explorer.studies.model import Kind, Parameter, Request, Result, Value
-from explorer.studies.numbers import format_number
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Kind, Parameter, Request, Result, Value
 from explorer.studies.registry import get_study
 from tests.walk import rules
 from tests.walk.asking import THOROUGH

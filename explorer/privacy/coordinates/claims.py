@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.privacy.coordinates import certificates, errors, mean
-from explorer.privacy.coordinates.errors import corollary1_bound
+from explorer.privacy.coordinates.budgets import errors
+from explorer.privacy.coordinates.budgets.errors import corollary1_bound
+from explorer.privacy.coordinates.levels import certificates
+from explorer.privacy.coordinates.reports import mean
+from explorer.privacy.core.bound import Bound, Reference, Role
 
 PAPER = "Aliakbarpour, Chaudhuri, Courtade, Fallah & Jordan 2024 (arXiv 2410.18404 v1)"
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.bounds import BoolArray, FloatArray
 from explorer.privacy.coordinates import checks
+from explorer.privacy.core.bound import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)

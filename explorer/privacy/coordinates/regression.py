@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.bounds import FloatArray
 from explorer.privacy.coordinates import checks
-from explorer.privacy.coordinates.sampling import m_mean
+from explorer.privacy.coordinates.reports.sampling import m_mean
+from explorer.privacy.core.bound import FloatArray
 
 METHODS = ("psd-clip", "trust-region")
 

@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.heatmaps.counts import CellCounts
-from explorer.privacy.heatmaps.measurement import Reader
-from explorer.privacy.heatmaps.morton import all_codes
-from explorer.privacy.noise import discrete_laplace_quantiles, gaussian_sigma
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.heatmaps.pyramid.counts import CellCounts
+from explorer.privacy.heatmaps.pyramid.measurement import Reader
+from explorer.privacy.heatmaps.pyramid.morton import all_codes
+from explorer.privacy.noise.demonstration import discrete_laplace_quantiles, gaussian_sigma
 
 
 def unit_noise_grid(level: int, unit_noise: Reader) -> FloatArray:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.heatmaps.counts import Box, cells_of
-from explorer.privacy.heatmaps.least_squares import LevelCounts
-from explorer.privacy.heatmaps.measurement import Measurement, descend
-from explorer.privacy.heatmaps.schedule import Schedule
-from explorer.privacy.noise import IntArray
+from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule
+from explorer.privacy.heatmaps.pyramid.counts import Box, cells_of
+from explorer.privacy.heatmaps.pyramid.least_squares import LevelCounts
+from explorer.privacy.heatmaps.pyramid.measurement import Measurement, descend
+from explorer.privacy.noise.demonstration import IntArray
 
 RESOLUTION = 1 << 20
 """B unless chosen otherwise: what every user weighs in all."""
@@ -29,7 +29,7 @@ EPSILON_UNIT = Fraction(1, 1 << 40)
 _LIMIT = 1 << 63
 
 Sampler = Callable[[Fraction, int, Any], NDArray[Any]]
-"""(scale, size, bits) → whole numbers: `explorer.privacy.exact_noise.discrete_laplace`."""
+"""(scale, size, bits) → whole numbers: `explorer.privacy.noise.exact.discrete_laplace`."""
 
 
 @dataclass(frozen=True)

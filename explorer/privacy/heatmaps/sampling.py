@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from explorer.privacy.bounds import Bound, Grade, Reference, Role
+from explorer.privacy.core.bound import Bound, Grade, Reference, Role
 
 Scheme = Literal["all", "bottom_k", "poisson"]
 Key = Literal["public", "secret"]

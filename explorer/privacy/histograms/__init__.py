@@ -83,13 +83,6 @@ from explorer.privacy.histograms.sample_complexity import (
     noise_radius,
     printed_samples,
 )
-from explorer.privacy.histograms.tables import (
-    Row,
-    chasing_lower,
-    table1,
-    table1_orders,
-    table2,
-)
 from explorer.privacy.histograms.views import (
     Privacy,
     Randomizer,
@@ -104,6 +97,13 @@ from explorer.privacy.histograms.views import (
     shuffled_view,
     simulates_locally,
     zsum_randomizer,
+)
+from explorer.studies.shuffled_histograms.paper_tables import (
+    Row,
+    chasing_lower,
+    table1,
+    table1_orders,
+    table2,
 )
 
 __all__ = [

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.histograms.protocol import DOMAIN_MAX
 
 UNARY = Reference(
@@ -34,10 +34,10 @@ def _arguments(
     n: ArrayLike, bins: ArrayLike, eps: ArrayLike, beta: ArrayLike
 ) -> tuple[FloatArray, ...]:
     return (
-        domain.integers("n", n, 1, domain.COUNT_MAX),
-        domain.integers("d", bins, 1, DOMAIN_MAX),
-        domain.reals("eps", eps, 0.0, domain.EPSILON_MAX, open_low=True),
-        domain.delta(beta, "beta"),
+        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("d", bins, 1, DOMAIN_MAX),
+        checks.reals("eps", eps, 0.0, checks.EPSILON_MAX, open_low=True),
+        checks.delta(beta, "beta"),
     )
 
 
@@ -76,7 +76,7 @@ def local_rmse(n: ArrayLike, eps: ArrayLike) -> Any:
     """
     users, _, e, _ = _arguments(n, 1, eps, 1.0)
     with np.errstate(over="ignore"):
-        return domain.simple(0.5 / (np.sqrt(users) * np.sinh(e / 4)))
+        return checks.simple(0.5 / (np.sqrt(users) * np.sinh(e / 4)))
 
 
 def central_error(
@@ -117,7 +117,7 @@ def central_rmse(n: ArrayLike, eps: ArrayLike, sensitivity: float = 2.0) -> Any:
     """
     users, _, e, _ = _arguments(n, 1, eps, 1.0)
     rate = e / sensitivity
-    return domain.simple(math.sqrt(2) * np.exp(-rate / 2) / -np.expm1(-rate) / users)
+    return checks.simple(math.sqrt(2) * np.exp(-rate / 2) / -np.expm1(-rate) / users)
 
 
 def stable_error(
@@ -139,6 +139,6 @@ def stable_error(
         δ in [1e-300, 1].
     """
     users, values, e, b = _arguments(n, occupied, eps, beta)
-    small = domain.delta(delta)
+    small = checks.delta(delta)
     counts = 1 + 2 / e * (math.log(2) - np.log(small) + np.log(values) - np.log(b))
     return Bound(counts / users, Role.UPPER, STABLE)

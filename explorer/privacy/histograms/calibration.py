@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
+from explorer.privacy.core import checks
+from explorer.privacy.core.roots import bisect
 from explorer.privacy.histograms.crossings import (
     HUMPS_USERS,
     Query,
@@ -23,7 +24,6 @@ from explorer.privacy.histograms.crossings import (
     excesses,
     gaussian_noise,
 )
-from explorer.privacy.roots import bisect
 
 __all__ = ["CONDITION", "Calibration", "Query", "calibrate", "least_users"]
 
@@ -91,12 +91,12 @@ def calibrate(
     at (1, 1e-6) the exact δ is then about 1e-3 (errata A4).
     """
     kind = Query(query)
-    e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX)
-    target = domain.delta(delta)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    target = checks.delta(delta)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
     e, target, users = np.broadcast_arrays(e, target, users)
     found = calibrated(e.ravel(), target.ravel(), users.ravel(), kind)
-    noise, p, reached = (domain.simple(part.reshape(e.shape)) for part in found[:3])
+    noise, p, reached = (checks.simple(part.reshape(e.shape)) for part in found[:3])
     feasible = found[3].reshape(e.shape)
     return Calibration(noise, p, reached, bool(feasible) if feasible.ndim == 0 else feasible)
 
@@ -120,19 +120,19 @@ def least_users(eps: ArrayLike, delta: ArrayLike, query: Query | str = Query.HIS
     """
     kind = Query(query)
     e, target = np.broadcast_arrays(
-        domain.reals("eps", eps, 0.0, domain.EPSILON_MAX), domain.delta(delta)
+        checks.reals("eps", eps, 0.0, checks.EPSILON_MAX), checks.delta(delta)
     )
     out = np.empty(e.shape)
     for i in np.ndindex(e.shape):
         out[i] = _least_users(float(e[i]), float(target[i]), kind)
-    return domain.simple(out)
+    return checks.simple(out)
 
 
 def _least_users(eps: float, target: float, kind: Query) -> float:
     def half_is_enough(n: float) -> bool:
         return excess(eps, target, n, kind)(0.5) <= 0
 
-    if not half_is_enough(domain.COUNT_MAX):
+    if not half_is_enough(checks.COUNT_MAX):
         return math.inf
     noise = float(gaussian_noise(np.array([eps]), np.array([target]), kind)[0])
     low, high = _fewest_bracket(half_is_enough, 4 * noise)
@@ -162,7 +162,7 @@ def _least_users(eps: float, target: float, kind: Query) -> float:
 def _fewest_bracket(enough: Callable[[float], bool], guess: float) -> tuple[float, float]:
     """Return whole low < high with enough(high) and not enough(low), the latter unless low is 0."""
     factor = 1.01
-    high = float(min(max(math.ceil(guess), 1), domain.COUNT_MAX))
+    high = float(min(max(math.ceil(guess), 1), checks.COUNT_MAX))
     if enough(high):
         while high > 1:
             low = float(math.floor(high / factor))
@@ -171,7 +171,7 @@ def _fewest_bracket(enough: Callable[[float], bool], guess: float) -> tuple[floa
             high, factor = low, factor**3
         return 0.0, high
     while True:
-        low, high = high, min(float(math.ceil(high * factor)), domain.COUNT_MAX)
+        low, high = high, min(float(math.ceil(high * factor)), checks.COUNT_MAX)
         if enough(high):
             return low, high
         factor = factor**3

@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users
 from explorer.privacy.histograms.count_delta import Adjacency, count_delta
 from explorer.privacy.histograms.joint_delta import histogram_delta
@@ -62,9 +62,9 @@ def paper_noise(
     ε in (0, 1] for a count, (0, 2] for a histogram.
     """
     two = Query(query) is Query.HISTOGRAM
-    e = domain.reals("eps", eps, 0.0, 2.0 if two else 1.0, open_low=True)
+    e = checks.reals("eps", eps, 0.0, 2.0 if two else 1.0, open_low=True)
     e, d, users = np.broadcast_arrays(
-        e / 2 if two else e, domain.delta(delta), domain.integers("n", n, 1, domain.COUNT_MAX)
+        e / 2 if two else e, checks.delta(delta), checks.integers("n", n, 1, checks.COUNT_MAX)
     )
     with np.errstate(over="ignore"):
         value = 50 * (math.log(4 if two else 2) - np.log(d)) / e / e

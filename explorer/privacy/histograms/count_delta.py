@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
+from explorer.privacy.core import checks
 from explorer.privacy.histograms.binomial_sums import tail_sum
 
 _LARGE = 300.0
@@ -170,16 +170,16 @@ def count_divergences(
     removed users.
     """
     kind = Adjacency(adjacency)
-    e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    rate = domain.reals("q", q, 0.0, 1.0)
+    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    rate = checks.reals("q", q, 0.0, 1.0)
     e, users, rate = np.broadcast_arrays(e, users, rate)
     out = np.empty((2, *e.shape))
     for i in np.ndindex(e.shape):
         values = float(e[i]), float(users[i]), float(rate[i])
         for k, up in enumerate((True, False)):
             out[(k, *i)] = _divergence(*values, kind, up)
-    return Directions(domain.simple(out[0]), domain.simple(out[1]))
+    return Directions(checks.simple(out[0]), checks.simple(out[1]))
 
 
 def count_delta(
@@ -192,7 +192,7 @@ def count_delta(
     (it has humps of up to 13 % near ½), so a q must be judged by its own δ.
     """
     both = count_divergences(eps, n, q, adjacency)
-    return domain.simple(np.maximum(both.up, both.down))
+    return checks.simple(np.maximum(both.up, both.down))
 
 
 def replace_delta(eps: float, n: float, q: float) -> float:

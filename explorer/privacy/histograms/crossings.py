@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.roots import bisect
 from explorer.privacy.histograms.count_delta import replace_delta
 from explorer.privacy.histograms.joint_delta import joint_deltas
-from explorer.privacy.roots import bisect
 
 _HUMPS = 0.02
 HUMPS_USERS = 1e5

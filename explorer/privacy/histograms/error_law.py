@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.binomial import log_pmf
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.log_binomial import log_pmf
 from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 
 
@@ -37,9 +37,9 @@ class ErrorLaw(NamedTuple):
 
 
 def _arguments(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> tuple[FloatArray, ...]:
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    rate = domain.reals("p", p, 0.0, 1.0)
-    count = domain.integers("s", s, 0, domain.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    rate = checks.reals("p", p, 0.0, 1.0)
+    count = checks.integers("s", s, 0, checks.COUNT_MAX)
     users, rate, count = np.broadcast_arrays(users, rate, count)
     if np.any(count > users):
         worst = int(np.argmax(count > users))
@@ -80,7 +80,7 @@ def error_law(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> ErrorLaw:
     out = np.empty((3, *users.shape))
     for i in np.ndindex(users.shape):
         out[(slice(None), *i)] = _moments(float(users[i]), float(rate[i]), float(count[i]))
-    return ErrorLaw(*(domain.simple(part) for part in out))
+    return ErrorLaw(*(checks.simple(part) for part in out))
 
 
 def _moments(n: float, p: float, s: float) -> tuple[float, float, float]:
@@ -113,12 +113,12 @@ def error_tail(n: ArrayLike, p: ArrayLike, s: ArrayLike, alpha: ArrayLike) -> An
     Balcer & Cheu 2020, Theorem 3.1(ii), whose bound this replaces by the exact probability.
     """
     users, rate, count = _arguments(n, p, s)
-    error = domain.reals("alpha", alpha, 0.0, 2.0)
+    error = checks.reals("alpha", alpha, 0.0, 2.0)
     users, rate, count, error = np.broadcast_arrays(users, rate, count, error)
     out = np.empty(users.shape)
     for i in np.ndindex(users.shape):
         out[i] = _tail(float(users[i]), float(rate[i]), float(count[i]), float(error[i]))
-    return domain.simple(out)
+    return checks.simple(out)
 
 
 def _tail(n: float, p: float, s: float, alpha: float) -> float:
@@ -154,7 +154,7 @@ def output_law(n: int, p: float, s: int) -> tuple[FloatArray, FloatArray]:
     outputs, probabilities : ndarray
         0 first, then y/n − p for y = n+1, …, n+s: never in (0, 1−p], and up to 2 − p (errata B4).
     """
-    domain.integers("n", n, 1, 1e6)
+    checks.integers("n", n, 1, 1e6)
     users, rate, count = (float(x) for x in _arguments(n, p, s))
     y = np.arange(users + 1, users + count + 1)
     noise = y - count

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.binomial import log_pmf, log_pmf_at
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at
 from explorer.privacy.histograms.binomial_sums import panels, reach
 
 _SMALLEST = 745.0
@@ -59,11 +59,11 @@ def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
     Balcer & Cheu 2020, Theorem 3.2(i), which composes two counts to (2ε, 2δ) (errata A1); this is
     the exact worst case of the two bins together.
     """
-    e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    rate = domain.reals("q", q, 0.0, 1.0)
+    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    rate = checks.reals("q", q, 0.0, 1.0)
     e, users, rate = np.broadcast_arrays(e, users, rate)
-    return domain.simple(joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape))
+    return checks.simple(joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape))
 
 
 def joint_delta(eps: float, n: float, q: float) -> float:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 
 IntArray = NDArray[np.int64]
 
@@ -49,8 +49,8 @@ def count_randomizer(bits: ArrayLike, p: float, rng: np.random.Generator) -> Sen
     ----------
     Balcer & Cheu 2020, Figure 1.
     """
-    x = domain.integers("bits", bits, 0, 1).astype(np.int64)
-    rate = float(domain.reals("p", p, 0.0, 1.0))
+    x = checks.integers("bits", bits, 0, 1).astype(np.int64)
+    rate = float(checks.reals("p", p, 0.0, 1.0))
     if x.ndim != 1 or not 1 <= x.size <= MESSAGES_MAX:
         raise ValueError(f"bits: shape {x.shape} is not (n,) with n in [1, {MESSAGES_MAX}]")
     lengths = x + (rng.random(x.size) < rate)
@@ -73,9 +73,9 @@ def histogram_randomizer(values: ArrayLike, d: int, p: float, rng: np.random.Gen
     ----------
     Balcer & Cheu 2020, Figure 2: the counting randomizer on every coordinate of a one-hot vector.
     """
-    bins = int(domain.integers("d", d, 1, MESSAGES_MAX))
-    x = domain.integers("values", values, 0, bins - 1).astype(np.int64)
-    rate = float(domain.reals("p", p, 0.0, 1.0))
+    bins = int(checks.integers("d", d, 1, MESSAGES_MAX))
+    x = checks.integers("values", values, 0, bins - 1).astype(np.int64)
+    rate = float(checks.reals("p", p, 0.0, 1.0))
     if x.ndim != 1 or not 1 <= x.size * bins <= MESSAGES_MAX:
         raise ValueError(
             f"values: {x.shape} users times {bins} bins are not (n,) with n*d in "
@@ -103,8 +103,8 @@ def count_analyzer(messages: ArrayLike, n: int, p: float) -> float:
 
 def histogram_analyzer(messages: ArrayLike, n: int, d: int, p: float) -> FloatArray:
     """Return the estimated frequencies of all bins, shape (d,): `count_analyzer` on each."""
-    bins = int(domain.integers("d", d, 1, MESSAGES_MAX))
-    y = domain.integers("messages", messages, 0, bins - 1).astype(np.int64)
+    bins = int(checks.integers("d", d, 1, MESSAGES_MAX))
+    y = checks.integers("messages", messages, 0, bins - 1).astype(np.int64)
     return estimates(np.bincount(y, minlength=bins), n, p)
 
 
@@ -123,9 +123,9 @@ def estimates(received: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
     ndarray
         0, or a number in [1−p+1/n, 2−p]; not clipped to 1.
     """
-    y = domain.integers("received", received, 0, 2 * domain.COUNT_MAX)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    rate = domain.reals("p", p, 0.0, 1.0)
+    y = checks.integers("received", received, 0, 2 * checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    rate = checks.reals("p", p, 0.0, 1.0)
     # (y − n)/n + (1 − p) rather than y/n − p: both differences are of small numbers.
     return np.asarray(np.where(y <= users, 0.0, (y - users) / users + (1 - rate)))
 
@@ -164,9 +164,9 @@ def simulate_histogram(
     -------
     ndarray, shape (m,) or (draws, m)
     """
-    users = int(domain.integers("n", n, 1, domain.COUNT_MAX))
-    rate = float(domain.reals("p", p, 0.0, 1.0))
-    c = domain.integers("counts", counts, 0, users).astype(np.int64)
+    users = int(checks.integers("n", n, 1, checks.COUNT_MAX))
+    rate = float(checks.reals("p", p, 0.0, 1.0))
+    c = checks.integers("counts", counts, 0, users).astype(np.int64)
     shape: Any = c.shape if draws is None else (int(draws), *c.shape)
     # The missing noise bits are few; drawn themselves they keep 1 − p to its last digit.
     missing = rng.binomial(users, 1 - rate, size=shape)
@@ -180,4 +180,4 @@ def simulate_count(
 ) -> Any:
     """Return estimates with the law of `zsum` for a true count: a float, or an array of draws."""
     out = simulate_histogram(np.array([count]), n, p, rng, draws)[..., 0]
-    return domain.simple(out)
+    return checks.simple(out)

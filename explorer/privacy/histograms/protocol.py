@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 
 PAPER = "Balcer & Cheu 2020"
 DOMAIN_MAX = 1e300
@@ -20,8 +20,8 @@ DOMAIN_MAX = 1e300
 
 
 def _parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    e = domain.reals("eps", eps, 0.0, 1.0, open_low=True)
-    return e, domain.delta(delta)
+    e = checks.reals("eps", eps, 0.0, 1.0, open_low=True)
+    return e, checks.delta(delta)
 
 
 def printed_noise(eps: ArrayLike, delta: ArrayLike) -> Any:
@@ -46,12 +46,12 @@ def printed_noise(eps: ArrayLike, delta: ArrayLike) -> Any:
     e, d = _parameters(eps, delta)
     with np.errstate(over="ignore"):
         # Infinite where it has no double.
-        return domain.simple(50 * np.log(2 / d) / e / e)
+        return checks.simple(50 * np.log(2 / d) / e / e)
 
 
 def printed_least_users(eps: ArrayLike, delta: ArrayLike) -> Any:
     """Return the least whole n ≥ (100/ε²) ln(2/δ), so that p ≥ ½ (Theorem 3.1)."""
-    return domain.simple(np.ceil(2 * np.asarray(printed_noise(eps, delta))))
+    return checks.simple(np.ceil(2 * np.asarray(printed_noise(eps, delta))))
 
 
 def printed_p(eps: ArrayLike, delta: ArrayLike, n: ArrayLike) -> Any:
@@ -63,7 +63,7 @@ def printed_p(eps: ArrayLike, delta: ArrayLike, n: ArrayLike) -> Any:
         Outside the domains of `printed_noise`, or if n is below (100/ε²) ln(2/δ), where the paper
         promises nothing (p would be below ½).
     """
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
     noise, users = np.broadcast_arrays(np.asarray(printed_noise(eps, delta)), users)
     short = users < 2 * noise
     if np.any(short):
@@ -72,7 +72,7 @@ def printed_p(eps: ArrayLike, delta: ArrayLike, n: ArrayLike) -> Any:
             f"n: {users.flat[i]:g} users are fewer than (100/eps²) ln(2/delta) = "
             f"{2 * noise.flat[i]:.6g}; n must be in [{np.ceil(2 * noise.flat[i]):.15g}, 1e+12]"
         )
-    return domain.simple(1 - noise / users)
+    return checks.simple(1 - noise / users)
 
 
 def histogram_parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[Any, Any]:
@@ -89,9 +89,9 @@ def histogram_parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[Any, Any]:
     ----------
     Balcer & Cheu 2020, Theorem 3.2(i); errata A1: noise 200 ln(4/δ)/ε².
     """
-    e = domain.reals("eps", eps, 0.0, 2.0, open_low=True)
-    d = domain.reals("delta", delta, 2 * domain.DELTA_MIN, 1.0)
-    return domain.simple(e / 2), domain.simple(d / 2)
+    e = checks.reals("eps", eps, 0.0, 2.0, open_low=True)
+    d = checks.reals("delta", delta, 2 * checks.DELTA_MIN, 1.0)
+    return checks.simple(e / 2), checks.simple(d / 2)
 
 
 def printed_error(eps: ArrayLike, delta: ArrayLike, n: ArrayLike, beta: ArrayLike) -> Bound:
@@ -113,7 +113,7 @@ def printed_error(eps: ArrayLike, delta: ArrayLike, n: ArrayLike, beta: ArrayLik
     """
     p = np.asarray(printed_p(eps, delta, n))
     e, d = _parameters(eps, delta)
-    b = domain.delta(beta, "beta")
+    b = checks.delta(beta, "beta")
     spread = np.sqrt(200 * np.log(2 / d) * np.log(2 / b)) / (e * np.asarray(n, dtype=float))
     return _bound(1 - p + spread, p, n, b, "Theorem 3.1(ii)", "as printed")
 
@@ -134,9 +134,9 @@ def error_bound(n: ArrayLike, p: ArrayLike, beta: ArrayLike) -> Bound:
     ----------
     Balcer & Cheu 2020, proof of Theorem 3.1(ii); errata B2 and B3.
     """
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    rate = domain.reals("p", p, 0.5, 1.0)
-    b = domain.delta(beta, "beta")
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    rate = checks.reals("p", p, 0.5, 1.0)
+    b = checks.delta(beta, "beta")
     value = 1 - rate + 2 * np.sqrt(rate * (1 - rate) * np.log(2 / b) / users)
     return _bound(value, rate, users, b, "Theorem 3.1(ii), proof", "without the dropped √p")
 
@@ -173,11 +173,11 @@ def printed_simultaneous_error(
 
 
 def _share(n: ArrayLike, beta: ArrayLike, occupied: ArrayLike | None) -> FloatArray:
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    b = domain.delta(beta, "beta")
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    b = checks.delta(beta, "beta")
     if occupied is not None:
-        users = np.minimum(users, domain.integers("occupied", occupied, 1, domain.COUNT_MAX))
-    return np.maximum(b / users, domain.DELTA_MIN)
+        users = np.minimum(users, checks.integers("occupied", occupied, 1, checks.COUNT_MAX))
+    return np.maximum(b / users, checks.DELTA_MIN)
 
 
 def _bound(
@@ -194,8 +194,8 @@ def count_messages(p: ArrayLike, frequency: ArrayLike = 1.0) -> Any:
 
     At most 2 are sent, of one bit each (Theorem 3.1(iv)).
     """
-    rate = domain.reals("p", p, 0.0, 1.0)
-    return domain.simple(rate + domain.reals("frequency", frequency, 0.0, 1.0))
+    rate = checks.reals("p", p, 0.0, 1.0)
+    return checks.simple(rate + checks.reals("frequency", frequency, 0.0, 1.0))
 
 
 def histogram_messages(p: ArrayLike, d: ArrayLike) -> Any:
@@ -212,5 +212,5 @@ def histogram_messages(p: ArrayLike, d: ArrayLike) -> Any:
     ----------
     Balcer & Cheu 2020, Theorem 3.2(iv); errata B5: everyone pays the O(d).
     """
-    rate = domain.reals("p", p, 0.0, 1.0)
-    return domain.simple(1 + domain.integers("d", d, 1, DOMAIN_MAX) * rate)
+    rate = checks.reals("p", p, 0.0, 1.0)
+    return checks.simple(1 + checks.integers("d", d, 1, DOMAIN_MAX) * rate)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy import domain
+from explorer.privacy.core import checks
 from explorer.privacy.histograms.mechanism import simulate_histogram
 
 IntArray = NDArray[np.int64]
@@ -38,7 +38,7 @@ def identify_support(
     ----------
     Balcer & Cheu 2020, Definition 3.3 and Claim 3.4.
     """
-    threshold = float(domain.reals("t", t, 0.0, domain.COUNT_MAX))
+    threshold = float(checks.reals("t", t, 0.0, checks.COUNT_MAX))
     if not values:
         raise ValueError("values: no user; at least one is needed")
     n = len(values)
@@ -52,7 +52,7 @@ def draw_support_samples(
     support: Sequence[Hashable], n: int, rng: np.random.Generator
 ) -> list[Hashable]:
     """Return n independent uniform draws from a support."""
-    picks = rng.integers(len(support), size=int(domain.integers("n", n, 1, 1e8)))
+    picks = rng.integers(len(support), size=int(checks.integers("n", n, 1, 1e8)))
     return [support[i] for i in picks.tolist()]
 
 
@@ -74,13 +74,13 @@ class PointerChasing(NamedTuple):
 
 def pointer_chasing(length: int, rng: np.random.Generator) -> PointerChasing:
     """Return a random instance with permutations of ℓ in [1, 1e6] numbers."""
-    size = int(domain.integers("length", length, 1, LABELS_MAX))
+    size = int(checks.integers("length", length, 1, LABELS_MAX))
     return PointerChasing(rng.permutation(size), rng.permutation(size))
 
 
 def chase(a: IntArray, b: IntArray, k: int) -> int:
     """Return the k-th number of a₀, b[a₀], a[b[a₀]], … (k from 1, numbers from 0)."""
-    steps = int(domain.integers("k", k, 1, 1e7))
+    steps = int(checks.integers("k", k, 1, 1e7))
     at = 0
     for i in range(steps):
         at = int((a if i % 2 == 0 else b)[at])
@@ -130,8 +130,8 @@ def pointer_jumping(s: int, h: int, rng: np.random.Generator) -> PointerJumping:
     ValueError
         If s or h is below 1, or the tree has more than a million labels.
     """
-    children = int(domain.integers("s", s, 1, LABELS_MAX))
-    height = int(domain.integers("h", h, 1, LABELS_MAX))
+    children = int(checks.integers("s", s, 1, LABELS_MAX))
+    height = int(checks.integers("h", h, 1, LABELS_MAX))
     total, width = 0, 1
     for _ in range(height):
         total, width = total + width, width * children

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.binomial import stirling_error
+from explorer.privacy.core import checks
+from explorer.privacy.core.log_binomial import stirling_error
 from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users
 from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
@@ -64,9 +64,9 @@ def missing_probability(n: float, h: float, k: float) -> float:
     The counts are independent Poisson variables given their sum; the law of the sum of those that
     are at least k comes from one Fourier transform around its mean.
     """
-    samples = float(domain.integers("n", n, 0, SAMPLES_MAX))
-    values = float(domain.integers("h", h, 1, SUPPORT_MAX))
-    wanted = float(domain.integers("k", k, 1, SAMPLES_MAX))
+    samples = float(checks.integers("n", n, 0, SAMPLES_MAX))
+    values = float(checks.integers("h", h, 1, SUPPORT_MAX))
+    wanted = float(checks.integers("k", k, 1, SAMPLES_MAX))
     return _missing(samples, values, wanted)
 
 
@@ -111,9 +111,9 @@ def least_samples(h: float, k: float, failure: float = FAILURE) -> float:
     ----------
     Balcer & Cheu 2020, Claim 3.4's coupon collector; errata A3: O(kh log h) is loose.
     """
-    values = float(domain.integers("h", h, 1, SUPPORT_MAX))
-    wanted = float(domain.integers("k", k, 1, SAMPLES_MAX))
-    allowed = float(domain.reals("failure", failure, 1e-9, 1 - 1e-9))
+    values = float(checks.integers("h", h, 1, SUPPORT_MAX))
+    wanted = float(checks.integers("k", k, 1, SAMPLES_MAX))
+    allowed = float(checks.reals("failure", failure, 1e-9, 1 - 1e-9))
     low, high = values * wanted - 1, values * wanted
     step = max(1.0, math.floor(math.sqrt(high)))
     while high <= SAMPLES_MAX and _missing(high, values, wanted) > allowed:
@@ -145,9 +145,9 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     ----------
     Balcer & Cheu 2020, Claim 3.4; errata A2, A3.
     """
-    e = domain.reals("eps", eps, 0.0, 1.0, open_low=True)
-    d = domain.delta(delta)
-    values = domain.integers("h", h, 1, SUPPORT_MAX)
+    e = checks.reals("eps", eps, 0.0, 1.0, open_low=True)
+    d = checks.delta(delta)
+    values = checks.integers("h", h, 1, SUPPORT_MAX)
     e, d, values = np.broadcast_arrays(e, d, values)
     out = np.empty((2, *e.shape))
     for i in np.ndindex(e.shape):
@@ -163,7 +163,7 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
             continue
         n = max(least_samples(float(values[i]), 2 * t + 1), printed_least_users(e[i], d[i]))
         out[(slice(None), *i)] = n, t
-    return Samples(domain.simple(out[0]), domain.simple(out[1]))
+    return Samples(checks.simple(out[0]), checks.simple(out[1]))
 
 
 def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
@@ -178,14 +178,14 @@ def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
     beta : array of float
         In [1e-300, 1].
     """
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    rate = domain.reals("q", q, 0.0, 1.0)
-    allowed = domain.delta(beta, "beta")
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    rate = checks.reals("q", q, 0.0, 1.0)
+    allowed = checks.delta(beta, "beta")
     users, rate, allowed = np.broadcast_arrays(users, rate, allowed)
     out = np.empty(users.shape)
     for i in np.ndindex(users.shape):
         out[i] = _radius(float(users[i]), float(rate[i]), float(allowed[i]))
-    return domain.simple(out)
+    return checks.simple(out)
 
 
 def _radius(n: float, q: float, beta: float) -> float:
@@ -245,14 +245,14 @@ def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
         found in steps of 0.2 %, close above it beyond; t is the noise plus the exact radius
         of the binomial at β = 1/(200h).
     """
-    e = domain.reals("eps", eps, 0.0, domain.EPSILON_MAX)
-    d = domain.delta(delta)
-    values = domain.integers("h", h, 1, SUPPORT_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    d = checks.delta(delta)
+    values = checks.integers("h", h, 1, SUPPORT_MAX)
     e, d, values = np.broadcast_arrays(e, d, values)
     out = np.empty((2, *e.shape))
     for i in np.ndindex(e.shape):
         out[(slice(None), *i)] = _exact_samples(float(e[i]), float(d[i]), float(values[i]))
-    return Samples(domain.simple(out[0]), domain.simple(out[1]))
+    return Samples(checks.simple(out[0]), checks.simple(out[1]))
 
 
 def calibrated_error(eps: float, delta: float, n: float, h: float) -> tuple[float, float]:
@@ -270,10 +270,10 @@ def _exact_samples(eps: float, delta: float, h: float) -> tuple[float, float]:
     n = max(float(least_users(eps, delta, Query.HISTOGRAM)), h)
     t = math.inf
     # Far more users than needed give the least t there is; its n is a start nearer the end.
-    if n < domain.COUNT_MAX:
-        t, _ = calibrated_error(eps, delta, domain.COUNT_MAX, h)
+    if n < checks.COUNT_MAX:
+        t, _ = calibrated_error(eps, delta, checks.COUNT_MAX, h)
         n = max(n, least_samples(h, 2 * t + 1))
-    while n < domain.COUNT_MAX:
+    while n < checks.COUNT_MAX:
         t, _ = calibrated_error(eps, delta, n, h)
         needed = least_samples(h, 2 * t + 1)
         if needed <= n:

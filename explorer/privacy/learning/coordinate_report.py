@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import BoolArray, FloatArray
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
@@ -103,7 +103,7 @@ def coordinate_report(d: int, eps0: float, radius: float) -> CoordinateReport:
     Remark 1 of Girgis, Data & Diggavi.
     """
     return CoordinateReport(
-        int(domain.integers("d", d, 1, 1e6)),
-        float(domain.reals("eps0", eps0, 1e-6, 30.0)),
-        float(domain.reals("radius", radius, 0.0, math.inf, open_low=True)),
+        int(checks.integers("d", d, 1, 1e6)),
+        float(checks.reals("eps0", eps0, 1e-6, 30.0)),
+        float(checks.reals("radius", radius, 0.0, math.inf, open_low=True)),
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp import (
     clone_epsilon,
     convergence_bound,
     upper_epsilon,
 )
+from explorer.privacy.shuffling.clones import Clones
 
 _PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = Reference(_PAPER, "Theorem 3 (7)", "min with T·εₛ per order and in all; errata A4, A6")
@@ -32,8 +32,8 @@ def rounds_of(epochs: ArrayLike, n: ArrayLike, k: ArrayLike) -> FloatArray:
     n, k : array of float
         1 ≤ k ≤ n.
     """
-    passes = domain.reals("epochs", epochs, 0.0, domain.ROUNDS_MAX, open_low=True)
-    sampled, clients = domain.population(k, n)
+    passes = checks.reals("epochs", epochs, 0.0, checks.ROUNDS_MAX, open_low=True)
+    sampled, clients = checks.population(k, n)
     # Whole numbers below 2^53 divide exactly here: no round is lost or added by rounding.
     return np.asarray(-np.floor_divide(-(passes * clients), sampled))
 
@@ -87,8 +87,8 @@ def excess_risk(
 
 def excess_risk_exact(D: ArrayLike, second_moment: ArrayLike, T: ArrayLike) -> Bound:
     """Return 2DG(2 + ln T)/√T for a G² that is known, as from `training.moment`."""
-    diameter = domain.reals("D", D, 0.0, np.inf, open_low=True)
-    square = domain.reals("second_moment", second_moment, 0.0, np.inf, open_low=True)
-    rounds = domain.rounds(T)
+    diameter = checks.reals("D", D, 0.0, np.inf, open_low=True)
+    square = checks.reals("second_moment", second_moment, 0.0, np.inf, open_low=True)
+    rounds = checks.rounds(T)
     value = 2 * diameter * np.sqrt(square) * (2 + np.log(rounds)) / np.sqrt(rounds)
     return Bound(np.asarray(value), Role.UPPER, CONVERGENCE_EXACT)

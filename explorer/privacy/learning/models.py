@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.coordinates.channel import gamma_ratio
+from explorer.privacy.coordinates.reports.channel import gamma_ratio
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 
 _Proposal = Callable[[int, np.random.Generator], FloatArray]
 
@@ -173,9 +173,9 @@ def priv_unit(d: int, eps0: float, radius: float, *, best_cap: bool = True) -> P
     Duchi, Jordan & Wainwright 2013 (cited at Figure 5 (b) of Girgis, Data & Diggavi); Bhowmick,
     Duchi, Freudiger, Kapoor & Rogers 2018, PrivUnit₂ (cited in Remark 1, with E‖R−x‖² ≤ 14r²dA).
     """
-    size = int(domain.integers("d", d, 2, 1e6))
-    level = float(domain.reals("eps0", eps0, 1e-6, 30.0))
-    length = float(domain.reals("radius", radius, 0.0, math.inf, open_low=True))
+    size = int(checks.integers("d", d, 2, 1e6))
+    level = float(checks.reals("eps0", eps0, 1e-6, 30.0))
+    length = float(checks.reals("radius", radius, 0.0, math.inf, open_low=True))
     threshold = _best_threshold(size, level) if best_cap else 0.0
     share = _cap(size, threshold)
     odds = math.expm1(level) * share

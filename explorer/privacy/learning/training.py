@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.learning.coordinate_report import CoordinateReport, coordinate_report
 from explorer.privacy.learning.models import Gradients, IntArray, Model
 from explorer.privacy.learning.priv_unit import PrivUnit, priv_unit
@@ -156,7 +156,7 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
     early: errata B6; θ after T steps is returned here).
     """
     clients = samples.row.size
-    domain.population(plan.sampled, clients)
+    checks.population(plan.sampled, clients)
     rng = copy.deepcopy(state.generator)
     theta = state.theta
     for t in range(state.rounds + 1, state.rounds + rounds + 1):

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.amplification import (
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import BoolArray, FloatArray, Role
+from explorer.privacy.core.composition import kov_epsilon, kov_exact_epsilon
+from explorer.privacy.core.divergences import Conversion, epsilon_from_rdp, orders_up_to
+from explorer.privacy.core.subsampling import subsampled_epsilon
+from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp_table
+from explorer.privacy.shuffle_rdp.upper import capped_rdp_table, pure_epsilon, upper_rdp_table
+from explorer.privacy.shuffling.clones import (
     Clones,
     clones_closed_form,
     clones_condition,
     shuffled_epsilon,
 )
-from explorer.privacy.bounds import BoolArray, FloatArray, Role
-from explorer.privacy.composition import kov_epsilon, kov_exact_epsilon
-from explorer.privacy.divergences import Conversion, epsilon_from_rdp, orders_up_to
-from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp_table
-from explorer.privacy.shuffle_rdp.upper import capped_rdp_table, pure_epsilon, upper_rdp_table
-from explorer.privacy.subsampling import subsampled_epsilon
 
 
 def upper_epsilon(
@@ -56,7 +56,7 @@ def upper_epsilon(
     found = epsilon_from_rdp(table, orders_up_to(lam_max), T, delta, clip=clip)
     if not capped:
         return found
-    cap = domain.rounds(T) * np.asarray(pure_epsilon(eps0, k, n))
+    cap = checks.rounds(T) * np.asarray(pure_epsilon(eps0, k, n))
     return found._replace(epsilon=np.minimum(found.epsilon, cap))
 
 
@@ -100,9 +100,9 @@ def round_delta(
 
     Where fδ ≥ Tγ a record is hardly ever sampled and the trivial (0, 1) statement will do.
     """
-    sampled, clients = domain.population(k, n)
-    value = share * domain.delta(delta) * clients / (domain.rounds(T) * sampled)
-    return np.asarray(np.clip(value, domain.DELTA_MIN, 1.0))
+    sampled, clients = checks.population(k, n)
+    value = share * checks.delta(delta) * clients / (checks.rounds(T) * sampled)
+    return np.asarray(np.clip(value, checks.DELTA_MIN, 1.0))
 
 
 def pipeline_holds(
@@ -137,12 +137,12 @@ def pipeline_epsilon(
     Feldman, McMillan & Talwar 2021; Ullman 2017; Kairouz, Oh & Viswanath 2015, Theorem 3.4.
     """
     how = Shuffling(shuffle)
-    f = float(domain.reals("f", share, 0.0, 1.0))
-    e = domain.epsilon0(eps0)
-    sampled, clients = domain.population(k, n)
-    rounds, d = domain.rounds(T), domain.delta(delta)
+    f = float(checks.reals("f", share, 0.0, 1.0))
+    e = checks.epsilon0(eps0)
+    sampled, clients = checks.population(k, n)
+    rounds, d = checks.rounds(T), checks.delta(delta)
     e, sampled, clients, rounds, d = np.broadcast_arrays(e, sampled, clients, rounds, d)
-    slack = np.maximum((1 - f) * d, domain.DELTA_MIN)
+    slack = np.maximum((1 - f) * d, checks.DELTA_MIN)
     per_round = round_delta(sampled, clients, rounds, d, f)
     if how is Shuffling.NONE:
         local, slack = e, d

@@ -9,14 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.amplification import (
-    Clones,
-    clones_closed_form,
-    clones_condition,
-    shuffled_epsilon,
-)
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.privacy.composition import kov_epsilon, kov_exact_epsilon
+from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.privacy.core.composition import kov_epsilon, kov_exact_epsilon
+from explorer.privacy.core.subsampling import subsampled_epsilon
 from explorer.privacy.shuffle_rdp.accountant import (
     Shuffling,
     lower_rdp_epsilon,
@@ -28,7 +23,12 @@ from explorer.privacy.shuffle_rdp.convergence import convergence_bound
 from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp
 from explorer.privacy.shuffle_rdp.one_round import randomised_response_round_epsilon
 from explorer.privacy.shuffle_rdp.upper import upper_rdp
-from explorer.privacy.subsampling import subsampled_epsilon
+from explorer.privacy.shuffling.clones import (
+    Clones,
+    clones_closed_form,
+    clones_condition,
+    shuffled_epsilon,
+)
 
 PAPER = "Girgis, Data & Diggavi, Rényi DP of the subsampled shuffle model"
 CLONES_2021 = "Feldman, McMillan & Talwar 2021"

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray, Role
-from explorer.privacy.loss_sums import LossSums, listed, two_losses
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.loss_sums import LossSums, listed, two_losses
 from explorer.privacy.shuffle_rdp.lattice import Lattice
 from explorer.privacy.shuffle_rdp.line import Line, Tilt
 from explorer.privacy.shuffle_rdp.losses import RoundLoss

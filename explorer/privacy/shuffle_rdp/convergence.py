@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
+from explorer.privacy.core import checks
 
 
 def gradient_second_moment(
@@ -35,16 +35,16 @@ def gradient_second_moment(
     """
     if p not in (1, 2, np.inf):
         raise ValueError(f"p: {p!r} is not one of 1, 2, inf")
-    lipschitz = domain.reals("L", L, 0.0, np.inf, open_low=True)
-    size = domain.integers("d", d, 1, 1e12)
-    e = domain.reals("eps0", eps0, 0.0, domain.EPSILON_MAX, open_low=True)
-    sampled = domain.integers("k", k, 1, domain.COUNT_MAX)
+    lipschitz = checks.reals("L", L, 0.0, np.inf, open_low=True)
+    size = checks.integers("d", d, 1, 1e12)
+    e = checks.reals("eps0", eps0, 0.0, checks.EPSILON_MAX, open_low=True)
+    sampled = checks.integers("k", k, 1, checks.COUNT_MAX)
     widest = size if p == np.inf else np.ones(size.shape)
     factor = {1: size, 2: 14 * size, np.inf: size**2}[p] / sampled
     with np.errstate(over="ignore", divide="ignore"):
         # Infinite where it has no double.
         moment = np.maximum(widest, 1.0) * lipschitz**2 + factor * (lipschitz / np.tanh(e / 2)) ** 2
-    return domain.simple(moment)
+    return checks.simple(moment)
 
 
 def convergence_bound(
@@ -71,9 +71,9 @@ def convergence_bound(
     ----------
     Girgis, Data & Diggavi, (36); Theorem 3 prints O(·) (errata B6).
     """
-    diameter = domain.reals("D", D, 0.0, np.inf, open_low=True)
-    rounds = domain.rounds(T)
+    diameter = checks.reals("D", D, 0.0, np.inf, open_low=True)
+    rounds = checks.rounds(T)
     moment = np.asarray(gradient_second_moment(p, L, d, eps0, k))
     with np.errstate(over="ignore"):
         bound = 2 * diameter * np.sqrt(moment) * (2 + np.log(rounds)) / np.sqrt(rounds)
-    return domain.simple(bound)
+    return checks.simple(bound)

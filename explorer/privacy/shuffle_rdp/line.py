@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.roots import certified_root
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.roots import certified_root
 from explorer.privacy.shuffle_rdp.losses import RoundLoss
 
 _UNIT = 2.0**-53

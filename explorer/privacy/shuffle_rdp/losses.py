@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.amplification import Clones
-from explorer.privacy.binomial import log_half_pmf, log_pmf
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.log_binomial import log_half_pmf, log_pmf
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
+from explorer.privacy.shuffling.clones import Clones
 
 _ROWS, _COLUMNS = 3.0, 200.0
 """Of very many clones so many numbers are listed on a deviation, and twice so many of U."""

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.binomial import log_pmf, log_pmf_at, log_pmf_run, logistic_log_p
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.divergences import orders_up_to, softplus
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.divergences import orders_up_to, softplus
+from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at, log_pmf_run, logistic_log_p
 from explorer.privacy.shuffle_rdp.upper import pick_orders
 
 _NODES = 1e6
@@ -188,7 +188,7 @@ def lower_rdp_table(
     Girgis, Data & Diggavi, Theorem 2; errata A1, A2, A5.
     """
     orders = orders_up_to(lam_max)
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     e, sampled, clients = np.broadcast_arrays(e, sampled, clients)
     which = Direction(direction)
     out = np.zeros((*e.shape, orders.size))
@@ -226,8 +226,8 @@ def randomised_response_delta(
     ``QP`` is E_P[(1+γX − e^ε)_+], ``PQ`` is E_P[(1 − e^ε(1+γX))_+]. No (ε, δ) statement about all
     ε₀-LDP randomisers can have a smaller δ at ε. Counts further out than e^−60 are left out.
     """
-    eps = domain.reals("eps", epsilon, 0.0, domain.EPSILON_MAX)
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     eps, e, sampled, clients = np.broadcast_arrays(eps, e, sampled, clients)
     which = Direction(direction)
     out = np.zeros(eps.shape)
@@ -254,4 +254,4 @@ def randomised_response_delta(
             )
         # A sum of probabilities may round to a little more than 1.
         out[index] = min(max(forward, backward), 1.0)
-    return domain.simple(out)
+    return checks.simple(out)

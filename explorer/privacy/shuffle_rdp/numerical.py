@@ -15,17 +15,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.amplification import Clones, shuffled_delta, shuffled_epsilon
-from explorer.privacy.bounds import Bound, Grade, Reference, Role
-from explorer.privacy.clone_pair import log_clone_probability
-from explorer.privacy.composition import kov_exact_epsilon
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import Bound, Grade, Reference, Role
+from explorer.privacy.core.composition import kov_exact_epsilon
 from explorer.privacy.shuffle_rdp.accountant import Shuffling, pipeline_epsilon, upper_epsilon
 from explorer.privacy.shuffle_rdp.composed import Certified, Composition
 from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
 from explorer.privacy.shuffle_rdp.lower import Direction
 from explorer.privacy.shuffle_rdp.one_round import RandomisedResponseRound
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
+from explorer.privacy.shuffling.clone_pair import log_clone_probability
+from explorer.privacy.shuffling.clones import Clones, shuffled_delta, shuffled_epsilon
 
 _EPS0_MIN, _EPS0_MAX = 1e-12, 100.0
 """Where rounds are composed: below, losses lose their digits; above, there are no clones."""
@@ -219,7 +219,7 @@ class CloneRounds:
         eps0, k, n = self._round
         if delta * n >= k:
             return 0.0
-        whole = max(delta * n / k * (1 - _LAST_DIGIT), domain.DELTA_MIN)
+        whole = max(delta * n / k * (1 - _LAST_DIGIT), checks.DELTA_MIN)
         inner = float(shuffled_epsilon(eps0, k, whole, self._variant))
         gamma = k / n
         value = math.log1p(gamma * math.expm1(inner)) if inner < 700 else self._pure
@@ -320,8 +320,8 @@ def _composed(
     """Evaluate at broadcast points, δ(0) if no δ is given."""
     eps0, k, n, T = rounds
     arrays = np.broadcast_arrays(
-        domain.epsilon0(eps0), *domain.population(k, n), domain.rounds(T),
-        1.0 if delta is None else domain.delta(delta),
+        checks.epsilon0(eps0), *checks.population(k, n), checks.rounds(T),
+        1.0 if delta is None else checks.delta(delta),
     )  # fmt: skip
     flat = np.stack([a.ravel() for a in arrays])
     value, loose = np.zeros(flat.shape[1]), np.zeros(flat.shape[1], dtype=bool)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 
 _LARGEST = 700.0
@@ -118,8 +118,8 @@ def randomised_response_round_epsilon(
     ----------
     Girgis, Data & Diggavi, the pair of Theorem 2; errata A1, A2.
     """
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
-    e, sampled, clients, d = np.broadcast_arrays(e, sampled, clients, domain.delta(delta))
+    e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
+    e, sampled, clients, d = np.broadcast_arrays(e, sampled, clients, checks.delta(delta))
     out = np.zeros(e.shape)
     flat = np.stack([e.ravel(), sampled.ravel(), clients.ravel()])
     rounds, which = np.unique(flat, axis=1, return_inverse=True)
@@ -128,4 +128,4 @@ def randomised_response_round_epsilon(
             some = np.flatnonzero(which.ravel() == index)
             found = RandomisedResponseRound(float(local), float(size), float(all_))
             out.flat[some] = found.epsilon(d.ravel()[some])
-    return domain.simple(out)
+    return checks.simple(out)

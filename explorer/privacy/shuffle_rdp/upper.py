@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.divergences import orders_up_to, softplus
-from explorer.privacy.subsampling import pure_dp_renyi, subsampled_epsilon
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.divergences import orders_up_to, softplus
+from explorer.privacy.core.subsampling import pure_dp_renyi, subsampled_epsilon
 
 _BLOCK = 32
 _CACHED_ORDERS = 1024
@@ -33,7 +33,7 @@ def log_two_sinh(x: FloatArray) -> FloatArray:
 def effective_clones(eps0: ArrayLike, k: ArrayLike) -> Any:
     """Return k̄ = ⌊(k−1)/(2e^ε₀)⌋ + 1, rounded down where the floor is within rounding (B3)."""
     x = (np.asarray(k, float) - 1) * 0.5 * np.exp(-np.asarray(eps0, float))
-    return domain.simple(np.floor(x * (1 - 2.0**-50)) + 1)
+    return checks.simple(np.floor(x * (1 - 2.0**-50)) + 1)
 
 
 def _log_weights(eps0: FloatArray, k: FloatArray, n: FloatArray, top: int) -> FloatArray:
@@ -170,7 +170,7 @@ def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -
     e^{−(k−1)/(8e^ε₀)}], ε(λ) = ln(1+e^S)/(λ−1).
     """
     orders = orders_up_to(lam_max)
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     e, sampled, clients = np.broadcast_arrays(e, sampled, clients)
     shape = e.shape
     # At ε₀ = 0 every weight is 0 and so is the bound; any other ε₀ stands in for the logarithms.
@@ -188,13 +188,13 @@ def upper_rdp(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> An
 
 def pick_orders(table: Any, lam: ArrayLike, *parameters: ArrayLike) -> Any:
     """Evaluate a table over orders at broadcast orders and parameters."""
-    order = domain.integers("lam", lam, 2, domain.ORDER_MAX)
+    order = checks.integers("lam", lam, 2, checks.ORDER_MAX)
     arrays = np.broadcast_arrays(*(np.asarray(p, float) for p in parameters))
     rows = table(*arrays, int(order.max()))
     shape = np.broadcast_shapes(order.shape, arrays[0].shape)
     index = np.broadcast_to(order, shape).astype(int)[..., None] - 2
     rows = np.broadcast_to(rows, (*shape, rows.shape[-1]))
-    return domain.simple(np.take_along_axis(rows, index, axis=-1)[..., 0])
+    return checks.simple(np.take_along_axis(rows, index, axis=-1)[..., 0])
 
 
 def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
@@ -202,8 +202,8 @@ def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
 
     Arguments broadcast together; it may be infinite where no double holds it.
     """
-    order = domain.integers("lam", lam, 2, domain.ORDER_MAX)
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    order = checks.integers("lam", lam, 2, checks.ORDER_MAX)
+    e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     with np.errstate(divide="ignore", over="ignore"):
         log_x = np.log(sampled / clients) + log_two_sinh(e)
         log_lam_x = np.log(order) + log_x
@@ -222,7 +222,7 @@ def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
         far = first + np.log1p(-np.exp(second - first))
         log_value = np.where(small, np.log(series), far)
         value = np.exp(log_value - (sampled - 1) * np.exp(-e) / 8)
-    return domain.simple(value)
+    return checks.simple(value)
 
 
 def renyi_cap_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:
@@ -238,7 +238,7 @@ def renyi_cap_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -
 
 def pure_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
     """Return ε_s = ln(1+γ(e^ε₀−1)), the pure ε of one round; T·ε_s caps the composition."""
-    e, (sampled, clients) = domain.epsilon0(eps0), domain.population(k, n)
+    e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     return subsampled_epsilon(e, sampled / clients)
 
 

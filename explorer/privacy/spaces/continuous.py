@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces.base import MetricSpace, inside, weights
-from explorer.privacy.transport import line_emd
+from explorer.privacy.transport.grid import line_emd
 
 EARTH_HALF_CIRCUMFERENCE_MILES = 12_450.7
 """At the equator: the diameter of the surface of the Earth. The paper's 12,930 is inconsistent."""

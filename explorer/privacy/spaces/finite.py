@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces.base import IntArray, MetricSpace, indices, weights
-from explorer.privacy.transport import grid_emd
+from explorer.privacy.transport.grid import grid_emd
 
 POINTS_MAX = 5000
 """Largest number of items whose distances are kept or asked for as a matrix."""

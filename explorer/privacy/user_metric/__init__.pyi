@@ -91,37 +91,37 @@ from explorer.privacy.user_metric.gaussian import (
 from explorer.privacy.user_metric.gaussian import (
     priv_emd_gaussian as priv_emd_gaussian,
 )
-from explorer.privacy.user_metric.group_calibration import (
+from explorer.privacy.user_metric.hops.group_calibration import (
     group_alpha as group_alpha,
 )
-from explorer.privacy.user_metric.group_calibration import (
+from explorer.privacy.user_metric.hops.group_calibration import (
     group_alpha0 as group_alpha0,
 )
-from explorer.privacy.user_metric.group_calibration import (
+from explorer.privacy.user_metric.hops.group_calibration import (
     group_alpha0_at as group_alpha0_at,
 )
-from explorer.privacy.user_metric.group_calibration import (
+from explorer.privacy.user_metric.hops.group_calibration import (
     group_alpha0_estimate as group_alpha0_estimate,
 )
-from explorer.privacy.user_metric.group_calibration import (
+from explorer.privacy.user_metric.hops.group_calibration import (
     group_alpha_estimate as group_alpha_estimate,
 )
-from explorer.privacy.user_metric.group_calibration import (
+from explorer.privacy.user_metric.hops.group_calibration import (
     least_group_delta as least_group_delta,
 )
-from explorer.privacy.user_metric.group_hops import (
+from explorer.privacy.user_metric.hops.group_hops import (
     Certified as Certified,
 )
-from explorer.privacy.user_metric.group_hops import (
+from explorer.privacy.user_metric.hops.group_hops import (
     group_delta as group_delta,
 )
-from explorer.privacy.user_metric.group_hops import (
+from explorer.privacy.user_metric.hops.group_hops import (
     group_delta_certified as group_delta_certified,
 )
-from explorer.privacy.user_metric.hops import (
+from explorer.privacy.user_metric.hops.one_hop import (
     hop_delta as hop_delta,
 )
-from explorer.privacy.user_metric.hops import (
+from explorer.privacy.user_metric.hops.one_hop import (
     hop_epsilon as hop_epsilon,
 )
 from explorer.privacy.user_metric.itemwise import (
@@ -181,18 +181,6 @@ from explorer.privacy.user_metric.linear import (
 from explorer.privacy.user_metric.linear import (
     priv_emd_linear as priv_emd_linear,
 )
-from explorer.privacy.user_metric.printed_forms import (
-    ClosedForm as ClosedForm,
-)
-from explorer.privacy.user_metric.printed_forms import (
-    closed_form as closed_form,
-)
-from explorer.privacy.user_metric.printed_forms import (
-    closed_form_achieved as closed_form_achieved,
-)
-from explorer.privacy.user_metric.printed_forms import (
-    closed_form_claim as closed_form_claim,
-)
 from explorer.privacy.user_metric.reduction import (
     Concentration as Concentration,
 )
@@ -220,62 +208,74 @@ from explorer.privacy.user_metric.reduction import (
 from explorer.privacy.user_metric.reduction import (
     theorem53_alpha_chernoff as theorem53_alpha_chernoff,
 )
-from explorer.privacy.user_metric.shuffle_theorem import (
-    Internal as Internal,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    group_epsilon as group_epsilon,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    single_item_epsilon as single_item_epsilon,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    theorem44_alpha as theorem44_alpha,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    theorem44_delta as theorem44_delta,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    theorem44_delta_inside as theorem44_delta_inside,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    theorem44_delta_tight as theorem44_delta_tight,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    theorem44_ratio as theorem44_ratio,
-)
-from explorer.privacy.user_metric.shuffle_theorem import (
-    validity_limit as validity_limit,
-)
 from explorer.privacy.user_metric.slopes import (
     Slopes as Slopes,
 )
 from explorer.privacy.user_metric.slopes import (
     prefix_lipschitz as prefix_lipschitz,
 )
-from explorer.privacy.user_metric.theorem_certificate import (
+from explorer.privacy.user_metric.theorem44.certificate import (
     TheoremCertificate as TheoremCertificate,
 )
-from explorer.privacy.user_metric.theorem_certificate import (
+from explorer.privacy.user_metric.theorem44.certificate import (
     TheoremDelta as TheoremDelta,
 )
-from explorer.privacy.user_metric.theorem_certificate import (
+from explorer.privacy.user_metric.theorem44.certificate import (
     theorem44_certificate as theorem44_certificate,
 )
-from explorer.privacy.user_metric.theorem_certificate import (
+from explorer.privacy.user_metric.theorem44.certificate import (
     theorem44_delta_at as theorem44_delta_at,
 )
-from explorer.privacy.user_metric.theorem_inversion import (
+from explorer.privacy.user_metric.theorem44.inversion import (
     Binding as Binding,
 )
-from explorer.privacy.user_metric.theorem_inversion import (
+from explorer.privacy.user_metric.theorem44.inversion import (
     Inversion as Inversion,
 )
-from explorer.privacy.user_metric.theorem_inversion import (
+from explorer.privacy.user_metric.theorem44.inversion import (
     theorem44_alpha0 as theorem44_alpha0,
 )
-from explorer.privacy.user_metric.theorem_inversion import (
+from explorer.privacy.user_metric.theorem44.inversion import (
     theorem44_invert as theorem44_invert,
+)
+from explorer.privacy.user_metric.theorem44.printed_forms import (
+    ClosedForm as ClosedForm,
+)
+from explorer.privacy.user_metric.theorem44.printed_forms import (
+    closed_form as closed_form,
+)
+from explorer.privacy.user_metric.theorem44.printed_forms import (
+    closed_form_achieved as closed_form_achieved,
+)
+from explorer.privacy.user_metric.theorem44.printed_forms import (
+    closed_form_claim as closed_form_claim,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    Internal as Internal,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    group_epsilon as group_epsilon,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    single_item_epsilon as single_item_epsilon,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    theorem44_alpha as theorem44_alpha,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    theorem44_delta as theorem44_delta,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    theorem44_delta_inside as theorem44_delta_inside,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    theorem44_delta_tight as theorem44_delta_tight,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    theorem44_ratio as theorem44_ratio,
+)
+from explorer.privacy.user_metric.theorem44.theorem import (
+    validity_limit as validity_limit,
 )
 from explorer.privacy.user_metric.user_level import (
     central_improvement_threshold as central_improvement_threshold,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
+from explorer.privacy.core import checks
 
-ALPHA_MAX = domain.EPSILON_MAX
+ALPHA_MAX = checks.EPSILON_MAX
 """Largest α accepted, as the largest ε."""
 
 
@@ -47,9 +47,9 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     ----------
     Imola, Roy Chowdhury & Chaudhuri, Section 3, "Setting the privacy parameters".
     """
-    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
-    distance = domain.reals("q", q, 0.0, 1.0)
-    fraction = domain.reals("tau", tau, 0.0, 1.0)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
+    distance = checks.reals("q", q, 0.0, 1.0)
+    fraction = checks.reals("tau", tau, 0.0, 1.0)
     e, distance, fraction = (np.atleast_1d(a) for a in np.broadcast_arrays(e, distance, fraction))
     if e.shape[-1] == 0:
         raise ValueError("epsilon: there must be at least one requirement")
@@ -57,7 +57,7 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     asks = moved > 0
     with np.errstate(over="ignore"):
         alpha = np.where(asks, e / np.where(asks, moved, 1.0), math.inf)
-    return domain.simple(alpha.min(axis=-1))
+    return checks.simple(alpha.min(axis=-1))
 
 
 def alpha_from_distances(
@@ -81,6 +81,6 @@ def alpha_from_distances(
     float or array of float
         α per *normalised* distance; divide by `diameter` for α per unit.
     """
-    largest = float(domain.reals("diameter", diameter, 0.0, math.inf, open_low=True))
-    moved = domain.reals("distance", distance, 0.0, largest)
+    largest = float(checks.reals("diameter", diameter, 0.0, math.inf, open_low=True))
+    moved = checks.reals("distance", distance, 0.0, largest)
     return alpha_from_requirements(epsilon, moved / largest, tau)

@@ -9,20 +9,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.user_metric.gaussian import (
     gaussian_delta,
     gaussian_sigma,
     gaussian_sigma_printed,
     gaussian_sigma_textbook,
 )
-from explorer.privacy.user_metric.group_calibration import group_alpha, group_alpha0
-from explorer.privacy.user_metric.group_hops import group_delta_certified
-from explorer.privacy.user_metric.printed_forms import closed_form
-from explorer.privacy.user_metric.shuffle_theorem import Internal
-from explorer.privacy.user_metric.theorem_certificate import theorem44_certificate
-from explorer.privacy.user_metric.theorem_inversion import theorem44_alpha0
+from explorer.privacy.user_metric.hops.group_calibration import group_alpha, group_alpha0
+from explorer.privacy.user_metric.hops.group_hops import group_delta_certified
+from explorer.privacy.user_metric.theorem44.certificate import theorem44_certificate
+from explorer.privacy.user_metric.theorem44.inversion import theorem44_alpha0
+from explorer.privacy.user_metric.theorem44.printed_forms import closed_form
+from explorer.privacy.user_metric.theorem44.theorem import Internal
 
 PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (arXiv 2405.02665 v1)"
 BALLE_WANG = "Balle & Wang 2018"
@@ -34,15 +34,15 @@ OUT_OF_RANGE = "α₀ exceeds Theorem 4.4's condition ln(mn/(16 ln(4mn/δ)))"
 
 def composed_alpha(alpha0: ArrayLike, m: ArrayLike) -> Bound:
     """Return m·α₀: items composed, with no δ and no help of the shuffler."""
-    a0 = domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX)
-    items = domain.integers("m", m, 1, domain.COUNT_MAX)
+    a0 = checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX)
+    items = checks.integers("m", m, 1, checks.COUNT_MAX)
     return Bound(a0 * items, Role.UPPER, Reference(PAPER, "Section 4.2", "plain composition"))
 
 
 def composed_alpha0(alpha: ArrayLike, m: ArrayLike) -> Bound:
     """Return α/m, the α₀ that plain composition allows."""
-    a = domain.reals("alpha", alpha, 0.0, domain.EPSILON_MAX)
-    items = domain.integers("m", m, 1, domain.COUNT_MAX)
+    a = checks.reals("alpha", alpha, 0.0, checks.EPSILON_MAX)
+    items = checks.integers("m", m, 1, checks.COUNT_MAX)
     return Bound(a / items, Role.LOWER, Reference(PAPER, "Section 4.2", "plain composition"))
 
 

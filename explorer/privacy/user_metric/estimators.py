@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered
 from explorer.privacy.spaces.base import IntArray, indices
 from explorer.privacy.user_metric.frequency_errors import gkrr_inverse, laplace_scale
@@ -71,8 +71,8 @@ class HadamardResponse:
     """
 
     def __init__(self, k: int, epsilon0: float) -> None:
-        self.k = int(domain.integers("k", k, 1, _DOMAIN_MAX - 1))
-        self.epsilon0 = float(domain.epsilon0(epsilon0))
+        self.k = int(checks.integers("k", k, 1, _DOMAIN_MAX - 1))
+        self.epsilon0 = float(checks.epsilon0(epsilon0))
         self.K = 1 << self.k.bit_length()
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
@@ -139,7 +139,7 @@ def laplace_histogram(
     mass = np.asarray(histogram, dtype=float)
     if mass.ndim != 1 or not np.isfinite(mass).all() or abs(math.fsum(mass) - 1) > 1e-9:
         raise ValueError(f"histogram: shape {mass.shape} must be a list of masses of sum 1")
-    domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX, open_low=True)
+    checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX, open_low=True)
     return np.asarray(mass + rng.laplace(0.0, laplace_scale(n, epsilon), mass.shape))
 
 

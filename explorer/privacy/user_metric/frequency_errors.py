@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 
 DOMAIN_MAX = 1e12
@@ -46,10 +46,10 @@ class _Scaled(NamedTuple):
 
 
 def _scaled(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> _Scaled:
-    clusters = domain.integers("s", s, 1, DOMAIN_MAX)
-    size = domain.integers("t", t, 1, DOMAIN_MAX)
-    distance = domain.reals("r", r, 0.0, 1.0)
-    a0 = domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX)
+    clusters = checks.integers("s", s, 1, DOMAIN_MAX)
+    size = checks.integers("t", t, 1, DOMAIN_MAX)
+    distance = checks.reals("r", r, 0.0, 1.0)
+    a0 = checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX)
     clusters, size, distance, a0 = np.broadcast_arrays(clusters, size, distance, a0)
     with np.errstate(under="ignore"):
         one = np.exp(-a0)
@@ -76,7 +76,7 @@ def gkrr_coefficients(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLik
         In [0, 800].
     """
     x = _scaled(s, t, r, alpha0)
-    return Blocks(*(domain.simple(v / x.z) for v in (x.e_minus_g, x.g_minus_one, x.one)))
+    return Blocks(*(checks.simple(v / x.z) for v in (x.e_minus_g, x.g_minus_one, x.one)))
 
 
 def gkrr_inverse(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Blocks:
@@ -90,7 +90,7 @@ def gkrr_inverse(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) ->
         a = x.z / x.e_minus_g
         b = _guarded(x.g_minus_one, x.z / x.e_minus_g / x.w)
         c = x.one / x.w
-    return Blocks(domain.simple(a), domain.simple(-b), domain.simple(-c))
+    return Blocks(checks.simple(a), checks.simple(-b), checks.simple(-c))
 
 
 def _guarded(factor: FloatArray, value: FloatArray) -> FloatArray:
@@ -121,7 +121,7 @@ def gkrr_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> 
     x, b, c = _off_diagonals(s, t, r, alpha0)
     with np.errstate(over="ignore"):
         u = _guarded(x.t - 1, b) + _guarded(x.s * x.t - 1, c)
-        return domain.simple(
+        return checks.simple(
             u * (2 + u) + _guarded(x.t - 1, (b + c) ** 2) + _guarded((x.s - 1) * x.t, c**2)
         )
 
@@ -131,7 +131,7 @@ def gkrr_cluster_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayL
     x, _, c = _off_diagonals(s, t, r, alpha0)
     with np.errstate(over="ignore"):
         v = _guarded((x.s - 1) * x.t, c)
-        return domain.simple(v * (2 + v) + _guarded(x.s - 1, (x.t * c) ** 2))
+        return checks.simple(v * (2 + v) + _guarded(x.s - 1, (x.t * c) ** 2))
 
 
 def gkrr_mse(
@@ -146,14 +146,14 @@ def gkrr_mse(
     m, n : array of float
         Items of every user and users, in [1, 1e12].
     """
-    return domain.simple(gkrr_excess(s, t, r, alpha0) / _items(m, n))
+    return checks.simple(gkrr_excess(s, t, r, alpha0) / _items(m, n))
 
 
 def gkrr_cluster_mse(
     s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
 ) -> Any:
     """Return E‖(F̃ − K̃)P‖₂² = (R_P − 1)/mn exactly, P summing each cluster."""
-    return domain.simple(gkrr_cluster_excess(s, t, r, alpha0) / _items(m, n))
+    return checks.simple(gkrr_cluster_excess(s, t, r, alpha0) / _items(m, n))
 
 
 def gkrr_emd_bound(
@@ -177,7 +177,7 @@ def gkrr_emd_bound(
     inner, outer = (distance, np.ones(())) if printed else (distance / 2, (1 - distance) / 2)
     with np.errstate(over="ignore"):
         root, root_across = np.sqrt(clusters * size * mse), np.sqrt(clusters * across)
-    return domain.simple(
+    return checks.simple(
         _guarded(*np.broadcast_arrays(inner, root))
         + _guarded(*np.broadcast_arrays(outer, root_across))
     )
@@ -196,7 +196,7 @@ def theorem66_bound(
         # √(s + 2(E−1))/E = √(s·e^−2α₀ + 2(e^−α₀ − e^−2α₀))
         spread = np.sqrt(x.s * x.one**2 + 2 * x.one * (1 - x.one))
         total = _guarded(inner, (1 + x.s * x.one) / x.e_minus_g) + outer * (spread / x.w)
-    return domain.simple(total)
+    return checks.simple(total)
 
 
 def theorem66_remark(
@@ -222,15 +222,15 @@ def corollary68_remark(
 def _remark(
     k: ArrayLike, alpha: ArrayLike, delta: ArrayLike, m: ArrayLike, n: ArrayLike, power: Any
 ) -> Any:
-    size = domain.integers("k", k, 1, DOMAIN_MAX)
-    a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
-    d = domain.delta(delta)
-    items = domain.integers("m", m, 1, domain.COUNT_MAX)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
+    d = checks.delta(delta)
+    items = checks.integers("m", m, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
     cube = np.sqrt(size**3)
     log_term = math.log(4) + np.log(items) - np.log(d)
     with np.errstate(over="ignore"):
-        return domain.simple(
+        return checks.simple(
             4 * cube / np.sqrt(items * users)
             + 64 * cube / (a * power(users)) * np.sqrt(log_term + a)
         )
@@ -248,12 +248,12 @@ def hadamard_mse(k: ArrayLike, epsilon0: ArrayLike, m: ArrayLike, n: ArrayLike =
     m, n
         As in `gkrr_mse`.
     """
-    size = domain.integers("k", k, 1, DOMAIN_MAX)
-    e = domain.epsilon0(epsilon0)
+    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    e = checks.epsilon0(epsilon0)
     with np.errstate(divide="ignore", over="ignore"):
         # k/tanh² − 1 = (k−1) + k/sinh², whose second term alone is small for large ε₀.
         half = np.minimum(e / 2, 350.0)
-        return domain.simple(((size - 1) + size / np.sinh(half) ** 2) / _items(m, n))
+        return checks.simple(((size - 1) + size / np.sinh(half) ** 2) / _items(m, n))
 
 
 def hadamard_cluster_mse_bound(
@@ -265,11 +265,11 @@ def hadamard_cluster_mse_bound(
     the item answered for, and 0 otherwise; every x has at most one such partner in its cluster.
     With clusters of one item `hadamard_mse` is exact and smaller. Parameters as in `hadamard_mse`.
     """
-    size = domain.integers("k", k, 1, DOMAIN_MAX)
-    e = domain.epsilon0(epsilon0)
+    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    e = checks.epsilon0(epsilon0)
     with np.errstate(divide="ignore", over="ignore"):
         tau = np.tanh(e / 2)
-        return domain.simple((size * (1 + tau) / tau**2 - 1) / _items(m, n))
+        return checks.simple((size * (1 + tau) / tau**2 - 1) / _items(m, n))
 
 
 def laplace_mse(k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, users: ArrayLike = 1) -> Any:
@@ -285,10 +285,10 @@ def laplace_mse(k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, users: ArrayLike
     users : array of float
         In [1, 1e12].
     """
-    size = domain.integers("k", k, 1, DOMAIN_MAX)
-    count = domain.integers("users", users, 1, domain.COUNT_MAX)
+    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    count = checks.integers("users", users, 1, checks.COUNT_MAX)
     with np.errstate(over="ignore"):
-        return domain.simple(2 * size * np.asarray(laplace_scale(n, epsilon)) ** 2 / count)
+        return checks.simple(2 * size * np.asarray(laplace_scale(n, epsilon)) ** 2 / count)
 
 
 def emd_bound(
@@ -307,15 +307,15 @@ def emd_bound(
     mse, cluster_mse : array of float
         E‖F̃ − K̃‖₂² and E‖(F̃ − K̃)P‖₂², ≥ 0.
     """
-    clusters = domain.integers("s", s, 1, DOMAIN_MAX)
-    size = domain.integers("t", t, 1, DOMAIN_MAX)
-    distance = domain.reals("r", r, 0.0, 1.0)
-    whole = domain.reals("mse", mse, 0.0, math.inf)
-    across = domain.reals("cluster_mse", cluster_mse, 0.0, math.inf)
+    clusters = checks.integers("s", s, 1, DOMAIN_MAX)
+    size = checks.integers("t", t, 1, DOMAIN_MAX)
+    distance = checks.reals("r", r, 0.0, 1.0)
+    whole = checks.reals("mse", mse, 0.0, math.inf)
+    across = checks.reals("cluster_mse", cluster_mse, 0.0, math.inf)
     with np.errstate(over="ignore"):
         inner = np.broadcast_arrays(distance / 2, np.sqrt(clusters * size * whole))
         outer = np.broadcast_arrays((1 - distance) / 2, np.sqrt(clusters * across))
-    return domain.simple(_guarded(*inner) + _guarded(*outer))
+    return checks.simple(_guarded(*inner) + _guarded(*outer))
 
 
 def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
@@ -323,21 +323,21 @@ def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
 
     The paper's 1/(nε) is only 2ε-DP (errata E1). Infinite at ε = 0.
     """
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
-    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
     with np.errstate(divide="ignore", over="ignore"):
-        return domain.simple(2 / (users * e))
+        return checks.simple(2 / (users * e))
 
 
 def laplace_l1_mean(
     k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, *, printed: bool = False
 ) -> Any:
     """Return E‖noise‖₁ = k·scale of the Laplace baseline; `printed` uses the paper's scale."""
-    size = domain.integers("k", k, 1, DOMAIN_MAX)
-    return domain.simple(size * laplace_scale(n, epsilon) / (2 if printed else 1))
+    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    return checks.simple(size * laplace_scale(n, epsilon) / (2 if printed else 1))
 
 
 def _items(m: ArrayLike, n: ArrayLike) -> FloatArray:
     return np.asarray(
-        domain.integers("m", m, 1, domain.COUNT_MAX) * domain.integers("n", n, 1, domain.COUNT_MAX)
+        checks.integers("m", m, 1, checks.COUNT_MAX) * checks.integers("n", n, 1, checks.COUNT_MAX)
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 
 _LARGE = 32.0
 

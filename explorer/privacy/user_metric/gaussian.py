@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.roots import increasing_root
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.roots import increasing_root
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.gammas import log_gamma_step
 from explorer.privacy.user_metric.linear import DIM_MAX
@@ -98,16 +98,16 @@ def gaussian_delta(
     ----------
     Balle & Wang 2018, Theorem 8.
     """
-    s = domain.reals("sigma", sigma, 0.0, math.inf, open_low=True)
-    a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX)
-    x = domain.reals("distance", distance, 0.0, 1.0)
-    slope = domain.reals("lip", lip, 0.0, 1e300)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    s = checks.reals("sigma", sigma, 0.0, math.inf, open_low=True)
+    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    x = checks.reals("distance", distance, 0.0, 1.0)
+    slope = checks.reals("lip", lip, 0.0, 1e300)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
     with np.errstate(over="ignore", under="ignore"):
         ratio = slope * x / users / s
     epsilon, ratio = np.broadcast_arrays(a * x, ratio)
     moved = ratio > 0
-    return domain.simple(
+    return checks.simple(
         np.where(moved, np.exp(_log_delta(epsilon, np.where(moved, ratio, 1.0))), 0.0)
     )
 
@@ -130,10 +130,10 @@ def gaussian_sigma(
     ----------
     Balle & Wang 2018, Algorithm 1, in place of the paper's width (errata B1).
     """
-    a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX)
-    d = domain.delta(delta)
-    slope = domain.reals("lip", lip, 0.0, 1e300)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    d = checks.delta(delta)
+    slope = checks.reals("lip", lip, 0.0, 1e300)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
     a, d = np.broadcast_arrays(a, d)
     target = np.log(d)
     # δ ≤ e^{−low²/2} where low > 0, and δ ≤ 1/(σ√2π) always: two values of σ that are enough.
@@ -152,7 +152,7 @@ def gaussian_sigma(
         found = np.where(missed, _bracketed_root(excess, log_high), found)
     with np.errstate(over="ignore"):
         sigma = np.where(needed, np.exp(found) * (1 + 4e-15), 0.0) * slope / users
-    return domain.simple(sigma)
+    return checks.simple(sigma)
 
 
 def _near_root(epsilon: FloatArray, target: FloatArray, start: FloatArray) -> FloatArray:
@@ -193,7 +193,7 @@ def gaussian_sigma_printed(
 ) -> Any:
     """Return lip·√(1.25 ln(1/δ))/(αn), the paper's width: **not private in general** (B1)."""
     a, d, slope, users = _printed_arguments(alpha, delta, lip, n)
-    return domain.simple(slope * np.sqrt(-1.25 * np.log(d)) / (a * users))
+    return checks.simple(slope * np.sqrt(-1.25 * np.log(d)) / (a * users))
 
 
 def gaussian_sigma_textbook(
@@ -201,25 +201,25 @@ def gaussian_sigma_textbook(
 ) -> Any:
     """Return lip·√(2 ln(1.25/δ))/(αn), proved for α ≤ 1 only and wrong from about 9 on."""
     a, d, slope, users = _printed_arguments(alpha, delta, lip, n)
-    return domain.simple(slope * np.sqrt(2 * np.log(1.25 / d)) / (a * users))
+    return checks.simple(slope * np.sqrt(2 * np.log(1.25 / d)) / (a * users))
 
 
 def _printed_arguments(
     alpha: ArrayLike, delta: ArrayLike, lip: ArrayLike, n: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     return (
-        domain.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True),
-        domain.delta(delta),
-        domain.reals("lip", lip, 0.0, 1e300),
-        domain.integers("n", n, 1, domain.COUNT_MAX),
+        checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True),
+        checks.delta(delta),
+        checks.reals("lip", lip, 0.0, 1e300),
+        checks.integers("n", n, 1, checks.COUNT_MAX),
     )
 
 
 def gaussian_euclidean_mean(sigma: ArrayLike, dim: ArrayLike) -> Any:
     """Return E‖N(0, σ²I)‖₂ = σ√2·Γ((dim+1)/2)/Γ(dim/2)."""
-    s = domain.reals("sigma", sigma, 0.0, 1e300)
-    d = domain.integers("dim", dim, 1, DIM_MAX)
-    return domain.simple(s * math.sqrt(2) * np.exp(log_gamma_step(d / 2, 0.5)))
+    s = checks.reals("sigma", sigma, 0.0, 1e300)
+    d = checks.integers("dim", dim, 1, DIM_MAX)
+    return checks.simple(s * math.sqrt(2) * np.exp(log_gamma_step(d / 2, 0.5)))
 
 
 def lemma62_bound(
@@ -231,8 +231,8 @@ def lemma62_bound(
     that is `gaussian_euclidean_mean` of `gaussian_sigma`, divided by √n in the local model.
     """
     a, d, norm, users = _printed_arguments(alpha, delta, spectral_norm, n)
-    size = domain.integers("dim", dim, 1, DIM_MAX)
-    return domain.simple(norm * np.sqrt(-1.25 * size * np.log(d)) / (a * np.sqrt(users)))
+    size = checks.integers("dim", dim, 1, DIM_MAX)
+    return checks.simple(norm * np.sqrt(-1.25 * size * np.log(d)) / (a * np.sqrt(users)))
 
 
 def priv_emd_gaussian(

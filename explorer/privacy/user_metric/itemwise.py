@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, MetricSpace, Square
 from explorer.privacy.spaces.base import IntArray
 from explorer.privacy.user_metric.reduction import draw_items
@@ -40,7 +40,7 @@ class ItemMechanism(Protocol):
 
 
 def _parameter(alpha0: float) -> float:
-    return float(domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX))
+    return float(checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX))
 
 
 class GKRR:
@@ -188,7 +188,7 @@ class PlanarLaplace:
     """
 
     def __init__(self, space: Square, alpha0: float, *, clip: bool = False) -> None:
-        domain.reals("alpha0", alpha0, 0.0, domain.EPSILON_MAX, open_low=True)
+        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX, open_low=True)
         self.space, self.alpha0, self.clip = space, _parameter(alpha0), clip
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> FloatArray:

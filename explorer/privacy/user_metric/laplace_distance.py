@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX, laplace_scale
 
 _NODES = 96
@@ -49,10 +49,10 @@ def laplace_emd_mean(
     ValueError
         Naming the parameter, the value and its domain.
     """
-    clusters = domain.integers("s", s, 1, DOMAIN_MAX)
-    size = domain.integers("t", t, 1, DOMAIN_MAX)
-    distance = domain.reals("r", r, 0.0, 1.0)
-    count = domain.integers("users", users, 1, domain.COUNT_MAX)
+    clusters = checks.integers("s", s, 1, DOMAIN_MAX)
+    size = checks.integers("t", t, 1, DOMAIN_MAX)
+    distance = checks.reals("r", r, 0.0, 1.0)
+    count = checks.integers("users", users, 1, checks.COUNT_MAX)
     scale = np.asarray(laplace_scale(n, epsilon)) / count
     k = clusters * size
     # What shifting takes from an item is its share of all the noise.
@@ -61,7 +61,7 @@ def laplace_emd_mean(
     with np.errstate(over="ignore", invalid="ignore"):
         inner = np.where(distance > 0, distance / 2 * k * item * scale, 0.0)
         outer = np.where(distance < 1, (1 - distance) / 2 * clusters * whole * scale, 0.0)
-    return domain.simple(inner + outer)
+    return checks.simple(inner + outer)
 
 
 @cache

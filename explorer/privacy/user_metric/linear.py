@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.gammas import log_gamma_step
 
@@ -93,17 +93,17 @@ def k_norm_scale(alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> An
     ----------
     Lemma 4.2, with lip in the scale (errata B2, B4).
     """
-    a = domain.reals("alpha", alpha, 0.0, ALPHA_MAX)
-    slope = domain.reals("lip", lip, 0.0, 1e300)
-    users = domain.integers("n", n, 1, domain.COUNT_MAX)
+    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    slope = checks.reals("lip", lip, 0.0, 1e300)
+    users = checks.integers("n", n, 1, checks.COUNT_MAX)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return domain.simple(np.where(slope == 0, 0.0, slope / (a * users)))
+        return checks.simple(np.where(slope == 0, 0.0, slope / (a * users)))
 
 
 def k_norm_mean(dim: ArrayLike, alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> Any:
     """Return E‖z‖_p = dim·b of the noise, in its own norm (the same for every p)."""
     with np.errstate(over="ignore"):
-        return domain.simple(_dimension(dim) * k_norm_scale(alpha, lip, n))
+        return checks.simple(_dimension(dim) * k_norm_scale(alpha, lip, n))
 
 
 def k_norm_quantile(
@@ -124,12 +124,12 @@ def k_norm_quantile(
     """
     from scipy.special import gammaincinv
 
-    prob = domain.reals("probability", probability, 0.0, 1.0)
+    prob = checks.reals("probability", probability, 0.0, 1.0)
     unit = gammaincinv(_dimension(dim), prob)
     with np.errstate(invalid="ignore", over="ignore"):
         scaled = unit * k_norm_scale(alpha, lip, n)
     # 0·∞: the quantile at probability 0 is 0, and no noise at all is 0.
-    return domain.simple(np.where(np.isnan(scaled), 0.0, scaled))
+    return checks.simple(np.where(np.isnan(scaled), 0.0, scaled))
 
 
 def k_norm_coordinate_mean(
@@ -158,7 +158,7 @@ def _coordinate_moment(
 ) -> Any:
     """E|z_i|^power: the radius is Gamma(dim+1), the place uniform in the solid ball."""
     d = _dimension(dim)
-    inverse = 1.0 / domain.reals("p", p, 1.0, math.inf)
+    inverse = 1.0 / checks.reals("p", p, 1.0, math.inf)
     b = np.asarray(k_norm_scale(alpha, lip, n))
     # Γ((power+1)/p)/Γ(1/p) = Γ(1+(power+1)/p)/Γ(1+1/p)/(power+1) is finite for every p.
     place = (
@@ -168,7 +168,7 @@ def _coordinate_moment(
     )
     radius = d + 1 if power == 1 else (d + 1) * (d + 2)
     with np.errstate(over="ignore"):
-        return domain.simple(radius * np.exp(place) * b**power)
+        return checks.simple(radius * np.exp(place) * b**power)
 
 
 def laplace_euclidean_mean(
@@ -184,7 +184,7 @@ def laplace_euclidean_mean(
     sizes, inverse = np.unique(d, return_inverse=True)
     unit = np.array([_laplace_length(float(size)) for size in sizes])
     with np.errstate(over="ignore"):
-        return domain.simple(unit[inverse].reshape(d.shape) * b)
+        return checks.simple(unit[inverse].reshape(d.shape) * b)
 
 
 def _laplace_length(dim: float) -> float:
@@ -219,10 +219,10 @@ def averaged_laplace_mean(
     alpha, lip, n
         As in `k_norm_scale`.
     """
-    count = domain.integers("users", users, 1, domain.COUNT_MAX)
+    count = checks.integers("users", users, 1, checks.COUNT_MAX)
     unit = 2 / math.sqrt(math.pi) * np.exp(log_gamma_step(count, 0.5)) / count
     with np.errstate(over="ignore"):
-        return domain.simple(unit * k_norm_scale(alpha, lip, n))
+        return checks.simple(unit * k_norm_scale(alpha, lip, n))
 
 
 @cache
@@ -257,7 +257,7 @@ def k_norm_noise(
     """
     order = _order(p)
     shape = (_count("size", size), int(_dimension(dim)))
-    b = float(domain.reals("scale", scale, 0.0, 1e300))
+    b = float(checks.reals("scale", scale, 0.0, 1e300))
     if order == 1.0:
         return rng.laplace(0.0, b, shape) if b > 0 else np.zeros(shape)
     if math.isinf(order):
@@ -326,7 +326,7 @@ def priv_emd_linear(
     ndarray, the shape of `answer`
         Floating-point demonstration noise: not for release.
     """
-    domain.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
+    checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
     true = np.asarray(answer, dtype=float)
     rows = np.atleast_2d(true)
     if rows.ndim != 2 or not np.isfinite(rows).all():
@@ -337,12 +337,12 @@ def priv_emd_linear(
 
 
 def _order(p: float) -> float:
-    return float(domain.reals("p", p, 1.0, math.inf))
+    return float(checks.reals("p", p, 1.0, math.inf))
 
 
 def _dimension(dim: ArrayLike) -> FloatArray:
-    return domain.integers("dim", dim, 1, DIM_MAX)
+    return checks.integers("dim", dim, 1, DIM_MAX)
 
 
 def _count(name: str, value: int) -> int:
-    return int(domain.integers(name, value, 0, 1e9))
+    return int(checks.integers(name, value, 0, 1e9))

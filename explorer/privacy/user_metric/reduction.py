@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import BoolArray, FloatArray
 
 
 class Concentration(StrEnum):
@@ -69,7 +69,7 @@ def theorem53_alpha(epsilon: ArrayLike, delta: ArrayLike, r: ArrayLike, s: Array
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
     threshold = _printed_threshold(log_d, distance, draws)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return domain.simple(np.where(threshold > 0, e / threshold, math.inf))
+        return checks.simple(np.where(threshold > 0, e / threshold, math.inf))
 
 
 def theorem53_alpha_chernoff(
@@ -82,7 +82,7 @@ def theorem53_alpha_chernoff(
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
     threshold = _chernoff_threshold(log_d, distance, draws)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return domain.simple(np.where(threshold > 0, e / threshold, math.inf))
+        return checks.simple(np.where(threshold > 0, e / threshold, math.inf))
 
 
 def bounded_reduction(
@@ -189,15 +189,15 @@ def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
     """
     from scipy.special import betainc
 
-    mean = domain.reals("mu", mu, 0.0, 1.0)
-    log_d = np.log(domain.delta(delta))
-    draws = domain.integers("s", s, 1, domain.COUNT_MAX)
+    mean = checks.reals("mu", mu, 0.0, 1.0)
+    log_d = np.log(checks.delta(delta))
+    draws = checks.integers("s", s, 1, checks.COUNT_MAX)
     first = np.ceil(draws * (1 + math.sqrt(2)) * mean - 3 * log_d)
     mean, draws, first = np.broadcast_arrays(mean, draws, first)
     inside = (first >= 1) & (first <= draws)
     at = np.where(inside, first, 1.0)
     tail = betainc(at, draws - at + 1, mean)
-    return domain.simple(np.where(inside, tail, np.where(first < 1, 1.0, 0.0)))
+    return checks.simple(np.where(inside, tail, np.where(first < 1, 1.0, 0.0)))
 
 
 def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
@@ -213,9 +213,9 @@ def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
     """
     from scipy.special import betainc, ndtri
 
-    d = domain.delta(delta)
-    rate = domain.reals("r", r, 0.0, 1.0)
-    draws = domain.integers("s", s, 1, domain.COUNT_MAX)
+    d = checks.delta(delta)
+    rate = checks.reals("r", r, 0.0, 1.0)
+    draws = checks.integers("s", s, 1, checks.COUNT_MAX)
     d, rate, draws = np.broadcast_arrays(d, rate, draws)
     inner = (rate > 0) & (rate < 1) & (d < 1)
     safe = np.where(inner, rate, 0.5)
@@ -235,7 +235,7 @@ def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
         middle = np.where(fits, np.maximum(far_low, between), np.minimum(far_high, between))
         step = 4 * step
     edge = np.where(d >= 1, 0.0, np.where(rate >= 1, 1.0, 0.0))
-    return domain.simple(np.where(inner, high / draws, edge))
+    return checks.simple(np.where(inner, high / draws, edge))
 
 
 def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> Any:
@@ -257,9 +257,9 @@ def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> A
     ----------
     Lemma A.2, applied k − 1 times.
     """
-    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
-    d = domain.delta(delta)
-    hops = domain.integers("k", k, 1, domain.COUNT_MAX)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
+    d = checks.delta(delta)
+    hops = checks.integers("k", k, 1, checks.COUNT_MAX)
     some = np.where(e > 0, e, 1.0)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         small = hops * e < 30.0
@@ -269,7 +269,7 @@ def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> A
         steep = np.where(small, 1.0, some)
         logs = np.log(d) + (hops - 1) * steep + np.log1p(-np.exp(-hops * steep))
         large = np.exp(logs - np.log(-np.expm1(-steep)))
-    return domain.simple(np.where(e > 0, np.where(small, plain, large), hops * d))
+    return checks.simple(np.where(e > 0, np.where(small, plain, large), hops * d))
 
 
 def draw_items(users: Sequence[ArrayLike], s: int, rng: np.random.Generator) -> list[NDArray[Any]]:
@@ -288,7 +288,7 @@ def draw_items(users: Sequence[ArrayLike], s: int, rng: np.random.Generator) -> 
     ValueError
         If a user has no items: a dataset to draw from must not be empty.
     """
-    draws = int(domain.integers("s", s, 1, 1e9))
+    draws = int(checks.integers("s", s, 1, 1e9))
     out = []
     for i, items in enumerate(users):
         own = np.asarray(items)
@@ -303,8 +303,8 @@ def _arguments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Check the arguments of Theorem 5.3; δ is returned as its logarithm."""
     return (
-        domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
-        np.log(domain.delta(delta)),
-        domain.reals("r", r, 0.0, 1.0),
-        domain.integers("s", s, 1, domain.COUNT_MAX),
+        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
+        np.log(checks.delta(delta)),
+        checks.reals("r", r, 0.0, 1.0),
+        checks.integers("s", s, 1, checks.COUNT_MAX),
     )

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
 
 _ENTRIES = 1 << 18
 """Most numbers held at once: what stays in the processor's cache."""
@@ -60,12 +60,12 @@ def prefix_lipschitz(
     ValueError
         If shapes do not fit or a number is outside its domain.
     """
-    order = float(domain.reals("p", p, 1.0, math.inf))
+    order = float(checks.reals("p", p, 1.0, math.inf))
     f = np.asarray(values, dtype=float)
     if f.ndim != 2 or f.shape[1] == 0 or not np.isfinite(f).all():
         raise ValueError(f"values: shape {f.shape} must be (items, dim ≥ 1) and every entry finite")
     i, j = (np.asarray(v, dtype=np.intp) for v in (first, second))
-    d = domain.reals("distances", distances, 0.0, 1e300)
+    d = checks.reals("distances", distances, 0.0, 1e300)
     if i.ndim != 1 or i.size == 0 or i.shape != j.shape or i.shape != d.shape:
         raise ValueError(f"first: {i.shape}, {j.shape} and {d.shape} must be one row of pairs")
     if min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(f):

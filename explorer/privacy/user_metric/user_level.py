@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy import domain
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.composition import kov_exact_delta
-from explorer.privacy.roots import root_near
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.composition import kov_exact_delta
+from explorer.privacy.core.roots import root_near
 from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX
 from explorer.privacy.user_metric.gaussian import gaussian_delta, gaussian_sigma
-from explorer.privacy.user_metric.hops import broadcast, each
+from explorer.privacy.user_metric.hops.one_hop import broadcast, each
 
 
 def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
@@ -39,16 +39,16 @@ def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
         In [1e-300, 1); at δ = 1 the largest ε₀ of the domain, 800, is returned.
     """
     arrays = broadcast(
-        domain.rounds(k),
-        domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
-        domain.delta(delta),
+        checks.rounds(k),
+        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
+        checks.delta(delta),
     )
-    return domain.simple(each(_per_item, *arrays))
+    return checks.simple(each(_per_item, *arrays))
 
 
 def _per_item(items: float, epsilon: float, delta: float) -> float:
     if delta >= 1.0:
-        return domain.EPSILON_MAX
+        return checks.EPSILON_MAX
     share = epsilon / items
     if share * items > epsilon:
         share = math.nextafter(share, 0.0)
@@ -63,7 +63,7 @@ def _per_item(items: float, epsilon: float, delta: float) -> float:
         a, b = (float(gaussian_delta(math.exp(-x - t) / root, epsilon)) for t in (-1e-4, 1e-4))
         return (math.log(b) - math.log(a)) / 2e-4 if a > 0 else 1.0
 
-    high = math.log(domain.EPSILON_MAX)
+    high = math.log(checks.EPSILON_MAX)
     low = min(math.log(max(share, 1e-305)), high)
     start = -math.log(float(gaussian_sigma(epsilon, delta)) * root)
     found = math.exp(root_near(excess, slope, low, start, high))
@@ -76,10 +76,10 @@ def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike)
 
     The constant was dropped; `per_item_epsilon` is the largest budget that is private.
     """
-    e = domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
     items, log_term = _items_and_log(m, delta)
     with np.errstate(divide="ignore"):
-        return domain.simple(e / np.sqrt(items * log_term))
+        return checks.simple(e / np.sqrt(items * log_term))
 
 
 def local_improvement_threshold(
@@ -94,7 +94,7 @@ def local_improvement_threshold(
     _, log_term = _items_and_log(m, delta)
     root = e * np.sqrt(size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return domain.simple(np.where(root < log_term, root, root**2 / log_term))
+        return checks.simple(np.where(root < log_term, root, root**2 / log_term))
 
 
 def central_improvement_threshold(
@@ -108,16 +108,16 @@ def central_improvement_threshold(
     _, log_term = _items_and_log(m, delta)
     root = e * np.sqrt(size)
     steep = np.sqrt(log_term)
-    return domain.simple(np.where(root < steep, root * steep, root**2))
+    return checks.simple(np.where(root < steep, root * steep, root**2))
 
 
 def _epsilon_and_size(epsilon: ArrayLike, k: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return (
-        domain.reals("epsilon", epsilon, 0.0, domain.EPSILON_MAX),
-        domain.integers("k", k, 1, DOMAIN_MAX),
+        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
+        checks.integers("k", k, 1, DOMAIN_MAX),
     )
 
 
 def _items_and_log(m: ArrayLike, delta: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    items = domain.integers("m", m, 1, domain.COUNT_MAX)
-    return items, np.log(items) - np.log(domain.delta(delta))
+    items = checks.integers("m", m, 1, checks.COUNT_MAX)
+    return items, np.log(items) - np.log(checks.delta(delta))

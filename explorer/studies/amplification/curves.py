@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.amplification import (
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray
+from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.odds import clone_total_variation
+from explorer.privacy.shuffle_rdp import RandomisedResponseRound
+from explorer.privacy.shuffling.clones import (
     ClonePair,
     Clones,
     clones_are_wide,
@@ -18,13 +22,9 @@ from explorer.privacy.amplification import (
     shuffled_delta,
     shuffled_epsilon,
 )
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray
-from explorer.privacy.domain import DELTA_MIN
-from explorer.privacy.odds import clone_total_variation
-from explorer.privacy.shuffle_rdp import RandomisedResponseRound
-from explorer.studies.amplification import words as said
-from explorer.studies.model import Context
-from explorer.studies.sweeping import SweptPoints
+from explorer.studies.amplification import text as said
+from explorer.studies.base.study import Context
+from explorer.studies.base.sweeping import SweptPoints
 
 _AT_ONCE = 25
 """Values of ε or δ asked of one crowd between two looks at whether they are still wanted."""

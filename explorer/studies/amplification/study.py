@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import Bound, Reference
+from explorer.privacy.core.bound import Bound, Reference
+from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.amplification import curves
-from explorer.studies.amplification import words as said
-from explorer.studies.amplification.page import PAGE
+from explorer.studies.amplification import text as said
+from explorer.studies.amplification.help import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS
-from explorer.studies.claims import Claim, stated
-from explorer.studies.model import (
+from explorer.studies.base.claims import Claim, stated
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
     Context,
     Fidelity,
     Mark,
@@ -27,8 +28,7 @@ from explorer.studies.model import (
     Result,
     Series,
 )
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE_POINTS = 12
 _EXACT_POINTS, _FEW_POINTS = 100, 50

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.user_metric import alpha_from_requirements
-from explorer.studies.choose_alpha import words as said
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Mark, Request, Series
+from explorer.studies.base.sweeping import SweptPoints, curve_of
+from explorer.studies.choose_alpha import text as said
 from explorer.studies.metric_space import UNITLESS, ChosenSpace
-from explorer.studies.model import Mark, Request, Series
-from explorer.studies.numbers import nearest
-from explorer.studies.sweeping import SweptPoints, curve_of
 
 LEVELS = (0.1, 0.5, 1.0, 2.0)
 """Levels of ε always drawn in the plane of changes."""

@@ -8,9 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.studies.choose_alpha import words as said
-from explorer.studies.choose_alpha.page import PAGE, PRESETS
+from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
+    Condition,
+    Context,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+)
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.choose_alpha import text as said
+from explorer.studies.choose_alpha.help import PAGE, PRESETS
 from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.choose_alpha.requirements import (
     Requirements,
@@ -23,18 +35,6 @@ from explorer.studies.choose_alpha.requirements import (
     requirements_of,
 )
 from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.model import (
-    Condition,
-    Context,
-    Parameter,
-    Quantity,
-    Readout,
-    Request,
-    Result,
-    Series,
-)
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 
 class ChooseAlpha:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy import learning
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
-from explorer.studies.cldp_sgd import words as said
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Context, Readout, Request, Series, Table
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.cldp_sgd import text as said
 from explorer.studies.cldp_sgd.curves import Spending, norm_of
 from explorer.studies.cldp_sgd.parameters import MNIST, MOST_EPOCHS, R_2
 from explorer.studies.cldp_sgd.runs import Job, Run, train
-from explorer.studies.model import Context, Readout, Request, Series, Table
-from explorer.studies.numbers import nearest
-from explorer.studies.sweeping import SweptPoints
 
 PIECE_S = 0.2
 """How long a piece of training is: between two, the work can be cancelled."""

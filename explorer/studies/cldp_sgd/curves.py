@@ -8,14 +8,14 @@ import numpy as np
 
 from explorer.privacy import learning
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
-from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
-from explorer.studies.cldp_sgd import words as said
+from explorer.studies.base.composing import Prepare, composed_bound
+from explorer.studies.base.study import Context, Readout, Request, Series
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of
+from explorer.studies.cldp_sgd import text as said
 from explorer.studies.cldp_sgd.parameters import R_2, R_INF
-from explorer.studies.composing import Prepare, composed_bound
-from explorer.studies.model import Context, Readout, Request, Series
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.learning import Samples
 from explorer.resources import resource_bytes
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 from explorer.studies.cldp_sgd.runs import CONSTANT, FIGURE_5A, FIGURE_5B, THEOREM
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
 
 EPS, RISK, ACCURACY = "eps", "risk", "accuracy"
 R_INF, R_2, R_2_HALF = "r_inf", "r_2", "r_2_half"

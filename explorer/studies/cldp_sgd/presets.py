@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.studies.base.help_page import Preset
+from explorer.studies.base.study import Scale, Sweep, Value
 from explorer.studies.cldp_sgd.parameters import (
     ACCURACY,
     EPS,
@@ -12,8 +14,6 @@ from explorer.studies.cldp_sgd.parameters import (
     RISK,
 )
 from explorer.studies.cldp_sgd.runs import FIGURE_5A, FIGURE_5B
-from explorer.studies.model import Scale, Sweep, Value
-from explorer.studies.pages import Preset
 
 _A: tuple[tuple[str, Value], ...] = (
     ("n", 60_000), ("k", 10_000), ("eps0", 1.5), ("delta", 1e-5), ("epochs", 200),

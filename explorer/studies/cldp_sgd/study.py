@@ -10,10 +10,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import Bound, Reference
-from explorer.studies.claims import Claim, stated
-from explorer.studies.cldp_sgd import words as said
+from explorer.privacy.core.bound import Bound, Reference
+from explorer.privacy.shuffling.clones import Clones
+from explorer.studies.base.claims import Claim, stated
+from explorer.studies.base.composing import clones_apart
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
+    Condition,
+    Context,
+    Fidelity,
+    Guarantee,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Sweep,
+)
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.cldp_sgd import text as said
 from explorer.studies.cldp_sgd.accuracy import (
     Ledger,
     Wanted,
@@ -34,7 +49,7 @@ from explorer.studies.cldp_sgd.curves import (
     slow_bounds,
     spending_series,
 )
-from explorer.studies.cldp_sgd.page import PAGE, PRESETS
+from explorer.studies.cldp_sgd.help import PAGE, PRESETS
 from explorer.studies.cldp_sgd.parameters import (
     ACCURACY,
     EPS,
@@ -44,21 +59,6 @@ from explorer.studies.cldp_sgd.parameters import (
     SOFTMAX,
 )
 from explorer.studies.cldp_sgd.runs import THEOREM, Run
-from explorer.studies.composing import clones_apart
-from explorer.studies.model import (
-    Condition,
-    Context,
-    Fidelity,
-    Guarantee,
-    Parameter,
-    Quantity,
-    Readout,
-    Request,
-    Result,
-    Sweep,
-)
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
-from explorer.studies.coordinate_learnt import words as said
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.studies.base.study import Mark, Series
+from explorer.studies.base.sweeping import SweptPoints, curve_of
+from explorer.studies.coordinate_learnt import text as said
 from explorer.studies.coordinate_learnt.domain import Domain, Levels, easiest_pair
-from explorer.studies.model import Mark, Series
-from explorer.studies.sweeping import SweptPoints, curve_of
 
 _FEW_OUTPUTS = 4
 

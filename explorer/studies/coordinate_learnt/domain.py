@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN
 
 

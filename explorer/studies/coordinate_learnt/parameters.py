@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 
 TABLE, EXAMPLE_2, M_MEAN = "table", "example2", "m_mean"
 _ENTRIES = (("00", 0.5), ("01", 0.0), ("10", 0.5), ("11", 0.5))

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from explorer.privacy.bounds import Reference, Role
-from explorer.studies.coordinate_learnt import words as said
-from explorer.studies.coordinate_learnt.curves import (
-    belief_curves,
-    level_bounds,
-    tradeoff_curves,
-)
-from explorer.studies.coordinate_learnt.domain import Domain, Levels, domain_of, levels_of
-from explorer.studies.coordinate_learnt.page import PAGE, PRESETS
-from explorer.studies.coordinate_learnt.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
     Context,
     Fidelity,
     Mark,
@@ -26,8 +18,16 @@ from explorer.studies.model import (
     Result,
     Series,
 )
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, curve_of, swept_points
+from explorer.studies.coordinate_learnt import text as said
+from explorer.studies.coordinate_learnt.curves import (
+    belief_curves,
+    level_bounds,
+    tradeoff_curves,
+)
+from explorer.studies.coordinate_learnt.domain import Domain, Levels, domain_of, levels_of
+from explorer.studies.coordinate_learnt.help import PAGE, PRESETS
+from explorer.studies.coordinate_learnt.parameters import PARAMETERS, QUANTITIES
 
 _COARSE = 17
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
-from explorer.privacy.coordinates.finite import bcdp_levels_from_logs
-from explorer.studies.coordinate_mean import words as said
+from explorer.privacy.coordinates.levels.finite import bcdp_levels_from_logs
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Context, Mark, Series
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.parameters import MOST_SENSITIVE, TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, errors
-from explorer.studies.model import Context, Mark, Series
-from explorer.studies.numbers import nearest
-from explorer.studies.sweeping import SweptPoints
 
 _BRUTE_FORCE_D = 4
 _BRUTE_FORCE_POINTS = 26

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray, Role
-from explorer.studies.coordinate_mean import words as said
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.studies.base.study import Context, Fidelity, Mark, Request, Result, Series
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.parameters import MEDIAN
 from explorer.studies.coordinate_mean.plans import Plan
 from explorer.studies.coordinate_mean.simulation import (
@@ -18,8 +20,6 @@ from explorer.studies.coordinate_mean.simulation import (
     trials_a_call,
     users_drawn,
 )
-from explorer.studies.model import Context, Fidelity, Mark, Request, Result, Series
-from explorer.studies.sweeping import SweptPoints
 
 _PLACES = 9
 MECHANISMS = ("paper", "baseline", "exact", "hybrid")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.studies.model import Kind, Parameter, Quantity, Scale, Sweep
-from explorer.studies.text_tables import DECIMAL
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale, Sweep
+from explorer.studies.base.text_table import DECIMAL
 
 MOST_COORDINATES = 200
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"

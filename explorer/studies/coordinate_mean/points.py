@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.studies.base.study import Request
+from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean.parameters import HEURISTIC, TWO
 from explorer.studies.coordinate_mean.plans import Demand, sensitive
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
-from explorer.studies.model import Request
-from explorer.studies.sweeping import SweptPoints
 
 
 def spread(size: int, most: int) -> list[int]:

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import FloatArray, Role
-from explorer.studies.model import Context, Request, Table
-from explorer.studies.numbers import at_least
-from explorer.studies.records import (
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.studies.base.csv_table import (
     Records,
     SetAside,
     read_records,
     what_was_read,
     why_no_number,
 )
-from explorer.studies.text_tables import TableFileError
+from explorer.studies.base.numbers import at_least
+from explorer.studies.base.study import Context, Request, Table
+from explorer.studies.base.text_table import TableFileError
 
 CAVEATS = (
     "Never take the coupling from the protected records: the reports publish q. Bins can only miss "

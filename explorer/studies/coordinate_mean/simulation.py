@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import FloatArray
-from explorer.privacy.coordinates.figure3 import sample_copies
+from explorer.privacy.core.bound import FloatArray
+from explorer.studies.coordinate_mean.figure3 import sample_copies
 from explorer.studies.coordinate_mean.parameters import MEDIAN
 from explorer.studies.coordinate_mean.plans import Plan
 

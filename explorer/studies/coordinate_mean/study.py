@@ -9,9 +9,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.coordinate_mean import words as said
+from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.study import (
+    Context,
+    Fidelity,
+    Mark,
+    Parameter,
+    Quantity,
+    Readout,
+    Request,
+    Result,
+    Series,
+    Table,
+)
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
     broken,
@@ -25,7 +40,7 @@ from explorer.studies.coordinate_mean.curves import (
     projected_bound,
 )
 from explorer.studies.coordinate_mean.dots import simulated
-from explorer.studies.coordinate_mean.page import PAGE, PRESETS
+from explorer.studies.coordinate_mean.help import PAGE, PRESETS
 from explorer.studies.coordinate_mean.parameters import FILE, HEURISTIC, PARAMETERS, QUANTITIES, TWO
 from explorer.studies.coordinate_mean.plans import (
     Demand,
@@ -41,21 +56,6 @@ from explorer.studies.coordinate_mean.plans import (
 )
 from explorer.studies.coordinate_mean.points import coordinates, demands_of, spread, with_coupling
 from explorer.studies.coordinate_mean.public_file import CAVEATS, PublicCoupling, public_coupling
-from explorer.studies.model import (
-    Context,
-    Fidelity,
-    Mark,
-    Parameter,
-    Quantity,
-    Readout,
-    Request,
-    Result,
-    Series,
-    Table,
-)
-from explorer.studies.numbers import at_most
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE = 12
 _SEARCHED = 6

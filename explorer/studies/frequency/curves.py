@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.studies.base.study import Context, Request
+from explorer.studies.base.sweeping import SweptPoints, carried
 from explorer.studies.frequency import points as found_at
-from explorer.studies.frequency import words as said
+from explorer.studies.frequency import text as said
 from explorer.studies.frequency.parameters import LOCAL
 from explorer.studies.frequency.points import Points
-from explorer.studies.model import Context, Request
-from explorer.studies.sweeping import SweptPoints, carried
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import BoolArray, FloatArray
+from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.studies.base.study import Context, Request
+from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.frequency.parameters import LOCAL
 from explorer.studies.metric_space import DISCRETE
-from explorer.studies.model import Context, Request
-from explorer.studies.sweeping import SweptPoints
 
 _LIMIT = 800.0
 

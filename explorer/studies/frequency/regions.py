@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.studies.base.study import Context, Mark, Request, Series
+from explorer.studies.base.sweeping import SweptPoints, curve_of
 from explorer.studies.frequency import points as found_at
-from explorer.studies.frequency import words as said
+from explorer.studies.frequency import text as said
 from explorer.studies.frequency.curves import laplace_distance, laplace_mse
 from explorer.studies.frequency.parameters import ALPHA_MAX, BEST, LOCAL
 from explorer.studies.frequency.points import Points
-from explorer.studies.model import Context, Mark, Request, Series
-from explorer.studies.sweeping import SweptPoints, curve_of
 
 _NORMAL = math.sqrt(2 / math.pi)
 """Mean of |N| over its root mean square, for normal N."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import FloatArray, Reference, Role
-from explorer.privacy.noise import IntArray
+from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.spaces import Clustered
-from explorer.studies.frequency import words as said
+from explorer.studies.base.study import Context, Fidelity, Mark, Request, Result, Series
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.frequency import text as said
 from explorer.studies.frequency.curves import Calibrated
 from explorer.studies.frequency.parameters import EVEN, LOCAL, ONE
 from explorer.studies.frequency.points import Points
-from explorer.studies.model import Context, Fidelity, Mark, Request, Result, Series
-from explorer.studies.sweeping import SweptPoints
 
 ITEMS_MAX = 512
 """Largest domain that is simulated."""

@@ -11,24 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Bound, FloatArray, Reference, Role
-from explorer.privacy.composition import kov_exact_delta
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.frequency import words as said
-from explorer.studies.frequency.curves import (
-    Calibrated,
-    calibrated,
-    distances,
-    laplace_distance,
-    root_errors,
-)
-from explorer.studies.frequency.page import PAGE, PRESETS
-from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
-from explorer.studies.frequency.points import Points, item_epsilon, points_of
-from explorer.studies.frequency.regions import regions
-from explorer.studies.frequency.simulation import simulated
-from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.composition import kov_exact_delta
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,
@@ -41,9 +29,21 @@ from explorer.studies.model import (
     Series,
     Table,
 )
-from explorer.studies.numbers import nearest
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.frequency import text as said
+from explorer.studies.frequency.curves import (
+    Calibrated,
+    calibrated,
+    distances,
+    laplace_distance,
+    root_errors,
+)
+from explorer.studies.frequency.help import PAGE, PRESETS
+from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
+from explorer.studies.frequency.points import Points, item_epsilon, points_of
+from explorer.studies.frequency.regions import regions
+from explorer.studies.frequency.simulation import simulated
+from explorer.studies.metric_space import ChosenSpace, chosen_space
 
 _EXACT_POINTS, _FEW_POINTS = 100, 25
 _LONG = 30_000

@@ -7,14 +7,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps import Schedule, Variant, depth_cap, schedule, start_level, theory
-from explorer.privacy.heatmaps.shuffle import Communication, communication, modulus_at_least
-from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
-from explorer.studies.heatmap_theory import words as said
+from explorer.privacy.heatmaps.shuffle_model.cost import (
+    Communication,
+    communication,
+    modulus_at_least,
+)
+from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
+from explorer.studies.base.study import Context, Request
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.heatmap_theory import text as said
 from explorer.studies.heatmap_theory.parameters import SALICON, SALICON_CELLS
-from explorer.studies.model import Context, Request
-from explorer.studies.sweeping import SweptPoints
 
 TAIL = 45.0
 """τ in units of the widest noise scale: 45 B/ε_min."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 
 DEEPEST = 11
 """ℓ of the finest map offered."""

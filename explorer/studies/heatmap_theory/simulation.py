@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.bounds import FloatArray, Role
+from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.heatmaps import (
     CellCounts,
     SparseMap,
@@ -18,11 +18,11 @@ from explorer.privacy.heatmaps import (
     measure_levels,
     reconstruct,
 )
-from explorer.privacy.noise import IntArray
-from explorer.studies.heatmap_theory import words as said
+from explorer.privacy.noise.demonstration import IntArray
+from explorer.studies.base.study import Context, Fidelity, Mark, Request, Result, Series
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.heatmap_theory import text as said
 from explorer.studies.heatmap_theory.curves import PLANS, level_of, plan_of
-from explorer.studies.model import Context, Fidelity, Mark, Request, Result, Series
-from explorer.studies.sweeping import SweptPoints
 
 BLOCKS = 64
 """Distances are those of at most so many block sums on a side."""
@@ -52,7 +52,7 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
     Every trial draws k cells, shares the users out among them (a uniformly random distribution)
     and runs the algorithm with fresh noise.
     """
-    from explorer.privacy.heatmaps.distance import exact_distance
+    from explorer.privacy.heatmaps.evaluation.distance import exact_distance
 
     rng = np.random.default_rng(seed)
     e = experiment

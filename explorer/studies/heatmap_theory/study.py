@@ -9,27 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Bound, Reference, Role
+from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.heatmaps import Schedule, start_level
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.heatmap_theory import words as said
-from explorer.studies.heatmap_theory.curves import (
-    FEWEST,
-    PLANS,
-    cells_sent,
-    communication_bounds,
-    error_bounds,
-    fits,
-    level_of,
-    metric_bounds,
-    missing_bounds,
-    plan_of,
-    sent,
-)
-from explorer.studies.heatmap_theory.page import PAGE, PRESETS
-from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.heatmap_theory.simulation import simulated
-from explorer.studies.model import (
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,
@@ -43,8 +27,24 @@ from explorer.studies.model import (
     Series,
     Table,
 )
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.heatmap_theory import text as said
+from explorer.studies.heatmap_theory.curves import (
+    FEWEST,
+    PLANS,
+    cells_sent,
+    communication_bounds,
+    error_bounds,
+    fits,
+    level_of,
+    metric_bounds,
+    missing_bounds,
+    plan_of,
+    sent,
+)
+from explorer.studies.heatmap_theory.help import PAGE, PRESETS
+from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.heatmap_theory.simulation import simulated
 
 
 class HeatmapTheory:

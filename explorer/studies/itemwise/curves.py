@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric import Binding, Internal
-from explorer.studies.itemwise import words as said
+from explorer.studies.base.study import Context, Request
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.itemwise import text as said
 from explorer.studies.itemwise.parameters import LOCAL
 from explorer.studies.metric_space import ChosenSpace
-from explorer.studies.model import Context, Request
-from explorer.studies.sweeping import SweptPoints
 
 _LIMIT = 800.0
 WEAKER = {

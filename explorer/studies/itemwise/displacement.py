@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
 from explorer.studies.metric_space import ChosenSpace

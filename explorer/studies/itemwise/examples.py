@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
-from explorer.studies.model import Context, Table
-from explorer.studies.numbers import nearest
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Context, Table
 
 ROWS = (
     (25.0, 1e-12, 1e3, 1e5),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.privacy.amplification import Clones
+from explorer.privacy.shuffling.clones import Clones
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 from explorer.studies.metric_space import (
     CLUSTERED,
     DISCRETE,
@@ -12,7 +13,6 @@ from explorer.studies.metric_space import (
     SQUARE_L2,
     space_parameters,
 )
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
 
 CENTRAL, LOCAL = "central", "local"
 PLANAR, GKRR, EXPONENTIAL = "planar", "gkrr", "exponential"

@@ -10,17 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.itemwise import curves
-from explorer.studies.itemwise import words as said
-from explorer.studies.itemwise.displacement import mean_distance, why_not
-from explorer.studies.itemwise.examples import example_table
-from explorer.studies.itemwise.page import PAGE, PRESETS
-from explorer.studies.itemwise.parameters import LOCAL, PARAMETERS, QUANTITIES
-from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.privacy.shuffling.clones import Clones
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,
@@ -32,14 +26,20 @@ from explorer.studies.model import (
     Result,
     Series,
 )
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import (
+from explorer.studies.base.sweeping import (
     SweptPoints,
     carried,
     curve_of,
     readout_of,
     swept_points,
 )
+from explorer.studies.itemwise import curves
+from explorer.studies.itemwise import text as said
+from explorer.studies.itemwise.displacement import mean_distance, why_not
+from explorer.studies.itemwise.examples import example_table
+from explorer.studies.itemwise.help import PAGE, PRESETS
+from explorer.studies.itemwise.parameters import LOCAL, PARAMETERS, QUANTITIES
+from explorer.studies.metric_space import ChosenSpace, chosen_space
 
 _EXACT_POINTS = 48
 """Points of all exact curves together."""

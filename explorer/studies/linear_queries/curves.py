@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
-from explorer.studies.linear_queries import words as said
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.studies.base.study import Context, Request
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.linear_queries import text as said
 from explorer.studies.linear_queries.parameters import CELLS, GIVEN, LANDMARKS, LOCAL
 from explorer.studies.linear_queries.queries import Query, query_of
 from explorer.studies.linear_queries.sensitivity import ENTRIES_MAX, Sensitivity, sensitivity
 from explorer.studies.metric_space import ChosenSpace
-from explorer.studies.model import Context, Request
-from explorer.studies.sweeping import SweptPoints
 
 NORMS = (("k1", 1.0), ("k2", 2.0), ("kinf", math.inf))
 

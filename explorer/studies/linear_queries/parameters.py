@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.text_table import DECIMAL
 from explorer.studies.metric_space import SPHERE, space_parameters
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
-from explorer.studies.text_tables import DECIMAL
 
 CENTRAL, LOCAL = "central", "local"
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, Grid, Line, MetricSpace, Sphere, Square
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Context, Request
 from explorer.studies.linear_queries.parameters import (
     CELLS,
     CENTRES_MAX,
@@ -20,8 +22,6 @@ from explorer.studies.linear_queries.parameters import (
 )
 from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.metric_space import ChosenSpace
-from explorer.studies.model import Context, Request
-from explorer.studies.numbers import nearest
 
 FILE_ITEMS_MAX = 1000
 """Most items of a space that a file may give values for; grids may have more."""

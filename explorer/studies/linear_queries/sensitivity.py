@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Grid, Sphere, Square
+from explorer.studies.base.study import Context
 from explorer.studies.linear_queries.parameters import CELLS, COORDINATE, LANDMARKS, POSITION
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.metric_space import ChosenSpace
-from explorer.studies.model import Context
 
 ENTRIES_MAX = 10_000_000
 """Most numbers gone through to find the steepest pair, where a bound is known without."""

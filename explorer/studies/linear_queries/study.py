@@ -10,29 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.linear_queries import words as said
-from explorer.studies.linear_queries.curves import (
-    Moved,
-    errors,
-    norms_of,
-    slider_query,
-    slopes,
-    true_deltas,
-)
-from explorer.studies.linear_queries.page import PAGE, PRESETS
-from explorer.studies.linear_queries.parameters import (
-    CELLS,
-    GIVEN,
-    LOCAL,
-    PARAMETERS,
-    QUANTITIES,
-)
-from explorer.studies.linear_queries.queries import Query
-from explorer.studies.linear_queries.tables import slope_table, true_deltas_at, width_table
-from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,
@@ -44,9 +26,27 @@ from explorer.studies.model import (
     Series,
     SpacePicture,
 )
-from explorer.studies.numbers import nearest
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.linear_queries import text as said
+from explorer.studies.linear_queries.curves import (
+    Moved,
+    errors,
+    norms_of,
+    slider_query,
+    slopes,
+    true_deltas,
+)
+from explorer.studies.linear_queries.help import PAGE, PRESETS
+from explorer.studies.linear_queries.parameters import (
+    CELLS,
+    GIVEN,
+    LOCAL,
+    PARAMETERS,
+    QUANTITIES,
+)
+from explorer.studies.linear_queries.queries import Query
+from explorer.studies.linear_queries.tables import slope_table, true_deltas_at, width_table
+from explorer.studies.metric_space import ChosenSpace, chosen_space
 
 _COARSE_POINTS = 5
 _AT_ONCE = 4_000_000

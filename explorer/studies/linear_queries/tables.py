@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Context, Request, Table
 from explorer.studies.linear_queries.curves import analytic_sigma
 from explorer.studies.linear_queries.parameters import GIVEN
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.linear_queries.sensitivity import sensitivity
 from explorer.studies.metric_space import ChosenSpace
-from explorer.studies.model import Context, Request, Table
-from explorer.studies.numbers import nearest
 
 ROWS = ((25.0, 1e-12), (1.0, 1e-12), (1.0, 1e-6))
 """α and δ of the examples of errata B1."""

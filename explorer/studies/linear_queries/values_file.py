@@ -6,8 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
-from explorer.studies.text_tables import DecimalSign, Dialect, TableFileError, TextTable, read_table
+from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.text_table import (
+    DecimalSign,
+    Dialect,
+    TableFileError,
+    TextTable,
+    read_table,
+)
 
 COLUMNS_MAX = 64
 """Most numbers of an answer."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import (
     Clustered,
     Discrete,
@@ -19,11 +19,11 @@ from explorer.privacy.spaces import (
     Sphere,
     Square,
 )
+from explorer.studies.base.study import Context, Request, SpacePicture
+from explorer.studies.base.text_table import DecimalSign
 from explorer.studies.metric_space import parameters as named
 from explorer.studies.metric_space import pictures
 from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points
-from explorer.studies.model import Context, Request, SpacePicture
-from explorer.studies.text_tables import DecimalSign
 
 _HEAVY_BYTES = 8_000
 """Files beyond this are read in the worker process: the triangle inequality of some hundred items

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import MatrixSpace, central_angle
-from explorer.studies.metric_space.parameters import GREAT_CIRCLE
-from explorer.studies.text_tables import (
+from explorer.studies.base.text_table import (
     DecimalSign,
     Dialect,
     TableFileError,
     TextTable,
     read_table,
 )
+from explorer.studies.metric_space.parameters import GREAT_CIRCLE
 
 ITEMS_MAX = 1000
 """Most items of a file: the triangle inequality of 1000 takes two seconds."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from explorer.geography.distance import EARTH_RADIUS_KM, KM_PER_MILE
 from explorer.privacy.spaces import EARTH_HALF_CIRCUMFERENCE_MILES
-from explorer.studies.model import Kind, Parameter, Scale
-from explorer.studies.text_tables import DECIMAL
+from explorer.studies.base.study import Kind, Parameter, Scale
+from explorer.studies.base.text_table import DECIMAL
 
 LINE, SQUARE_L1, SQUARE_L2, GRID = "line", "square-l1", "square-l2", "grid"
 SPHERE, CLUSTERED, DISCRETE = "sphere", "clustered", "discrete"

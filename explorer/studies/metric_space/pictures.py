@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, Grid, MatrixSpace
-from explorer.studies.numbers import nearest
+from explorer.studies.base.numbers import nearest
 
 Groups = np.ndarray[Any, np.dtype[np.intp]]
 Layout = tuple[FloatArray, Groups, str]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray
-from explorer.studies.records import Numbers, numeric, read_records, what_was_read
-from explorer.studies.text_tables import DecimalSign, number_field
+from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.csv_table import Numbers, numeric, read_records, what_was_read
+from explorer.studies.base.text_table import DecimalSign, number_field
 
 BLOCK = 20_000
 _SAMPLE_SEED = 20_241_023

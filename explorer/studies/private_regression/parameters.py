@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.text_table import DECIMAL
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
-from explorer.studies.text_tables import DECIMAL
 
 SAMPLE, FILE = "sample", "file"
 PAPER, BEST_ZETA, EXACT, BASELINE = "paper", "best_zeta", "exact", "baseline"

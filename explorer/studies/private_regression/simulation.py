@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
 from explorer.studies.private_regression.data import Source, blocks
 
 OPTIONS = ("psd-clip", "trust-region", "unprojected")

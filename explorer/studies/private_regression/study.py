@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import FloatArray, Reference, Role
-from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
-from explorer.studies.coordinate_mean.plans import Demand, Plan
-from explorer.studies.coordinate_mean.simulation import summary
-from explorer.studies.model import (
+from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import (
     Context,
     Fidelity,
     Mark,
@@ -24,11 +23,13 @@ from explorer.studies.model import (
     Series,
     Table,
 )
-from explorer.studies.numbers import nearest
-from explorer.studies.pages import Page, Preset
-from explorer.studies.private_regression import words as said
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
+from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.coordinate_mean.simulation import summary
+from explorer.studies.private_regression import text as said
 from explorer.studies.private_regression.data import Columns, Source, describe
-from explorer.studies.private_regression.page import PAGE, PRESETS
+from explorer.studies.private_regression.help import PAGE, PRESETS
 from explorer.studies.private_regression.parameters import (
     FILE,
     LEAST_USERS,
@@ -45,7 +46,6 @@ from explorer.studies.private_regression.simulation import (
     trials_a_call,
 )
 from explorer.studies.private_regression.theory import demands_of, plans_for, theorem_3
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _PLACES = 7
 

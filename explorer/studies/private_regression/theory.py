@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
+from explorer.studies.base.study import Context, Request
+from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import (
     Demand,
@@ -19,10 +21,8 @@ from explorer.studies.coordinate_mean.plans import (
     sensitive,
     two_level_plans,
 )
-from explorer.studies.model import Context, Request
-from explorer.studies.private_regression import words as said
+from explorer.studies.private_regression import text as said
 from explorer.studies.private_regression.parameters import BASELINE, BEST_ZETA, PAPER
-from explorer.studies.sweeping import SweptPoints
 
 
 def demands_of(request: Request, points: SweptPoints, available: int) -> list[Demand]:

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.amplification import CloneCurve, Clones, shuffled_epsilon
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Role
-from explorer.privacy.divergences import epsilon_from_rdp, orders_up_to
-from explorer.privacy.domain import DELTA_MIN
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
+from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
-from explorer.studies.composing import clones_apart, composed_bound
-from explorer.studies.model import Context
+from explorer.privacy.shuffling.clones import CloneCurve, Clones, shuffled_epsilon
+from explorer.studies.base.composing import clones_apart, composed_bound
+from explorer.studies.base.study import Context
 
 SHARE = 0.5
 """Share of δ that the comparator gives to its rounds."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.privacy.amplification import Clones
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
+from explorer.privacy.shuffling.clones import Clones
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 
 PARAMETERS = (
     Parameter(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.shuffle_accountant.curves import Points, thinned
-from explorer.studies.sweeping import SweptPoints
 
 COARSE_ORDER = 512
 """The largest order of a coarse answer."""

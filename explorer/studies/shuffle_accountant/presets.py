@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.studies.model import Scale, Sweep, Value
-from explorer.studies.pages import Preset
+from explorer.studies.base.help_page import Preset
+from explorer.studies.base.study import Scale, Sweep, Value
 
 _ABOUT = (
     "Blue in the paper is Theorem 1, red the curve from the RDP lower bound, magenta the "

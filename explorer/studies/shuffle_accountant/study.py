@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.amplification import Clones
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp import round_delta
-from explorer.studies.claims import Claim, stated
-from explorer.studies.model import (
+from explorer.privacy.shuffling.clones import Clones
+from explorer.studies.base.claims import Claim, stated
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
     Context,
     Fidelity,
     Parameter,
@@ -23,8 +24,8 @@ from explorer.studies.model import (
     Result,
     Series,
 )
-from explorer.studies.pages import Page, Preset
-from explorer.studies.shuffle_accountant import words as said
+from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.shuffle_accountant import text as said
 from explorer.studies.shuffle_accountant.curves import (
     SHARE,
     EpsilonCurves,
@@ -37,7 +38,7 @@ from explorer.studies.shuffle_accountant.curves import (
     spread,
     total_variation,
 )
-from explorer.studies.shuffle_accountant.page import PAGE
+from explorer.studies.shuffle_accountant.help import PAGE
 from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.shuffle_accountant.points import (
     COARSE_ORDER,
@@ -46,7 +47,6 @@ from explorer.studies.shuffle_accountant.points import (
     swept_rounds,
 )
 from explorer.studies.shuffle_accountant.presets import PRESETS
-from explorer.studies.sweeping import SweptPoints, curve_of, readout_of, swept_points
 
 _COARSE_POINTS = 24
 _COMPOSED_POINTS = 64

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.bounds import BoolArray, Bound, FloatArray
-from explorer.privacy.domain import DELTA_MIN
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray
+from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.odds import count_total_variation, two_bin_total_variation
 from explorer.privacy.histograms import (
     Query,
     calibrate,
@@ -29,10 +30,9 @@ from explorer.privacy.histograms import (
     stable_error,
     table1_orders,
 )
-from explorer.privacy.odds import count_total_variation, two_bin_total_variation
-from explorer.studies.model import Context
-from explorer.studies.shuffled_histograms import words as said
-from explorer.studies.sweeping import SweptPoints
+from explorer.studies.base.study import Context
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.shuffled_histograms import text as said
 
 _KEPT = 20_000
 _AT_ONCE = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.privacy.histograms import Query
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 
 _ERRORS = ("error", "query", "rmse")
 _HISTOGRAM = (("release", (Query.HISTOGRAM.value,)),)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.studies.model import Scale, Sweep
-from explorer.studies.pages import Preset
+from explorer.studies.base.help_page import Preset
+from explorer.studies.base.study import Scale, Sweep
 
 PRESETS = (
     Preset(

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.binomial import log_pmf
-from explorer.privacy.bounds import FloatArray
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.log_binomial import log_pmf
 from explorer.privacy.histograms import simulate_histogram
-from explorer.studies.model import Context
+from explorer.studies.base.study import Context
 
 DRAWS_AT_ONCE = 4_000_000
 """Noises drawn in one call to the worker: some 0.3 s."""

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.bounds import Reference
+from explorer.privacy.core.bound import Reference
 from explorer.privacy.histograms import Adjacency, Query, count_delta
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.model import (
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.study import (
     Context,
     Fidelity,
     Parameter,
@@ -23,15 +24,14 @@ from explorer.studies.model import (
     Result,
     Table,
 )
-from explorer.studies.pages import Page, Preset
+from explorer.studies.base.sweeping import SweptPoints, readout_of, swept_points
 from explorer.studies.shuffled_histograms import curves, tables
-from explorer.studies.shuffled_histograms import words as said
+from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
 from explorer.studies.shuffled_histograms.curves import Points
-from explorer.studies.shuffled_histograms.drawn import Drawn, dots, draw, draw_users
-from explorer.studies.shuffled_histograms.page import PAGE
+from explorer.studies.shuffled_histograms.help import PAGE
 from explorer.studies.shuffled_histograms.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.shuffled_histograms.presets import PRESETS
-from explorer.studies.sweeping import SweptPoints, readout_of, swept_points
 
 _NOISY = ("n", "eps", "delta", "trusted")
 """Sweeps along which every point has a noise of its own to calibrate."""

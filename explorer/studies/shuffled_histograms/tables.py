@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import histograms as hist
-from explorer.privacy.bounds import Bound, Role
-from explorer.studies.model import Table
-from explorer.studies.numbers import nearest
-from explorer.studies.shuffled_histograms import words as said
+from explorer.privacy.core.bound import Bound, Role
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Table
+from explorer.studies.shuffled_histograms import text as said
 
 Cell = str | float | None
 _ROLES = {role.value: role for role in Role} | {"lower bound, order only": Role.LOWER}

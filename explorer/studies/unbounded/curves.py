@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Bound, FloatArray, Role
+from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.user_metric import Concentration
-from explorer.studies.sweeping import SweptPoints
-from explorer.studies.unbounded import words as said
+from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.unbounded import text as said
 
 
 @dataclass(frozen=True)

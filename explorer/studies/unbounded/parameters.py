@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 from explorer.studies.metric_space import space_parameters
-from explorer.studies.model import Kind, Parameter, Quantity, Scale
 
 PARAMETERS = (
     Parameter(

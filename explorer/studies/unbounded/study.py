@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Bound, Reference, Role
-from explorer.studies.claims import Claim, number_only
-from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.model import (
+from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.studies.base.claims import Claim, number_only
+from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.phrases import odds
+from explorer.studies.base.study import (
     Context,
     Parameter,
     Quantity,
@@ -20,13 +21,12 @@ from explorer.studies.model import (
     Result,
     Table,
 )
-from explorer.studies.pages import Page, Preset
-from explorer.studies.sweeping import curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import curve_of, readout_of, swept_points
+from explorer.studies.metric_space import ChosenSpace, chosen_space
 from explorer.studies.unbounded import curves
-from explorer.studies.unbounded import words as said
-from explorer.studies.unbounded.page import PAGE, PRESETS
+from explorer.studies.unbounded import text as said
+from explorer.studies.unbounded.help import PAGE, PRESETS
 from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.wording import odds
 
 _CURVES: dict[str, Callable[[curves.Points, curves.Reductions], dict[str, Bound]]] = {
     "alpha": curves.alpha_curves,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox
 
-from explorer.engine.folders import checkins_cache
-from explorer.ui.controllers.latest_job import LatestJob
-from explorer.ui.errors import explain
+from explorer.engine.paths import checkins_cache
+from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
 
 if TYPE_CHECKING:
     from explorer.checkins import CacheUse
-    from explorer.ui.main_window import MainWindow
+    from explorer.ui.shell.main_window import MainWindow
 
 
 class CachedCheckins(QObject):

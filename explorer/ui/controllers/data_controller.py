@@ -9,12 +9,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.folders import checkins_cache
-from explorer.engine.host import Host
-from explorer.engine.session import Session
+from explorer.engine.paths import checkins_cache
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session
 from explorer.geography.region import Region
 from explorer.resources import Sample, resource_path, samples
-from explorer.studies.model import Origin, Selection, all_sides
+from explorer.studies.base.study import Origin, Selection, all_sides
 
 # explorer.checkins imports DuckDB on first use and is therefore imported in the thread.
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
 from explorer.figures.view_state import ViewState
-from explorer.studies.model import Result
+from explorer.studies.base.study import Result
 
 PICTURES = ("png", "svg", "pdf")
 TABLES = ("csv", "json")

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.host import Host
-from explorer.engine.recipe import Recipe, recipe_from_dict
-from explorer.engine.session import Session
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.session import Session
 from explorer.figures.read_recipe import read_exported
 from explorer.figures.view_state import ViewState
 from explorer.resources import samples
-from explorer.studies.model import Cancelled, Selection
+from explorer.studies.base.study import Cancelled, Selection
+from explorer.ui.base.errors import Problem, explain
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
-from explorer.ui.controllers.latest_job import LatestJob
-from explorer.ui.controllers.session_keeper import SessionKeeper
-from explorer.ui.errors import Problem, explain
+from explorer.ui.controllers.session_store import SessionKeeper
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping

@@ -7,7 +7,7 @@ import numpy as np
 from explorer.checkins import Box, CheckinData
 from explorer.geography.projection import aspect_at
 from explorer.geography.region import Region
-from explorer.studies.model import Origin
+from explorer.studies.base.study import Origin
 
 SIDE = 0.35
 """Degrees of latitude of a first region: a city."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.host import Host
-from explorer.studies.model import Cancelled
-from explorer.ui.controllers.latest_job import LatestJob
+from explorer.engine.runtime.runtime import Host
+from explorer.studies.base.study import Cancelled
+from explorer.ui.base.jobs import LatestJob
 
 _RESTORE = "files of the last session"
 

@@ -6,11 +6,11 @@ import time
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.goals import Goal
-from explorer.engine.host import Host
-from explorer.engine.solve import solve
-from explorer.studies.model import Cancelled
-from explorer.ui.controllers.latest_job import LatestJob
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.solving.goal import Goal
+from explorer.engine.solving.solve import solve
+from explorer.studies.base.study import Cancelled
+from explorer.ui.base.jobs import LatestJob
 
 PATIENCE_S = 1.0
 """A goal that takes longer gives way to a newer one."""

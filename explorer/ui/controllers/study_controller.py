@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.engine.host import Host
-from explorer.engine.runner import Delivery, Runner
-from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Request
+from explorer.engine.compute.runner import Delivery, Runner
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session, SessionState
+from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
 
 LATE_MS = 120

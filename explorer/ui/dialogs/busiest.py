@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from explorer.geography.projection import Box
 from explorer.geography.region import Region
 from explorer.geography.scale_bar import format_coordinates
-from explorer.studies.model import Selection
-from explorer.ui.controllers.latest_job import LatestJob
-from explorer.ui.errors import explain
+from explorer.studies.base.study import Selection
+from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 PARTITION = 300

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.figures.view_state import ViewState
-from explorer.studies.model import Result
+from explorer.studies.base.study import Result
 from explorer.ui.controllers.export_controller import PICTURES, ExportJob
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.geography.scale_bar import format_coordinates
-from explorer.ui.controllers.latest_job import LatestJob
-from explorer.ui.errors import explain
+from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
 
 
 class LoadReportDialog(QDialog):

@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.checkins import Dialect, LoadCancelled, Mapping, Preview, sniff
-from explorer.checkins.columns import STRPTIME_FORMATS, bad_cells, time_format
+from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, bad_cells, time_format
+from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import MappingRequest
-from explorer.ui.controllers.latest_job import LatestJob
-from explorer.ui.errors import explain
-from explorer.ui.views.map_style import style_for
+from explorer.ui.drawing.map_style import style_for
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 ROLES = (

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.session import Session, SessionState
+from explorer.engine.session.session import Session, SessionState
 from explorer.geography.region import Region
-from explorer.studies.heatmap_conditions import CAME_FROM
-from explorer.studies.model import Origin, Selection, all_sides
+from explorer.studies.base.study import Origin, Selection, all_sides
+from explorer.studies.heatmap.conditions import CAME_FROM
 from explorer.ui.controllers.data_controller import DataController, MappingRequest
 from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.sample import UsersSample

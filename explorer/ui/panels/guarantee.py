@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.figures.words import settings_line
-from explorer.studies.claims import stated
-from explorer.studies.model import Condition, Guarantee, Result
-from explorer.ui.theme import Theme
-from explorer.ui.views.stale_mark import StaleMark
-from explorer.ui.widgets.still_text import StillText
+from explorer.figures.captions import settings_line
+from explorer.studies.base.claims import stated
+from explorer.studies.base.study import Condition, Guarantee, Result
+from explorer.ui.base.theme import Theme
+from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.stale_mark import StaleMark
 
 LIVE_MS = 50
 """While answers follow each other the panel is written at most so often: nobody reads faster."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Parameter, Result, Study, Value, relevant, with_unit
+from explorer.engine.session.session import Session, SessionState
+from explorer.studies.base.study import Parameter, Result, Study, Value, relevant, with_unit
 from explorer.studies.registry import get_study
+from explorer.ui.base.errors import explain
 from explorer.ui.controllers.parameter_files import ParameterFiles
-from explorer.ui.errors import explain
 from explorer.ui.panels.space import SpaceView
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.make_row import make_row

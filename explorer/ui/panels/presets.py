@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.session import Session, SessionState
-from explorer.studies.model import Request, Selection, Study
-from explorer.studies.pages import Preset, preset_request, presets_of, sampled_for
+from explorer.engine.session.session import Session, SessionState
+from explorer.studies.base.help_page import Preset, preset_request, presets_of, sampled_for
+from explorer.studies.base.study import Request, Selection, Study
 from explorer.studies.registry import get_study
 from explorer.ui.widgets.links import follow_links, linked
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QWidget
 
-from explorer.engine.session import Session, SessionState
+from explorer.engine.session.session import Session, SessionState
 from explorer.studies.registry import Card, card, cards
 
 _ID = Qt.ItemDataRole.UserRole

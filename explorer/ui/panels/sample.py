@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from explorer.studies.model import Result, Selection
+from explorer.studies.base.study import Result, Selection
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
 

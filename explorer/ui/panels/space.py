@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.figures import style
-from explorer.studies.model import SpacePicture
-from explorer.studies.numbers import format_number
-from explorer.ui.views.curves import SYMBOLS
-from explorer.ui.widgets.still_text import StillText
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import SpacePicture
+from explorer.ui.drawing.curves import SYMBOLS
+from explorer.ui.widgets.fixed_size_text import StillText
 
 MOST_POINTS = 1500
 """More would lie on each other in so small a picture."""

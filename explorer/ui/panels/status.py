@@ -8,7 +8,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.ui.controllers.activity import Activity, ActivityBar
-from explorer.ui.widgets.still_label import StillLabel
+from explorer.ui.widgets.fixed_size_label import StillLabel
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData

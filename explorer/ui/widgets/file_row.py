@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.studies.model import Parameter, Value
+from explorer.studies.base.study import Parameter, Value
 from explorer.ui.widgets.parameter_row import ParameterRow, label_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from explorer.studies.model import Kind, Parameter
+from explorer.studies.base.study import Kind, Parameter
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, ParameterRow
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
-from explorer.studies.model import Kind, Parameter, Scale
+from explorer.studies.base.study import Kind, Parameter, Scale
 
 STEPS = 4000
 _RADIUS = 7.0

@@ -10,7 +10,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySeq
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from explorer.figures.table_copy import Cell, copied, readable
-from explorer.studies.results import Roles, role_of_cell
+from explorer.studies.base.result import Roles, role_of_cell
 
 Index = QModelIndex | QPersistentModelIndex
 COPY_WORDS = {

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.studies.model import Parameter, Value
-from explorer.studies.numbers import format_number
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Parameter, Value
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
-from explorer.studies.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.ui.widgets.numbers import parse_number
 
 

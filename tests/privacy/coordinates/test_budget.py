@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates.stable import log_mix, log_mix_high, log_mix_low, log_mix_total
+from explorer.privacy.coordinates.levels.log_mixtures import (
+    log_mix,
+    log_mix_high,
+    log_mix_low,
+    log_mix_total,
+)
 
 LEVEL = st.one_of(st.floats(0, 800), st.floats(0, 5), st.sampled_from([0.0, 1e-12, math.inf]))
 LEVELS = st.lists(LEVEL, min_size=1, max_size=8)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.bits import SeededBits
+from explorer.privacy.noise.bits import SeededBits
 
 LEVELS = st.one_of(st.floats(2.0**-40, 30), st.sampled_from([2.0**-40, 1e-6, 1.0, 30.0]))
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates.corners import chambers, corners
-from explorer.privacy.coordinates.finite import (
+from explorer.privacy.coordinates.levels.finite import (
     bcdp_levels_from_logs,
     cdp_levels_from_logs,
 )
+from explorer.privacy.coordinates.reports.corners import chambers, corners
 from tests.privacy.coordinates.exact import density
 from tests.privacy.sampler_audits import loss_lower_bound
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.bounds import Role
-from explorer.privacy.coordinates import claims, figure3
+from explorer.privacy.coordinates import claims
+from explorer.privacy.core.bound import Role
+from explorer.studies.coordinate_mean import figure3
 
 
 def test_coupling_of_public_data_brackets_the_truth():

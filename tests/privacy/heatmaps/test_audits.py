@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from explorer.privacy.audit import epsilon_lower_bound
-from explorer.privacy.bits import SeededBits
-from explorer.privacy.exact_noise import discrete_laplace
 from explorer.privacy.heatmaps import (
     exact_epsilons,
     integer_counts,
@@ -18,8 +16,10 @@ from explorer.privacy.heatmaps import (
     schedule,
     shuffle_plan,
 )
-from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon
-from explorer.privacy.heatmaps.shuffle_protocol import simulate
+from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
+from explorer.privacy.heatmaps.shuffle_model.protocol import simulate
+from explorer.privacy.noise.bits import SeededBits
+from explorer.privacy.noise.exact import discrete_laplace
 from tests.privacy.sampler_audits import split_audit
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.heatmaps.clustering import (
+from explorer.privacy.heatmaps.clustering.weighted import (
     _best_swap,
     _neighbours,
     distances,

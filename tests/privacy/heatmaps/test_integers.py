@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bits import SeededBits
-from explorer.privacy.exact_noise import discrete_laplace
 from explorer.privacy.heatmaps import (
     IntegerCounts,
     aggregate,
@@ -29,7 +27,9 @@ from explorer.privacy.heatmaps import (
     schedule,
 )
 from explorer.privacy.heatmaps.integers import EPSILON_UNIT, RESOLUTION
-from explorer.privacy.noise import discrete_laplace_pmf
+from explorer.privacy.noise.bits import SeededBits
+from explorer.privacy.noise.demonstration import discrete_laplace_pmf
+from explorer.privacy.noise.exact import discrete_laplace
 
 BOX = (10.0, 20.0, 12.0, 24.0)
 

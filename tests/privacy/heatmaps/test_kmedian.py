@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import SparseMap, emd_norm, from_grid, schedule
-from explorer.privacy.heatmaps.clustering import distances, k_median, k_median_cost
-from explorer.privacy.heatmaps.kmedian import (
+from explorer.privacy.heatmaps.clustering.private import (
     as_points,
     cluster,
     clustering_bound,
@@ -22,8 +21,9 @@ from explorer.privacy.heatmaps.kmedian import (
     median_level,
     private_coreset,
 )
+from explorer.privacy.heatmaps.clustering.weighted import distances, k_median, k_median_cost
 from explorer.privacy.heatmaps.theory import median_cost, noise_term
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 
 @pytest.mark.parametrize(

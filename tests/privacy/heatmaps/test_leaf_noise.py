@@ -27,8 +27,8 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.dense import DEEPEST, dense_measurement_level
-from explorer.privacy.noise import (
+from explorer.privacy.heatmaps.pyramid.dense import DEEPEST, dense_measurement_level
+from explorer.privacy.noise.demonstration import (
     DemonstrationGaussian,
     DemonstrationNoise,
     discrete_laplace_pmf,

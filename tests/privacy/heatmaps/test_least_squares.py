@@ -25,9 +25,9 @@ from explorer.privacy.heatmaps import (
     schedule,
     variance_of_fit,
 )
-from explorer.privacy.heatmaps.least_squares import onto_simplex, onto_simplices
-from explorer.privacy.heatmaps.reference import reconstruct_by_reference
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.heatmaps.pyramid.least_squares import onto_simplex, onto_simplices
+from explorer.privacy.heatmaps.pyramid.reference import reconstruct_by_reference
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 
 def ancestors(start: int, last: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from explorer.privacy.heatmaps import (
     reconstruct,
     schedule,
 )
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 
 def random_counts(level: int, seed: int, users: int = 50) -> CellCounts:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import sampling_guarantee
 
 OUTPUTS = np.arange(-40, 41)

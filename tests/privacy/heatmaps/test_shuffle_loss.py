@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bounds import Role
-from explorer.privacy.heatmaps.shuffle_loss import deficient_epsilon, zero_loss
-from explorer.privacy.heatmaps.shuffle_plan import deficient_levels, shuffle_plan
-from explorer.privacy.noise import polya_pmf
+from explorer.privacy.core.bound import Role
+from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon, zero_loss
+from explorer.privacy.heatmaps.shuffle_model.plan import deficient_levels, shuffle_plan
+from explorer.privacy.noise.demonstration import polya_pmf
 
 
 def _exact_loss(k, rho, a):

@@ -12,18 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from explorer.privacy.bits import SeededBits
 from explorer.privacy.heatmaps import kappa, reconstruct
-from explorer.privacy.heatmaps import shuffle_protocol as protocol
-from explorer.privacy.heatmaps.shuffle import Communication, communication
-from explorer.privacy.heatmaps.shuffle_plan import (
+from explorer.privacy.heatmaps.shuffle_model import protocol as protocol
+from explorer.privacy.heatmaps.shuffle_model.cost import Communication, communication
+from explorer.privacy.heatmaps.shuffle_model.plan import (
     ShufflePlan,
     delta_with,
     least_tail,
     shuffle_plan,
     wrap_probability,
 )
-from explorer.privacy.heatmaps.shuffle_protocol import (
+from explorer.privacy.heatmaps.shuffle_model.protocol import (
     Messages,
     analyse,
     noise_shares,
@@ -34,7 +33,8 @@ from explorer.privacy.heatmaps.shuffle_protocol import (
     user_vector,
     user_vectors,
 )
-from explorer.privacy.noise import discrete_laplace_pmf, polya_pmf
+from explorer.privacy.noise.bits import SeededBits
+from explorer.privacy.noise.demonstration import discrete_laplace_pmf, polya_pmf
 
 ONE = Fraction(1)
 

@@ -27,8 +27,8 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.distance import Interval, quick_intervals
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.heatmaps.evaluation.distance import Interval, quick_intervals
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 
 def by_definition(p: np.ndarray, sigma: float) -> np.ndarray:

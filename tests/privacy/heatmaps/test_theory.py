@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import (
     CellCounts,
     compare,
@@ -24,8 +24,8 @@ from explorer.privacy.heatmaps import (
     smoothing,
     start_level,
 )
-from explorer.privacy.heatmaps.distance import exact_distance
-from explorer.privacy.heatmaps.shuffle import communication, modulus_at_least
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.shuffle_model.cost import communication, modulus_at_least
 from explorer.privacy.heatmaps.theory import (
     dense_error_bound,
     dense_level,
@@ -38,7 +38,7 @@ from explorer.privacy.heatmaps.theory import (
     sparse_lower_bound,
     sparse_lower_printed,
 )
-from explorer.privacy.noise import DemonstrationNoise
+from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.05, 0.1])

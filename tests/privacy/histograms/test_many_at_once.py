@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.binomial import log_pmf, log_pmf_at
+from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at
 from explorer.privacy.histograms import (
     Query,
     calibrate,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from explorer.privacy import learning, shuffle_rdp
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 
 MODELS = [learning.Softmax(6, 3), learning.Perceptron(6, 4, 3)]
 

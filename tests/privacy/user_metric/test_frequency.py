@@ -218,7 +218,7 @@ def test_emd_projection_against_linear_programming(s, t, r):
 
 
 def test_user_level_budgets_and_thresholds():
-    from explorer.privacy.composition import kov_exact_delta
+    from explorer.privacy.core.composition import kov_exact_delta
 
     found = um.per_item_epsilon([1, 10, 1000, 10**6], 1.0, 1e-6)
     claim = kov_exact_delta(1.0, found, [1, 10, 1000, 10**6])

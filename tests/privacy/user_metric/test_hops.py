@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.amplification import shuffled_delta
+from explorer.privacy.shuffling.clones import shuffled_delta
 from explorer.privacy.spaces import Clustered
-from explorer.privacy.user_metric import mean_excess
-from explorer.privacy.user_metric.mean_excess import _closed_form, _tilt, log_mean_excess
+from explorer.privacy.user_metric.hops import mean_excess
+from explorer.privacy.user_metric.hops.mean_excess import _closed_form, _tilt, log_mean_excess
 
 ALPHA0 = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 1.0, 800.0]))
 EPSILON = ALPHA0

@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.special import betaincinv
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.roots import increasing_root
+from explorer.privacy.core.roots import increasing_root
 from explorer.privacy.spaces import Discrete, Grid, MatrixSpace, Square
 from explorer.privacy.user_metric.gammas import log_gamma_step
 from tests.privacy.sampler_audits import loss_lower_bound

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 

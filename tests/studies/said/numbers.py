@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
 
-from explorer.privacy.bounds import Role
-from explorer.studies.pages import preset, preset_request
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.help_page import preset, preset_request
 from explorer.studies.registry import get_study
 from tests.studies import context
 

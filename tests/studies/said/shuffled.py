@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy import histograms, shuffle_rdp
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from tests.studies.said.numbers import Ask, Measured, Said
 
 
@@ -134,7 +134,7 @@ SAID = {
 
 
 def _ignored() -> float:
-    from explorer.privacy.amplification import clones_closed_form
+    from explorer.privacy.shuffling.clones import clones_closed_form
 
     return float(clones_closed_form(4.0, 1000, 5e-11))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.bounds import Role
+from explorer.privacy.core.bound import Role
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
@@ -142,7 +142,7 @@ def _condition(model: str, eps: float) -> Said:
 
 
 def _hadamard_delta() -> float:
-    from explorer.privacy import composition
+    from explorer.privacy.core import composition
 
     item = float(um.hadamard_epsilon_printed(1.0, 1000, 1e-12))
     return float(composition.kov_exact_delta(1.0, item, 1000))

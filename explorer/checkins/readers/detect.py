@@ -1,0 +1,317 @@
+"""A look at the beginning of a file: format, encoding, header, and which column is which."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.checkins.database import check
+from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.model import Dialect, Format, IsCancelled, Mapping, Preview, Reason
+from explorer.checkins.readers.archives import Damage, inflated
+from explorer.checkins.readers.guess_columns import (
+    decimal_sign,
+    fitting_share,
+    guess_mapping,
+    looks_like_header,
+    mapping_problems,
+)
+from explorer.checkins.readers.quoted import RecordJoiner, RowShape, split_quoted
+
+HEAD = 1 << 20
+PREVIEW_ROWS = 50
+MAX_FIELDS = 20_000
+_JUDGED_ROWS = 2000
+_GZIP = b"\x1f\x8b"
+_LATIN = re.compile(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]")
+_NO_LATIN = re.compile(rb"[\x80-\x9f]")
+MOSTLY = 20
+"""Lines that are no valid UTF-8 for each that is, in a file that is taken for Latin-1."""
+
+
+def check_readable(path: Path) -> int:
+    """Return a file's size, or say in one sentence why it can't be read.
+
+    Raises
+    ------
+    CheckinError
+    """
+    name = shown_name(path)
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise CheckinError(f"{name} is a folder; choose a check-in file inside it.")
+        if not stat.S_ISREG(status.st_mode):
+            raise CheckinError(f"{name} is not a regular file; save its contents to a file first.")
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        raise CheckinError(
+            f"{name} does not exist (any more); check its name and folder."
+        ) from None
+    except PermissionError:
+        raise CheckinError(
+            f"{name} may not be read by you; ask its owner for permission to read it."
+        ) from None
+    except OSError as fault:
+        raise CheckinError(
+            f"{name} can't be read ({fault.strerror or fault}); copy it to a local disk and retry."
+        ) from None
+    if status.st_size == 0:
+        raise CheckinError(f"{name} is empty; choose a file with check-ins in it.")
+    return status.st_size
+
+
+def check_width(name: str, width: int) -> None:
+    """Refuse a file with too many columns.
+
+    Raises
+    ------
+    CheckinError
+    """
+    if width > MAX_FIELDS:
+        raise CheckinError(
+            f"{name} has {width:,} columns, more than {MAX_FIELDS:,}: it is no list of check-ins. "
+            "Keep the columns with user, time, latitude and longitude, and open that."
+        )
+
+
+def sniff(
+    path: str | os.PathLike[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    cancelled: IsCancelled | None = None,
+) -> Preview:
+    """Look at the beginning of a file and guess how to read it.
+
+    Parameters
+    ----------
+    path : path
+        SNAP text, CSV, TSV (each plain or .gz) or Parquet.
+    delimiter : str, optional
+        The character between two fields of text; guessed if omitted.
+    encoding : str, optional
+        ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``; guessed if omitted.
+    cancelled : callable, optional
+        Asked every few milliseconds; true stops.
+
+    Returns
+    -------
+    Preview
+        Its mapping lacks columns that could not be told; the window then asks.
+
+    Raises
+    ------
+    CheckinError
+        If the file can't be opened, is empty, is neither text nor Parquet, or has over 20,000
+        columns.
+    LoadCancelled
+        If `cancelled` said so.
+    """
+    path = Path(path)
+    check(cancelled)
+    size = check_readable(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as fault:
+        raise CheckinError(
+            f"{shown_name(path)} can't be read ({fault.strerror or fault}); copy it and retry."
+        ) from None
+    if head.startswith(b"PAR1"):
+        from explorer.checkins.readers.parquet import sniff_parquet
+
+        return sniff_parquet(path, size, lambda: check(cancelled))
+    compressed = head.startswith(_GZIP)
+    complete = len(head) == size
+    if compressed:
+        head, complete = _unzip_head(head, shown_name(path), complete)
+    check(cancelled)
+    if not head:
+        raise CheckinError(
+            f"{shown_name(path)} is an archive with nothing (readable) in it; fetch it again."
+        )
+    chosen = encoding is not None
+    encoding = encoding or guess_encoding(head)
+    unfit = f"{shown_name(path)} is not text in the encoding {encoding}; choose another."
+    try:
+        text = decode_head(head, encoding)
+    except UnicodeError:  # UTF-16 without its mark
+        raise CheckinError(unfit) from None
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    every = text.split(line_end)
+    if not complete and len(every) > 1:
+        every.pop()  # cut where the look ended
+    lines = [line.removesuffix("\r") for line in every if line.strip()]
+    if not lines:
+        raise CheckinError(
+            f"{shown_name(path)} holds blank lines only; choose a file with check-ins."
+        )
+    if _looks_binary(lines):
+        raise CheckinError(
+            f"{shown_name(path)} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
+            if not chosen
+            else unfit
+        )
+    dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
+    return _preview(shown_name(path), size, lines, dialect, delimiter, cancelled)
+
+
+def _preview(
+    name: str,
+    size: int,
+    lines: list[str],
+    known: Dialect,
+    delimiter: str | None,
+    cancelled: IsCancelled | None,
+) -> Preview:
+    problems: list[str] = []
+    sample = lines[:_JUDGED_ROWS]
+    delimiter = delimiter or guess_delimiter(sample, cancelled)
+    quoted = delimiter != "\t"
+    check_width(name, min(line.count(delimiter) for line in sample[:2]) + 1)
+    rows = _rows(sample, delimiter, quoted, cancelled)
+    header = looks_like_header(rows)
+    names = tuple(rows[0]) if header else ()
+    body = rows[1:] if header else rows
+    width = max(_usual([len(row) for row in body]) if body else 0, len(names))
+    check_width(name, width)
+    columns = tuple(
+        (names[i].strip() if i < len(names) and names[i].strip() else f"column {i + 1}")
+        for i in range(width)
+    )
+    decimal = decimal_sign(body, delimiter)
+    mapping = guess_mapping(
+        columns if header else (), body, width, decimal, lambda: check(cancelled)
+    )
+    confidence = fitting_share(body, mapping, width, decimal)
+    if delimiter == "\t":
+        snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
+        form = Format.SNAP if snap else Format.TSV
+    else:
+        form = Format.CSV
+    if width < 3:
+        problems.append(
+            f"Lines have {width} field{'s' * (width != 1)}; a check-in needs user, latitude and "
+            "longitude. Is the delimiter right?"
+        )
+    problems += mapping_problems(columns, body, mapping, decimal)
+    if body and not mapping.missing and confidence < 0.5:
+        problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
+    if mapping.time is None and body:
+        problems.append(
+            "No column looks like a time: no time range can be chosen and no duplicates found."
+        )
+    if not body:
+        problems.append("There is a header, but no row below it.")
+    if known.encoding == "latin-1":
+        problems.append("The text is not UTF-8; it is read as Latin-1.")
+    dialect = replace(
+        known, format=form, delimiter=delimiter, has_header=header, quoted=quoted, decimal=decimal
+    )
+    shown = tuple(tuple(row) for row in body[:PREVIEW_ROWS])
+    return Preview(name, size, dialect, columns, shown, mapping, confidence, tuple(problems))
+
+
+def _rows(
+    lines: list[str], delimiter: str, quoted: bool, cancelled: IsCancelled | None
+) -> list[list[str]]:
+    """Return the fields of the first records; where quotes are broken, they are letters."""
+    rows: list[list[str]] = []
+
+    def record(_first: int, _last: int, fields: list[str]) -> None:
+        rows.append(fields)
+
+    def aside(_number: int, _reason: Reason, line: bytes) -> None:
+        rows.append(line.decode().split(delimiter))
+
+    width = _usual([line.count(delimiter) + 1 for line in lines])
+    joiner = RecordJoiner(RowShape(width, delimiter), lambda _: None, record, lambda _: None, aside)
+    for number, line in enumerate(lines):
+        check(cancelled)
+        if quoted and (joiner.open or '"' in line):
+            joiner.feed(number, line.encode())
+        else:
+            rows.append(line.split(delimiter))
+    joiner.finish()
+    return rows
+
+
+def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
+    """Return up to `HEAD` decompressed bytes and whether that was all."""
+    damage = Damage()
+    out = b""
+    for piece in inflated((head[at : at + 4096] for at in range(0, len(head), 4096)), damage):
+        out += piece
+        if len(out) > HEAD:
+            break
+    if not out and damage.notes and "damaged" in damage.notes[0]:
+        raise CheckinError(f"{name} is a damaged archive with nothing readable; fetch it again.")
+    return out[:HEAD], complete and not damage.cut and len(out) <= HEAD
+
+
+def guess_encoding(head: bytes) -> str:
+    """Tell the encoding from a byte-order mark, else from whether UTF-8 fits.
+
+    Invalid UTF-8 is taken for Latin-1 only if the bytes look like letters inside words, and next to
+    no line is valid UTF-8: its letters would become others. Otherwise the file stays UTF-8, and the
+    lines with the stray bytes will be set aside.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if head.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+        return "utf-8"
+    except UnicodeDecodeError:
+        pass
+    valid = invalid = wordlike = 0
+    for line in head.split(b"\n"):
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+            valid += 1
+        except UnicodeDecodeError:
+            invalid += 1
+            wordlike += bool(_LATIN.search(line)) and not _NO_LATIN.search(line)
+    return "latin-1" if wordlike > invalid / 2 and invalid > MOSTLY * valid else "utf-8"
+
+
+def decode_head(head: bytes, encoding: str) -> str:
+    """Decode a beginning that may end inside a character."""
+    return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
+
+
+def guess_delimiter(lines: list[str], cancelled: IsCancelled | None = None) -> str:
+    """Return the character that cuts most lines into the same number (≥ 3, else 2) of fields."""
+    best, best_score = "\t", 0.0
+    for delimiter in ("\t", ",", ";", "|", " "):
+        check(cancelled)
+        counts = [
+            len(split_quoted(line, delimiter) or line.split(delimiter)) for line in lines[:200]
+        ]
+        usual = _usual(counts)
+        if usual < 2:
+            continue
+        score = counts.count(usual) / len(counts) * (1.0 if usual >= 3 else 0.3)
+        if delimiter == " ":
+            score *= 0.5  # a space is in most time stamps
+        if score > best_score + 1e-9:
+            best, best_score = delimiter, score
+    return best
+
+
+def _usual(counts: list[int]) -> int:
+    return max(set(counts), key=lambda n: (counts.count(n), n)) if counts else 0
+
+
+def _looks_binary(lines: list[str]) -> bool:
+    text = "".join(lines[:200])[:20000]
+    strange = sum(1 for c in text if (c < " " and c not in "\t\x1f") or c == "\ufffd")
+    return strange > len(text) * 0.1

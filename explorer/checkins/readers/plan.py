@@ -1,0 +1,63 @@
+"""What is to be read, and how: fixed before a load begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from explorer.checkins.model import Dialect, Mapping
+from explorer.checkins.readers.line_scanner import WIDE
+from explorer.checkins.readers.quoted import RowShape
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One file and how it is read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages.
+    path : Path
+        Where it can be read; perhaps a link.
+    dialect : Dialect
+    mapping : Mapping
+        With user, lat and lon.
+    width : int
+        Fields of a line.
+    duplicates : bool
+        Whether rows that repeat an earlier one are set aside.
+    fingerprint : bool
+        Whether the sha256 is taken.
+    """
+
+    name: str
+    path: Path
+    dialect: Dialect
+    mapping: Mapping
+    width: int
+    duplicates: bool
+    fingerprint: bool
+
+    def at(self, path: Path) -> Plan:
+        """Return the same plan for a path that leads to the same file."""
+        return replace(self, path=path)
+
+    @property
+    def wide(self) -> bool:
+        """Whether fields are counted by the pass over the lines, and the last ones not read."""
+        return self.width > WIDE
+
+    @property
+    def fields_read(self) -> int:
+        """How many fields of a line are given to the reader."""
+        return max(self.mapping.columns) + 1 if self.wide else self.width
+
+    @property
+    def shape(self) -> RowShape:
+        """What a line looks like that is a row."""
+        mapping, dialect = self.mapping, self.dialect
+        assert mapping.lat is not None
+        assert mapping.lon is not None
+        degrees = ((mapping.lat, 90), (mapping.lon, 180))
+        return RowShape(self.width, dialect.delimiter, dialect.decimal, degrees)

@@ -1,0 +1,144 @@
+"""The SQL that reads text into typed rows, each with the code of what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.checkins.database import quote, read_file
+from explorer.checkins.model import Mapping, Reason
+from explorer.checkins.readers.guess_columns import MAX_WEIGHT, MIN_WEIGHT
+from explorer.checkins.readers.quoted import LINE_SEPARATOR
+from explorer.checkins.readers.streams import MAX_LINE
+
+ABSENT = "\n"
+"""What a field must hold to be read as NULL: never. So NULL means that there was no field."""
+
+TEXT_ID = 255
+"""Code of a good row whose user id must stay text; the file is then read again that way."""
+
+FIRST_YEAR, LAST_YEAR = 1900, 2199
+
+
+def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: bool = True) -> str:
+    """Return a table expression with columns ``c0…c{width-1}`` and ``extra``, all text.
+
+    Everything is read as text: a reader's own casts accept too much (``1_000``, 12.7 as 13).
+    """
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width)) + ", 'extra': 'VARCHAR'"
+    return (
+        f"read_csv({read_file(path)}, delim={quote(delimiter)}, quote='', escape='', "
+        f"auto_detect=false, header={header}, strict_mode=false, null_padding=true, "
+        f"nullstr={quote(ABSENT)}, store_rejects=true, rejects_limit=0, "
+        f"max_line_size={MAX_LINE + 16}, parallel={parallel}, compression='none', "
+        f"columns={{{columns}}})"
+    )
+
+
+def time_expression(column: str, spelling: str, decimal: str = ".") -> str:
+    """Return SQL for a UTC instant, NULL where the text is none.
+
+    Words that are instants to DuckDB (``epoch``, ``infinity``) are judged in `typed_rows`.
+    """
+    if spelling == "iso":
+        return f"try_cast({column} AS TIMESTAMPTZ)"
+    if spelling.startswith("epoch_"):
+        scale = {"epoch_s": 1e6, "epoch_ms": 1e3, "epoch_us": 1.0}[spelling]
+        value = number_expression(column, decimal)
+        return (
+            f"CASE WHEN isfinite({value}) AND abs({value} * {scale}) < 8e15 "
+            f"THEN make_timestamptz(CAST(round({value} * {scale}) AS BIGINT)) END"
+        )
+    return f"CAST(try_strptime(trim({column}), {quote(spelling)}) AS TIMESTAMPTZ)"
+
+
+def number_expression(column: str, decimal: str = ".") -> str:
+    """Return SQL for a double, NULL where the text is none (``1_000`` is none)."""
+    if decimal == ",":
+        return (
+            f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '.') "
+            f"THEN try_cast(replace({column}, ',', '.') AS DOUBLE) END"
+        )
+    return f"CASE WHEN NOT contains({column}, '_') THEN try_cast({column} AS DOUBLE) END"
+
+
+def typed_rows(
+    source: str,
+    mapping: Mapping,
+    width: int | None,
+    integers: bool = False,
+    decimal: str = ".",
+    joined: bool = False,
+) -> str:
+    """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
+
+    ``same`` is a 64-bit hash of user, time, latitude, longitude and location: duplicates agree in
+    it, and rows that agree in all but the location differ in it (but for a chance of 2⁻⁶⁴). The
+    tests that good rows pass come first and are cheap; what exactly is wrong is asked of the
+    others alone.
+
+    Parameters
+    ----------
+    source : str
+        Table expression with text columns ``c0…``.
+    mapping : Mapping
+        With user, lat and lon.
+    width : int or None
+        Number of fields a line must have; None if that is known of every row.
+    integers : bool
+        Whether user ids become 64-bit integers; a row whose id is not the usual spelling of one
+        (``007``, ``12.7``) then gets the code `TEXT_ID`.
+    decimal : str
+        What stands before a number's fraction.
+    joined : bool
+        Whether fields may be of several lines, with `LINE_SEPARATOR` between them.
+    """
+    user, lat, lon = f"c{mapping.user}", f"c{mapping.lat}", f"c{mapping.lon}"
+    time = None if mapping.time is None else f"c{mapping.time}"
+    weight = None if mapping.weight is None else f"c{mapping.weight}"
+    place = "''" if mapping.location is None else f"coalesce(c{mapping.location}, '')"
+    needed = [c for c in (user, time, lat, lon, weight) if c is not None]
+
+    # '!' is the first printable character: whatever sorts before it may be blank
+    read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user
+    user_id = f"try_cast({user} AS BIGINT)" if integers else read
+    known = f"CAST(u AS VARCHAR) = {user}" if integers else f"{user} >= '!'"
+    fine = [known, "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"]
+    faults: list[tuple[str, Reason]] = []
+    if width is not None:
+        fine += ["extra IS NULL", f"c{width - 1} IS NOT NULL"]
+        faults.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
+        faults.append((f"c{width - 1} IS NULL", Reason.TOO_FEW_FIELDS))
+    blank = " OR ".join(f"{c} IS NULL OR trim({c}) = ''" for c in needed)
+    faults.append((blank, Reason.BLANK_FIELD))
+    if time is not None:
+        first, last = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01'", f"TIMESTAMPTZ '{LAST_YEAR + 1}-01-01'"
+        fine += [f"t >= {first}", f"t < {last}", "t <> TIMESTAMPTZ 'epoch'"]
+        word = f"regexp_full_match({time}, '\\s*[a-zA-Z].*') AND t = TIMESTAMPTZ 'epoch'"
+        faults.append((f"t IS NULL OR t < {first} OR t >= {last} OR ({word})", Reason.BAD_TIME))
+    faults.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
+    faults.append(("NOT isfinite(y) OR NOT isfinite(x)", Reason.NOT_FINITE))
+    faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
+    faults.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
+    if weight is not None:
+        fine.append(f"w BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}")
+        faults.append(
+            (f"w IS NULL OR w NOT BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}", Reason.BAD_WEIGHT)
+        )
+    code = (
+        f"CASE WHEN {' AND '.join(fine)} THEN 0 "
+        + " ".join(f"WHEN {test} THEN {why.code}" for test, why in faults)
+        + (f" WHEN NOT coalesce({known}, false) THEN {TEXT_ID}" if integers else "")
+        + " ELSE 0 END"
+    )
+    instant = "NULL::TIMESTAMPTZ"
+    if time is not None:
+        instant = time_expression(time, mapping.time_format, decimal)
+    mass = "1.0::DOUBLE" if weight is None else number_expression(weight, decimal)
+    y, x = number_expression(lat, decimal), number_expression(lon, decimal)
+    return (
+        f"SELECT u AS user_id, t AS time, y AS lat, x AS lon, "
+        f"hash(u, t, y, x, {place}) AS same, "
+        f"w AS weight, ({code})::UTINYINT AS code "
+        f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
+        f"FROM {source})"
+    )

@@ -1,0 +1,133 @@
+"""A file as a stream: decompressed, decoded, cut into blocks of whole lines."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.model import Dialect
+from explorer.checkins.readers.archives import Damage, inflated
+
+CHUNK = 1 << 18
+"""Bytes at a time: stays in the processor's cache, and no other thread waits long for ours."""
+
+MAX_LINE = 1 << 20
+"""Longer lines are set aside."""
+
+
+UNPACKED_FREELY = 1 << 30
+MAX_RATIO = 200
+"""An archive of more than so many bytes may not be so many times smaller. Check-ins: 4 to 15 times;
+a gigabyte of zeros: 1,000."""
+
+
+def raw_chunks(
+    path: Path, compressed: bool, digest: Any, damage: Damage, tick: Callable[[int], None]
+) -> Iterator[bytes]:
+    """Yield the file's bytes, decompressed if it is an archive, in pieces of up to 256 KB.
+
+    Parameters
+    ----------
+    digest : hashlib object or None
+        Fed with the bytes as they are on disk, to the last one.
+    damage : Damage
+        Told what is wrong with an archive.
+    tick : callable
+        Called with the bytes on disk used so far; may raise to stop.
+
+    Raises
+    ------
+    CheckinError
+        If an archive unpacks to more than check-ins would.
+    """
+    done = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal done
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                done += len(chunk)
+                if digest is not None:
+                    digest.update(chunk)
+                tick(done)
+                yield chunk
+
+    if not compressed:
+        yield from chunks()
+        return
+    size = 0
+    for piece in inflated(chunks(), damage):
+        size += len(piece)
+        if size > UNPACKED_FREELY and size > MAX_RATIO * done:
+            raise CheckinError(
+                f"{shown_name(path)} unpacks to more than {MAX_RATIO} times its size, which "
+                "check-ins never do. If you trust it, unpack it yourself and open what comes out."
+            )
+        tick(done)
+        yield piece
+
+
+def decoded_chunks(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]:
+    """Yield UTF-8 without a byte-order mark; bytes that claim to be UTF-8 pass unchecked."""
+    if dialect.line_end == "\r":
+        return (text.replace(b"\r", b"\n") for text in _utf8(chunks, dialect.encoding))
+    return _utf8(chunks, dialect.encoding)
+
+
+def _utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    if encoding in ("utf-16", "latin-1"):
+        # halves of pairs become what is no UTF-8 either, so that their lines are found out
+        decoder = codecs.getincrementaldecoder(encoding)(errors="surrogatepass")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
+        try:
+            yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:  # half a character at the end
+            yield b"\xff"
+    elif encoding == "utf-8-sig":
+        start = b""
+        for chunk in chunks:
+            start += chunk
+            if len(start) >= 3:
+                break
+        yield start.removeprefix(codecs.BOM_UTF8)
+        yield from chunks
+    else:
+        yield from chunks
+
+
+def blocks(chunks: Iterator[bytes]) -> Iterator[bytes | int]:
+    """Cut a stream into pieces of whole lines; a line over `MAX_LINE` comes as its length.
+
+    Only the last piece may lack its final newline.
+    """
+    rest = b""
+    dropped = 0
+    for chunk in chunks:
+        if dropped:
+            end = chunk.find(b"\n")
+            if end < 0:
+                dropped += len(chunk)
+                continue
+            yield dropped + end + 1
+            dropped, chunk = 0, chunk[end + 1 :]
+        end = chunk.find(b"\n")
+        if end >= 0:
+            if len(rest) + end > MAX_LINE:
+                yield len(rest) + end + 1
+                rest, chunk = b"", chunk[end + 1 :]
+            last = chunk.rfind(b"\n") + 1
+            if rest or last:
+                yield rest + chunk[:last]
+            rest = chunk[last:]
+        else:
+            rest += chunk
+            if len(rest) > MAX_LINE:
+                dropped, rest = len(rest), b""
+    if dropped:
+        yield dropped
+    elif rest:
+        yield rest

@@ -1,0 +1,321 @@
+"""Answers computed in a process of their own, so that a window shares its interpreter with nobody.
+
+A thread that computes takes the interpreter's lock from the window and waits for it in turn: while
+a slider was dragged, a first answer of 3 ms took 27, and importing a study's mathematics stopped
+the window for up to 0.28 s (measured on two cores). The process runs the same `Runner`; questions
+go to it and deliveries come back as pickles over its standard streams.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from explorer.engine.compute.process import WorkerDied
+from explorer.engine.compute.runner import Delivery
+from explorer.engine.runtime.runtime import Host
+from explorer.studies.base.study import Cancelled, Request
+from explorer.studies.registry import Card, registered
+
+_MAIN = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from explorer.engine.compute.server import serve; serve()"
+)
+"""What the process runs: it finds what this one finds, wherever that was started from."""
+_DIED = (
+    "the process that computes ended before it answered (out of memory, or killed); "
+    "move a slider to start it again"
+)
+CALL_POLL_S = 0.01
+END_S = 5.0
+"""How long the process may take to end when asked to."""
+
+
+class AnswersApart:
+    """Answers requests as a `Runner` does, newest first, in another process.
+
+    The process starts with `start` or the first request. If it ends by itself, the running request
+    fails with `WorkerDied` and the next one starts another.
+
+    Parameters
+    ----------
+    host : Host
+        Complete answers that come back are kept there; `add_file` there makes a file known here.
+
+    Notes
+    -----
+    Studies registered in this process are known in the other, which makes its own by their class.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._deliver: Callable[[Delivery], None] = lambda _: None
+        self._condition = threading.Condition()
+        self._commands: deque[tuple[Any, ...]] = deque()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._threads: list[threading.Thread] = []
+        self._asked: tuple[int, Request] | None = None
+        self._returned: dict[int, tuple[Any, Exception | None]] = {}
+        self._waiting: set[int] = set()
+        self._studies: tuple[Card, ...] = ()
+        self._calls = 0
+        self._generation = 0
+        self._finished = 0
+        self._closed = False
+        host.followers.append(self._file_added)
+
+    @property
+    def generation(self) -> int:
+        """Generation of the newest request."""
+        return self._generation
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        with self._condition:
+            return self._finished < self._generation
+
+    @property
+    def pid(self) -> int | None:
+        """The process' number; None while there is none."""
+        with self._condition:
+            return self._process.pid if self._process is not None else None
+
+    def deliver_to(self, deliver: Callable[[Delivery], None]) -> None:
+        """Say who receives every `Delivery`, **in a thread** of this object or of `cancel`."""
+        self._deliver = deliver
+
+    def start(self) -> None:
+        """Start the process and let it load what answers need, before anything is asked."""
+        with self._condition:
+            if self._process is None and not self._closed:
+                self._begin()
+                self._tell("prepare")
+
+    def submit(self, request: Request) -> int:
+        """Ask for an answer; replaces whatever was waiting. Returns the generation."""
+        with self._condition:
+            if self._closed:
+                raise RuntimeError("answers apart: closed")
+            if self._process is None:
+                self._begin()
+            self._generation += 1
+            self._drop_unsent()
+            self._asked = (self._generation, request)
+            self._tell_studies()
+            self._tell("submit", request, self._generation)
+            return self._generation
+
+    def cancel(self) -> None:
+        """Drop the waiting request and stop the running one at its next check."""
+        with self._condition:
+            dropped = self._drop_unsent()
+            if dropped is not None:
+                self._finished = dropped[0]
+            if self._process is not None:
+                self._tell("cancel")
+        if dropped is not None:
+            self._deliver(Delivery(*dropped, finished=True))
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
+    ) -> Any:
+        """Return ``function(host, *args, check)`` computed in the process, on the host there.
+
+        Waits in the caller's thread; requests are answered at the same time.
+
+        Parameters
+        ----------
+        function : callable
+            Importable by name; it, its arguments and what it returns are pickled.
+        args : tuple
+        check : callable
+            Called every few milliseconds while waiting; may raise `Cancelled`, upon which the
+            function's own check raises it there.
+
+        Raises
+        ------
+        Cancelled
+            From `check`, or because this was closed meanwhile.
+        WorkerDied
+            If the process ended before it answered.
+        Exception
+            Whatever the function raised.
+        """
+        with self._condition:
+            if self._closed:
+                raise Cancelled
+            if self._process is None:
+                self._begin()
+            process = self._process
+            self._calls += 1
+            number = self._calls
+            self._waiting.add(number)
+            self._tell_studies()
+            self._tell("call", number, function, args)
+        try:
+            while True:
+                with self._condition:
+                    self._condition.wait_for(lambda: number in self._returned, CALL_POLL_S)
+                    if number in self._returned:
+                        value, error = self._returned.pop(number)
+                        self._waiting.discard(number)
+                        break
+                    if self._closed:
+                        raise Cancelled
+                    if self._process is not process:
+                        raise WorkerDied(_DIED)
+                check()
+        except BaseException:
+            with self._condition:
+                self._waiting.discard(number)
+                self._returned.pop(number, None)
+                if self._process is process:
+                    self._tell("give up", number)
+            raise
+        if error is not None:
+            raise error
+        return value
+
+    def wait_idle(self, timeout: float) -> bool:
+        """Wait until nothing runs or waits; False if that took longer than `timeout` seconds."""
+        with self._condition:
+            return self._condition.wait_for(lambda: self._finished >= self._generation, timeout)
+
+    def close(self) -> None:
+        """End the process, running requests and all, and wait for it; nothing is delivered after.
+
+        Does nothing the second time.
+        """
+        with self._condition:
+            if self._closed:
+                return
+            self._closed = True
+            self._condition.notify_all()
+            process, threads = self._process, list(self._threads)
+        self._host.followers.remove(self._file_added)
+        if process is None:
+            return
+        try:
+            process.wait(END_S)  # its standard input was closed by the thread that writes there
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join(END_S)
+
+    # Under the lock
+
+    def _tell(self, *command: Any) -> None:
+        self._commands.append(command)
+        self._condition.notify_all()
+
+    def _tell_studies(self) -> None:
+        """Have the process know the studies registered here, before a question about one."""
+        if self._studies != registered():
+            self._studies = registered()
+            self._tell("studies", self._studies)
+
+    def _begin(self) -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _MAIN],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        self._process = process
+        self._commands.clear()
+        self._returned.clear()
+        self._studies = ()
+        self._commands.extend(("file", value, path) for value, path in self._host.files().items())
+        self._threads = [
+            threading.Thread(target=self._write, args=(process,), name="questions", daemon=True),
+            threading.Thread(target=self._read, args=(process,), name="answers", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _drop_unsent(self) -> tuple[int, Request] | None:
+        """Forget a request not yet sent, and return it: the newest one is all that is wanted."""
+        unsent = [c for c in self._commands if c[0] == "submit"]
+        for command in unsent:
+            self._commands.remove(command)
+        return (unsent[-1][2], unsent[-1][1]) if unsent else None
+
+    # Threads
+
+    def _file_added(self, value: str, path: Path) -> None:
+        with self._condition:
+            if self._process is not None:
+                self._tell("file", value, path)
+
+    def _write(self, process: subprocess.Popen[bytes]) -> None:
+        """Send commands; a full pipe makes this thread wait, never the one that asks."""
+        assert process.stdin is not None
+        try:
+            with process.stdin as stream:
+                pickle.dump(sys.path, stream)
+                stream.flush()
+                while True:
+                    with self._condition:
+                        self._condition.wait_for(
+                            lambda: self._commands or self._closed or self._process is not process
+                        )
+                        if self._closed or self._process is not process:
+                            return
+                        command = self._commands.popleft()
+                    stream.write(pickle.dumps(command))
+                    stream.flush()
+        except OSError:
+            return  # it has ended: the thread that reads says so
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        with process.stdout as stream:
+            try:
+                while True:
+                    came = pickle.load(stream)
+                    if isinstance(came, Delivery):
+                        self._receive(came)
+                    else:
+                        self._take(*came)
+            except Exception:  # it ended, or says what can't be understood: no use either way
+                process.kill()
+                self._ended(process)
+
+    def _receive(self, delivery: Delivery) -> None:
+        if delivery.result is not None and delivery.result.complete:
+            self._host.keep(delivery.result)
+        with self._condition:
+            if self._closed:
+                return
+            if delivery.finished:
+                self._finished = max(self._finished, delivery.generation)
+                self._condition.notify_all()
+        self._deliver(delivery)
+
+    def _take(self, number: int, value: Any, error: Exception | None) -> None:
+        with self._condition:
+            if number in self._waiting:
+                self._returned[number] = (value, error)
+                self._condition.notify_all()
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> None:
+        """Fail what was asked of a process that has ended by itself."""
+        with self._condition:
+            if self._closed or self._process is not process:
+                return
+            self._process = None
+            lost = self._asked if self._finished < self._generation else None
+            self._finished = self._generation
+            self._condition.notify_all()
+        process.wait()
+        if lost is not None:
+            self._deliver(Delivery(*lost, error=WorkerDied(_DIED), finished=True))

@@ -1,0 +1,1 @@
+"""What running studies share: open files, cached results, the worker process."""

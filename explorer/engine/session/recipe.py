@@ -1,0 +1,300 @@
+"""Everything needed to make a result again, as it stands inside every exported file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import UNSET
+
+from explorer import __version__
+from explorer.engine.session import wire, wire_reading
+from explorer.geography.region import Region
+from explorer.studies.base.study import (
+    Fidelity,
+    Origin,
+    Request,
+    Scale,
+    Selection,
+    Study,
+    Sweep,
+    default_sweep,
+    parameter,
+    quantity,
+)
+from explorer.studies.registry import get_study
+
+SCHEMA: Literal["privacy-explorer-recipe/1"] = "privacy-explorer-recipe/1"
+MOST_PINNED = 8
+"""Pins of one plot: more could not be told apart."""
+
+
+class RecipeError(ValueError):
+    """A recipe that can't be followed; the message says which field and what to do."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of some check-ins, where it is not said of which: settings without data.
+
+    Attributes
+    ----------
+    region : Region or None
+        None where it may not be told.
+    chosen : mapping
+        The other fields of a `Selection`.
+    """
+
+    region: Region | None
+    chosen: Mapping[str, Any]
+
+    def of(self, selection: Selection) -> Selection:
+        """Return this part of a selection's data; what is not told stays as it is."""
+        if self.region is None:
+            kept = {k: v for k, v in self.chosen.items() if k != "region_from"}
+            return replace(selection, **kept)
+        return replace(selection, region=self.region, **self.chosen)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A request, the data it was about and how it was looked at.
+
+    Attributes
+    ----------
+    request : Request
+    data_name : str
+        Base name of the data file, never its path; empty without data.
+    version : str
+        Of the program that made the result.
+    view : mapping
+        State of the view as JSON values (`explorer.figures.view_state.ViewState`).
+    columns : mapping
+        How the data file's columns were read, as the fields of `explorer.checkins.Mapping`; empty
+        if not known. The same file read another way is other data.
+    part : Part or None
+        Of a file that holds nothing private: the settings, which any data can be asked with. The
+        request then has no selection, and its seed means nothing.
+    """
+
+    request: Request
+    data_name: str = ""
+    version: str = __version__
+    view: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    part: Part | None = None
+
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    """What of it could not be read, a sentence each: a pinned curve of a study there is not."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as JSON values."""
+        view = {"view": dict(self.view)} if self.view else {}
+        question = _question(self.request, self.version, self.data_name, self.columns)
+        return wire_reading.plain(question) | view
+
+
+def _question(
+    request: Request, version: str, data_name: str, columns: Mapping[str, Any]
+) -> wire.Question:
+    sweep, selection = request.sweep, request.selection
+    question = wire.Question(
+        schema=SCHEMA,
+        version=version,
+        study=request.study,
+        values=dict(request.values),
+        quantity=request.quantity,
+        seed=request.seed,
+        fidelity="coarse" if request.fidelity is Fidelity.COARSE else "full",
+    )
+    if sweep is not None:
+        question.sweep = wire.Sweep(
+            sweep.key, sweep.low, sweep.high, sweep.points, sweep.scale.value
+        )
+    if selection is not None:
+        question.data = wire.Data(data_name, selection.data)
+        if columns:
+            question.data.columns = wire.Columns(**columns)
+        question.selection = _written(selection)
+    return question
+
+
+def _written(selection: Selection) -> wire.Selection:
+    """Return a selection as it is written, without its data."""
+    sides = [_word(origin) for origin in selection.region_from]
+    written = wire.Selection(
+        list(selection.region.box),
+        selection.start,
+        selection.end,
+        selection.users,
+        selection.data_seed,
+        region_from=sides[0] if len(set(sides)) == 1 else sides,
+    )
+    if selection.share is not None:
+        written.share = selection.share
+    if selection.start is not None or selection.end is not None:
+        written.time_from = _word(selection.time_from)
+    if selection.n0_from is not Origin.TYPED:
+        written.n0_from = _word(selection.n0_from)
+    return written
+
+
+def _word(origin: Origin) -> wire.Origin:
+    return origin.value
+
+
+def recipe_from_dict(raw: object) -> Recipe:
+    """Read a recipe back, checking every field against its study.
+
+    A parameter, quantity or axis that the recipe does not name takes its default; a pinned curve
+    that can't be read is left out, and `Recipe.left_out` says so.
+
+    Raises
+    ------
+    RecipeError
+        Naming the field that is missing, of the wrong type or out of range.
+    """
+    _check_schema(raw)
+    try:
+        read = wire_reading.read(raw, wire.Recipe)
+        request = _request(read)
+        left_out: list[str] = []
+        view = {} if read.view is UNSET else _view(read.view, "view", left_out)
+    except ValueError as error:
+        raise RecipeError(f"the recipe can't be followed: {error}") from error
+    # Without a selection nothing was drawn from the file that is named.
+    data = wire.Data() if read.data is UNSET or request.selection is None else read.data
+    columns = {} if data.columns is UNSET else wire_reading.plain(data.columns)
+    part = None
+    if read.private_only is True and isinstance(read.selection, wire.Selection):
+        part = Part(*_part(read.selection))
+    return Recipe(request, data.name, read.version, view, columns, part, tuple(left_out))
+
+
+def request_from_dict(raw: object, where: str) -> Request:
+    """Read the question of a recipe back; `where` is its path in the file it stands in.
+
+    Raises
+    ------
+    RecipeError
+        As `recipe_from_dict`, the path first.
+    """
+    try:
+        _check_schema(raw)
+        return _request(wire_reading.read(raw, wire.Question, where))
+    except wire_reading.WireError as error:
+        raise RecipeError(str(error)) from error
+    except ValueError as error:
+        raise RecipeError(f"{where}: {error}") from error
+
+
+def view_from_dict(raw: object, where: str, left_out: list[str]) -> dict[str, Any]:
+    """Read how an answer was looked at, as JSON values.
+
+    `left_out` gets a sentence for each pinned curve that can't be read.
+
+    Raises
+    ------
+    WireError
+        Naming the field by its path, which begins with `where`.
+    """
+    return _view(wire_reading.read(raw, wire.View, where), where, left_out)
+
+
+def _view(read: wire.View, where: str, left_out: list[str]) -> dict[str, Any]:
+    view = wire_reading.plain(read)
+    if "pinned" in view:
+        path = f"{where}.pinned"
+        view["pinned"] = wire_reading.read_list(
+            view["pinned"], _pinned, path, left_out, MOST_PINNED
+        )
+    return view
+
+
+def _pinned(raw: Any, where: str) -> dict[str, Any]:
+    """Return a pinned curve as it is, if it can be read."""
+    pin = wire_reading.read(raw, wire.Pin, where)
+    return {
+        "recipe": Recipe(request_from_dict(raw["recipe"], f"{where}.recipe")).to_dict(),
+        "hidden": pin.hidden,
+    }
+
+
+def _check_schema(raw: object) -> None:
+    found = raw.get("schema") if isinstance(raw, Mapping) else None
+    if found == SCHEMA:
+        return
+    said = "none" if found is None else repr(found)[:40]
+    raise RecipeError(
+        f"this is not a recipe that version {__version__} reads (schema {said}, "
+        f"expected {SCHEMA!r}); a newer program may read it"
+    )
+
+
+def _request(read: wire.Question) -> Request:
+    """Return the question, every value checked against what its study declares."""
+    study = get_study(read.study)
+    for key in read.values:
+        parameter(study, key)
+    values = tuple((p.key, p.parse(read.values.get(p.key, p.default))) for p in study.parameters)
+    shown = read.quantity or next((q.key for q in study.quantities), "")
+    allowed = quantity(study, shown).sweeps if shown else ()
+    sweep = default_sweep(study, allowed[0]) if allowed else None
+    return Request(
+        study=study.id,
+        values=values,
+        quantity=shown,
+        sweep=_sweep(read.sweep, study, shown, allowed) if read.sweep else sweep,
+        selection=_selection(read) if read.selection and read.private_only is not True else None,
+        seed=read.seed,
+        fidelity=Fidelity[read.fidelity.upper()],
+    )
+
+
+def _sweep(read: wire.Sweep, study: Study, shown: str, allowed: tuple[str, ...]) -> Sweep:
+    if read.key not in allowed:
+        raise RecipeError(f"sweep: {shown or study.id!r} can't be swept over {read.key!r}")
+    sweep = Sweep(read.key, read.low, read.high, read.points, Scale(read.scale))
+    # Two of the points say as much of the range as all of them.
+    parameter(study, read.key).grid(sweep.low, sweep.high, min(sweep.points, 2), sweep.scale)
+    return sweep
+
+
+def _selection(read: wire.Question) -> Selection:
+    chosen = read.selection
+    assert isinstance(chosen, wire.Selection)
+    if read.data is UNSET or read.data.sha256 is UNSET:
+        raise RecipeError("data: lacks the field 'sha256' of the file that the selection is of")
+    region, others = _part(chosen)
+    if region is None:
+        raise RecipeError("selection: lacks the field 'region'")
+    return Selection(data=read.data.sha256, region=region, **others)
+
+
+def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
+    """Return a selection's region, None where it is not told, and its other fields but the data."""
+    for name, instant in (("start", chosen.start), ("end", chosen.end)):
+        try:
+            _ = instant and datetime.fromisoformat(instant)
+        except ValueError:
+            raise RecipeError(f"selection.{name}: there is no instant {instant!r}") from None
+    sides = "unknown" if chosen.region_from is UNSET else chosen.region_from
+    south, west, north, east = map(Origin, [sides] * 4 if isinstance(sides, str) else sides)
+    region = None if chosen.region is UNSET else Region(*chosen.region)
+    share = None if chosen.share is UNSET else chosen.share
+    if share is not None and chosen.users is not None:
+        raise RecipeError("selection: has both users and a share; one of them says who is in")
+    others: dict[str, Any] = {
+        "users": chosen.users,
+        "data_seed": chosen.data_seed,
+        "share": share,
+        "region_from": (south, west, north, east),
+        "n0_from": Origin.TYPED if chosen.n0_from is UNSET else Origin(chosen.n0_from),
+    }
+    bounded = chosen.start is not None or chosen.end is not None
+    if bounded or chosen.time_from is UNSET:  # else there is a time range that is not told
+        came = Origin.UNKNOWN if chosen.time_from is UNSET else Origin(chosen.time_from)
+        others |= {"start": chosen.start, "end": chosen.end, "time_from": came}
+    return region, others

@@ -1,0 +1,370 @@
+"""The state of a working session: what is asked, of which data, and how one got there.
+
+Immutable snapshots in an evented holder; undo and redo walk the snapshots. Widgets read the
+state and call the holder's methods, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from psygnal import Signal
+
+from explorer.engine.session import wire, wire_reading
+from explorer.engine.session.comparison import Entry, entries_from_list, entries_to_list
+from explorer.engine.session.plot_view import (
+    MOST_PINS,
+    Look,
+    Pin,
+    Subject,
+    first_look,
+    looks_from_list,
+    looks_to_list,
+    pins_from_list,
+    pins_to_list,
+)
+from explorer.engine.session.recipe import Recipe, request_from_dict
+from explorer.studies.base.study import (
+    Fidelity,
+    Request,
+    Selection,
+    Sweep,
+    Value,
+    default_request,
+    default_sweep,
+    parameter,
+    quantity,
+)
+from explorer.studies.registry import get_study, study_ids
+
+UNDO_DEPTH = 200
+MOST_REQUESTS = 400
+"""Questions that a file may hold."""
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """One moment of a session.
+
+    Attributes
+    ----------
+    study : str
+        Id of the study in front.
+    requests : mapping of study id to Request
+        Each study keeps its own values, axes and seed while another is in front. Selections are
+        not kept in here but in `selection`.
+    selection : Selection or None
+        The part of the loaded data in use, shared by all studies; None without data.
+    looks : mapping of (study id, quantity key) to Look
+        Scales and hidden curves that were chosen.
+    pins : tuple of Pin
+        Curves kept for reference, of all studies.
+    comparison : tuple of Entry
+        Numbers put side by side, in their order.
+    """
+
+    study: str
+    requests: Mapping[str, Request] = field(default_factory=dict)
+    selection: Selection | None = None
+    looks: Mapping[Subject, Look] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
+    comparison: tuple[Entry, ...] = ()
+
+    @property
+    def request(self) -> Request:
+        """The question of the study in front, without its selection."""
+        return self.request_of(self.study)
+
+    def request_of(self, study_id: str) -> Request:
+        """Return a study's question as it was left, or with its defaults."""
+        return self.requests.get(study_id) or default_request(get_study(study_id))
+
+    def look_of(self, study_id: str, quantity_key: str) -> Look:
+        """Return how a quantity of a study is looked at."""
+        chosen = self.looks.get((study_id, quantity_key))
+        return chosen or first_look(get_study(study_id), quantity_key)
+
+    def claim_of(self, study_id: str, quantity_key: str) -> str:
+        """Return the key of the curve that the user claims; empty for the tightest valid bound.
+
+        Of a study without quantities, a map, nothing is claimed.
+        """
+        chosen = self.looks.get((study_id, quantity_key))
+        return chosen.claim if chosen is not None else ""
+
+    def with_request(self, request: Request) -> SessionState:
+        """Return this state with one study's question replaced."""
+        bare = replace(request, selection=None, fidelity=Fidelity.FULL)
+        return replace(self, requests=MappingProxyType({**self.requests, request.study: bare}))
+
+
+class Session:
+    """Holds the present `SessionState`, tells of changes, and undoes them.
+
+    Signals
+    -------
+    changed(new, old)
+        After every change, undo and redo included.
+    history_changed()
+        When what can be undone or redone has changed.
+    """
+
+    changed = Signal(object, object)
+    history_changed = Signal()
+
+    def __init__(self, state: SessionState | None = None) -> None:
+        self._state = state or SessionState(study_ids()[0])
+        self._undo: list[tuple[str, SessionState]] = []
+        self._redo: list[tuple[str, SessionState]] = []
+        self._gesture: str | None = None
+
+    @property
+    def state(self) -> SessionState:
+        """The present."""
+        return self._state
+
+    def request(self, study_id: str | None = None) -> Request:
+        """Return the question of a study (default: the one in front), selection included."""
+        request = self._state.request_of(study_id or self._state.study)
+        if get_study(request.study).needs_data:
+            request = replace(request, selection=self._state.selection)
+        return request
+
+    def set_study(self, study_id: str) -> None:
+        """Bring a study to the front."""
+        study = get_study(study_id)
+        self._become(replace(self._state, study=study_id), f"choose {study.name}")
+
+    def set_value(
+        self, key: str, value: Value, study_id: str | None = None, gesture: str | None = None
+    ) -> None:
+        """Set a parameter.
+
+        Parameters
+        ----------
+        key, value
+            Checked against the study's declaration.
+        study_id : str, optional
+            The study in front if omitted.
+        gesture : str, optional
+            Changes that follow each other under the same gesture (one drag) are undone as one.
+
+        Raises
+        ------
+        ValueError
+            Naming parameter, value and range.
+        """
+        study = get_study(study_id or self._state.study)
+        declared = parameter(study, key)
+        request = self._state.request_of(study.id).with_value(key, declared.parse(value))
+        text = f"change {declared.symbol or declared.name}"
+        self._become(self._state.with_request(request), text, gesture)
+
+    def set_values(self, values: Mapping[str, Value], study_id: str | None = None) -> None:
+        """Set several parameters as one step (a preset, *reset parameters*)."""
+        study = get_study(study_id or self._state.study)
+        request = self._state.request_of(study.id)
+        for key, value in values.items():
+            request = request.with_value(key, parameter(study, key).parse(value))
+        self._become(self._state.with_request(request), "change parameters")
+
+    def set_quantity(self, key: str) -> None:
+        """Put a quantity on the y axis, keeping the x axis if it can stay."""
+        study = get_study(self._state.study)
+        chosen = quantity(study, key)
+        request = replace(self._state.request, quantity=key)
+        if request.sweep is None or request.sweep.key not in chosen.sweeps:
+            sweep = default_sweep(study, chosen.sweeps[0]) if chosen.sweeps else None
+            request = replace(request, sweep=sweep)
+        self._become(self._state.with_request(request), f"show {chosen.name}")
+
+    def set_sweep(self, sweep: Sweep, gesture: str | None = None) -> None:
+        """Put a parameter and its range on the x axis."""
+        study = get_study(self._state.study)
+        request = self._state.request
+        if sweep.key not in quantity(study, request.quantity).sweeps:
+            raise ValueError(f"{request.quantity!r} can't be swept over {sweep.key!r}")
+        request = replace(request, sweep=sweep)
+        over = parameter(study, sweep.key)
+        text = f"show over {over.symbol or over.name}"
+        self._become(self._state.with_request(request), text, gesture)
+
+    def set_seed(self, seed: int, study_id: str | None = None) -> None:
+        """Choose another draw of the demonstration noise."""
+        request = replace(self._state.request_of(study_id or self._state.study), seed=seed)
+        self._become(self._state.with_request(request), "new noise")
+
+    def set_selection(self, selection: Selection | None, gesture: str | None = None) -> None:
+        """Choose which part of the data is used."""
+        self._become(replace(self._state, selection=selection), "choose data", gesture)
+
+    def set_look(
+        self, subject: Subject, look: Look, text: str = "change view", gesture: str | None = None
+    ) -> None:
+        """Choose scale and hidden curves of a quantity of a study."""
+        if look != self._state.look_of(*subject):
+            looks = MappingProxyType({**self._state.looks, subject: look})
+            self._become(replace(self._state, looks=looks), text, gesture)
+
+    def set_pins(
+        self, pins: tuple[Pin, ...], text: str = "change pins", gesture: str | None = None
+    ) -> None:
+        """Keep these curves for reference and no others."""
+        self._become(replace(self._state, pins=pins), text, gesture)
+
+    def pin(self, hidden: frozenset[str] = frozenset()) -> None:
+        """Keep the curves of the question in front, apart from the hidden ones.
+
+        Raises
+        ------
+        ValueError
+            If so many are pinned that more could not be told apart.
+        """
+        pin = Pin(self._state.request, hidden)
+        if pin in self._state.pins:
+            return
+        if sum(p.subject == pin.subject for p in self._state.pins) >= MOST_PINS:
+            raise ValueError(f"{MOST_PINS} pins are as many as can be told apart; unpin some first")
+        self.set_pins((*self._state.pins, pin), "pin curves")
+
+    def set_comparison(
+        self, entries: tuple[Entry, ...], text: str, gesture: str | None = None
+    ) -> None:
+        """Put these numbers side by side, in this order."""
+        self._become(replace(self._state, comparison=entries), text, gesture)
+
+    def forget_steps(self) -> None:
+        """Let the present be the beginning: nothing to undo or redo."""
+        self._undo.clear()
+        self._redo.clear()
+        self._gesture = None
+        self.history_changed.emit()
+
+    def replace_data(self, selection: Selection | None) -> None:
+        """Turn to another data set; steps about the one before can't be undone into."""
+        old = self._state
+        self._state = replace(old, selection=selection)
+        forget = [replace(s, selection=selection) for _, s in self._undo]
+        self._undo = [(n, s) for (n, _), s in zip(self._undo, forget, strict=True)]
+        self._redo = []
+        self._gesture = None
+        self._tell(old)
+
+    def follow(
+        self,
+        request: Request,
+        gesture: str | None = None,
+        text: str = "open recipe",
+        keep_pins: bool = True,
+    ) -> None:
+        """Take over a whole request (a recipe, a preset) as one step, selection included.
+
+        Without `keep_pins` the study's pins go in the same step.
+        """
+        state = replace(self._state.with_request(request), study=request.study)
+        if not keep_pins:
+            others = tuple(p for p in state.pins if p.request.study != request.study)
+            state = replace(state, pins=others)
+        if request.selection is not None:
+            state = replace(state, selection=request.selection)
+        self._become(state, text, gesture)
+
+    def end_gesture(self) -> None:
+        """Let the next change be undone on its own."""
+        self._gesture = None
+
+    @property
+    def undo_text(self) -> str:
+        """What *undo* would take back; empty if nothing."""
+        return self._undo[-1][0] if self._undo else ""
+
+    @property
+    def redo_text(self) -> str:
+        """What *redo* would do again; empty if nothing."""
+        return self._redo[-1][0] if self._redo else ""
+
+    def undo(self) -> None:
+        """Go back one step, if there is one."""
+        self._walk(self._undo, self._redo)
+
+    def redo(self) -> None:
+        """Go forward again one step, if there is one."""
+        self._walk(self._redo, self._undo)
+
+    def _walk(
+        self, source: list[tuple[str, SessionState]], target: list[tuple[str, SessionState]]
+    ) -> None:
+        if not source:
+            return
+        text, state = source.pop()
+        old = self._state
+        target.append((text, old))
+        self._state = state
+        self._gesture = None
+        self._tell(old)
+
+    def _become(self, new: SessionState, text: str, gesture: str | None = None) -> None:
+        old = self._state
+        if new == old:
+            return
+        if gesture is None or gesture != self._gesture:
+            self._undo.append((text, old))
+            del self._undo[:-UNDO_DEPTH]
+        self._redo.clear()
+        self._gesture = gesture
+        self._state = new
+        self._tell(old)
+
+    def _tell(self, old: SessionState) -> None:
+        self.changed.emit(self._state, old)
+        self.history_changed.emit()
+
+
+def state_to_dict(state: SessionState) -> dict[str, Any]:
+    """Return a session state as JSON values; data is named by fingerprint, never by path."""
+    if not state.requests and state.study in study_ids():  # one at least carries the selection
+        state = state.with_request(state.request)
+    return wire_reading.plain(
+        wire.Session(
+            study=state.study,
+            requests=[
+                Recipe(replace(r, selection=state.selection)).to_dict()
+                for r in state.requests.values()
+            ],
+            looks=looks_to_list(state.looks),
+            pins=pins_to_list(state.pins),
+            comparison=entries_to_list(state.comparison),
+        )
+    )
+
+
+def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionState:
+    """Read a session state back, as much of it as can be read.
+
+    Parameters
+    ----------
+    raw : JSON values
+    left_out : list of str, optional
+        Gets a sentence with its path for each field or item that can't be read any more.
+    """
+    left_out = [] if left_out is None else left_out
+    read = wire_reading.read_fields(raw, wire.Session, "", left_out)
+    state = SessionState(read.study or study_ids()[0])
+    if state.study not in study_ids():
+        left_out.append(f"study: there is no study {state.study!r}")
+        state = SessionState(study_ids()[0])
+    for request in wire_reading.read_list(
+        read.requests, request_from_dict, "requests", left_out, MOST_REQUESTS
+    ):
+        state = state.with_request(request)
+        if request.selection is not None:
+            state = replace(state, selection=request.selection)
+    return replace(
+        state,
+        looks=MappingProxyType(looks_from_list(read.looks, left_out)),
+        pins=pins_from_list(read.pins, left_out),
+        comparison=entries_from_list(read.comparison, left_out),
+    )

@@ -1,0 +1,214 @@
+"""The names and types that stand in recipes, sessions and column mappings, and nothing else.
+
+What is read from a file is checked against this, field by field
+(`explorer.engine.session.wire_reading`).
+**The names of the fields and
+the words of the choices are frozen**: files that hold them are in people's folders and papers.
+Classes may be renamed, fields may be added with a default; none may be renamed or taken away.
+
+Unknown fields are passed over (a newer program wrote them); what fits no longer is refused with
+the path of its field, or left out of a list and said.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+RECIPE_SCHEMA = "privacy-explorer-recipe/1"
+WINDOW_SCHEMA = "privacy-explorer-window/1"
+
+_LARGEST = sys.float_info.max
+_SOUND = "^[^\ud800-\udfff]*$"
+"""Half a surrogate pair is no letter: neither Qt nor a file takes it."""
+
+Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
+Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Origin = Literal["public", "typed", "unknown", "drawn", "busiest", "first", "extent"]
+Share = Annotated[float, Meta(gt=0, le=1)]
+Users = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Points = Annotated[int, Meta(ge=1, le=100_000)]
+Column = Annotated[int, Meta(ge=0, lt=10_000)]
+Text = Annotated[str, Meta(max_length=500, pattern=_SOUND)]
+Word = Annotated[str, Meta(max_length=40, pattern=_SOUND)]
+Key = Annotated[str, Meta(min_length=1, max_length=200, pattern=_SOUND)]
+ClaimedKey = Annotated[str, Meta(max_length=200, pattern=_SOUND)]
+Keys = Annotated[list[Key], Meta(max_length=200)]
+Place = Annotated[str, Meta(min_length=1, max_length=10_000, pattern="^[^\0]*$")]
+"""A path; bytes of its name that are no letters stand as halves of surrogate pairs."""
+FileName = Annotated[str, Meta(max_length=500, pattern="^[^\0]*$")]
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Instant = Annotated[
+    str,
+    Meta(
+        max_length=40,
+        pattern=r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$",
+    ),
+]
+"""ISO 8601."""
+TimeFormat = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        pattern=r"^(iso|epoch_s|epoch_ms|epoch_us|"
+        r"(?=.*%)([^%\x00-\x1f]|%-?[abcdfghjmnpuwxyzABGHIMSTUVWXYZ%])+)$",
+    ),
+]
+Base64 = Annotated[str, Meta(max_length=200_000, pattern="^[A-Za-z0-9+/=]*$")]
+Value = bool | int | float | str
+Pair = Annotated[list[Number], Meta(min_length=2, max_length=2)]
+Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
+"""South, west, north, east in degrees."""
+
+
+class Sweep(Struct):
+    """The x axis of a question."""
+
+    key: Key
+    low: Number
+    high: Number
+    points: Points
+    scale: Literal["lin", "log"]
+
+
+class Columns(Struct, forbid_unknown_fields=True):
+    """How a check-in file's columns were read: `explorer.checkins.Mapping`."""
+
+    user: Column | UnsetType | None = UNSET
+    time: Column | UnsetType | None = UNSET
+    lat: Column | UnsetType | None = UNSET
+    lon: Column | UnsetType | None = UNSET
+    location: Column | UnsetType | None = UNSET
+    weight: Column | UnsetType | None = UNSET
+    time_format: TimeFormat | UnsetType = UNSET
+
+
+class Data(Struct):
+    """Which file a result was computed from: never its path."""
+
+    name: FileName = ""
+    sha256: Hash | UnsetType = UNSET
+    columns: Columns | UnsetType = UNSET
+
+
+class Selection(Struct):
+    """Which part of the file."""
+
+    region: Box | UnsetType = UNSET
+    """Only a private-only recipe may leave it out."""
+    start: Instant | None = None
+    end: Instant | None = None
+    users: Users | None = None
+    data_seed: Whole = 0
+    share: Share | UnsetType | None = UNSET
+    region_from: Origin | Annotated[list[Origin], Meta(min_length=4, max_length=4)] | UnsetType = (
+        UNSET
+    )
+    """Of all sides, or of south, west, north and east."""
+    time_from: Origin | UnsetType = UNSET
+    n0_from: Origin | UnsetType = UNSET
+
+
+class Question(Struct):
+    """What is asked: all of a recipe but how the answer was looked at."""
+
+    schema: Literal["privacy-explorer-recipe/1"]
+    study: Key
+    values: dict[str, Value]
+    version: Text = ""
+    quantity: Annotated[str, Meta(max_length=200, pattern=_SOUND)] = ""
+    seed: Whole = 0
+    fidelity: Literal["coarse", "full"] = "full"
+    sweep: Sweep | UnsetType | None = UNSET
+    data: Data | UnsetType = UNSET
+    selection: Selection | UnsetType | None = UNSET
+    private_only: bool | UnsetType = UNSET
+    """Whether it holds nothing private: settings, neither data nor draw."""
+
+
+class View(Struct):
+    """How an answer was looked at: `explorer.figures.view_state.ViewState`."""
+
+    title: Text | UnsetType = UNSET
+    theme: Word | UnsetType = UNSET
+    x_range: Pair | UnsetType | None = UNSET
+    y_range: Pair | UnsetType | None = UNSET
+    x_log: bool | UnsetType = UNSET
+    y_log: bool | UnsetType = UNSET
+    hidden: Keys | UnsetType = UNSET
+    claim: ClaimedKey | UnsetType = UNSET
+    """Of the series that is claimed; without, the tightest valid bound is."""
+    surfaces: Keys | UnsetType = UNSET
+    colour_map: Word | UnsetType = UNSET
+    linked_scale: bool | UnsetType = UNSET
+    map_box: Box | UnsetType | None = UNSET
+    show_basemap: bool | UnsetType = UNSET
+    show_cities: bool | UnsetType = UNSET
+    pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
+    """Of `Pin`, each read on its own."""
+
+
+class Recipe(Question):
+    """What stands inside an exported file."""
+
+    view: View | UnsetType = UNSET
+
+
+class Pin(Struct):
+    """Curves kept for reference."""
+
+    recipe: Question
+    hidden: Keys = []
+
+
+class Entry(Struct):
+    """A row of the comparison."""
+
+    recipe: Question
+    readout: Key
+    claimed: bool = False
+    """Whether it was claimed when it was added."""
+
+
+class Look(Struct):
+    """Scale and hidden curves of a study's quantity."""
+
+    study: Key
+    quantity: Key
+    y_log: bool
+    hidden: Keys = []
+    claim: ClaimedKey = ""
+
+
+class Session(Struct):
+    """What a session file's `session` holds; items of lists are read one by one."""
+
+    study: Key = ""
+    requests: list[Any] = []
+    """Of `Question`."""
+    looks: list[Any] = []
+    """Of `Look`."""
+    pins: list[Any] = []
+    """Of `Pin`."""
+    comparison: list[Any] = []
+    """Of `Entry`."""
+
+
+class Window(Struct):
+    """A session file; fields are read one by one."""
+
+    session: dict[str, Any] = {}
+    """Of `Session`."""
+    data_path: Place | None = None
+    files: dict[str, Place] = {}
+    recent: list[Any] = []
+    """Of `Place`."""
+    theme: Literal["system", "light", "dark"] = "system"
+    geometry: Base64 = ""
+    layout: Base64 = ""
+    folded: list[Any] = []
+    """Of `Key`."""
+    views: dict[str, Any] = {}
+    """Of `View`, by workspace."""

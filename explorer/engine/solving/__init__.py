@@ -1,0 +1,1 @@
+"""The value of a parameter at which a curve reaches a target."""

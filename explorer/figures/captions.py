@@ -1,0 +1,290 @@
+"""What is written around a picture: numbers, labels, captions and footnotes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from explorer.figures.view_state import ViewState, quantity_of, study_of
+from explorer.geography.scale_bar import format_coordinates
+from explorer.privacy.core.bound import BoolArray, Role
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.phrases import with_role
+from explorer.studies.base.study import (
+    Kind,
+    Mark,
+    Parameter,
+    Readout,
+    Result,
+    Series,
+    Surface,
+    Value,
+    relevant,
+    with_unit,
+)
+
+_MARKS = {True: "✓", False: "✗", None: "assumed:"}
+
+
+def parameter_text(parameter: Parameter, value: Value) -> str:
+    """Write a parameter's value: ``ε = 1``, ``mechanism: pyramid``."""
+    if parameter.kind is Kind.CHOICE:
+        label = dict(parameter.choices).get(str(value), str(value))
+        return f"{parameter.name}: {label}"
+    if parameter.kind is Kind.FLAG:
+        return f"{parameter.name}: {'yes' if value else 'no'}"
+    if parameter.kind is Kind.FILE:
+        name, _, digest = str(value).rpartition("#")
+        return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
+    number = format_number(
+        value if isinstance(value, int) else float(value), digits=PARAMETER_DIGITS
+    )
+    unit = parameter.unit
+    if parameter.kind is Kind.INTEGER and value == 1:
+        unit = unit.removesuffix("s")
+    return f"{parameter.symbol or parameter.name} = {number}" + (f" {unit}" if unit else "")
+
+
+def settings_line(result: Result, with_swept: bool = False) -> str:
+    """Return the values of all parameters that matter.
+
+    The one on the x axis is left out unless asked for: a picture shows it over its whole range,
+    while a guarantee in words holds for its one value.
+    """
+    request, study = result.request, study_of(result)
+    known = {p.key: p for p in study.parameters} if study else {}
+    swept = request.sweep.key if request.sweep else ""
+    unused: set[str] = set()
+    if swept and not (with_swept and swept in known and not known[swept].axis_only):
+        unused = {swept, *(known[swept].replaces if swept in known else ())}
+    values = dict(request.values)
+    parts = []
+    for key, value in request.values:
+        parameter = known.get(key)
+        if key in unused or (parameter is not None and parameter.axis_only):
+            continue
+        if parameter is None:
+            parts.append(f"{key} = {value}")
+        elif relevant(parameter, values, request.quantity):
+            parts.append(parameter_text(with_unit(parameter, values), value))
+    return " · ".join(parts)
+
+
+def data_line(recipe: Mapping[str, Any]) -> str:
+    """Return which check-ins a recipe is about, as far as it tells; empty without any."""
+    chosen = recipe.get("selection")
+    if not isinstance(chosen, Mapping):
+        return ""
+    parts = []
+    data = recipe.get("data")
+    if isinstance(data, Mapping):
+        parts.append(f"data {data.get('name') or 'unnamed'} (sha256 {data['sha256'][:12]}…)")
+    if chosen.get("region") is not None:
+        south, west, north, east = chosen["region"]
+        corners = format_coordinates(south, west), format_coordinates(north, east)
+        parts.append(f"region {corners[0]} to {corners[1]}")
+    else:
+        parts.append("a region found from the check-ins")
+    if chosen.get("start") or chosen.get("end"):
+        parts.append(f"time {chosen.get('start') or '…'} to {chosen.get('end') or '…'}")
+    elif "time_from" in chosen:
+        parts.append("a time range found from the check-ins")
+    seed = f"sample seed {chosen.get('data_seed', 0)}"
+    if chosen.get("users") is not None:
+        parts.append(f"at most {chosen['users']:,} users ({seed})")
+    elif chosen.get("share") is not None:
+        parts.append(f"a share of {chosen['share']:g} of the users ({seed})")
+    else:
+        parts.append("all users")
+    if "seed" in recipe:
+        parts.append(f"noise seed {recipe['seed']}")
+    return " · ".join(parts)
+
+
+def axis_labels(result: Result) -> tuple[str, str]:
+    """Return the labels of the x and the y axis, with mathtext where the study gives it."""
+    request, study, shown = result.request, study_of(result), quantity_of(result)
+    x = request.sweep.key if request.sweep else ""
+    for p in study.parameters if study else ():
+        if p.key == x:
+            p = with_unit(p, dict(request.values))
+            x = axis_label(p.name, p.symbol, p.latex, p.unit)
+            break
+    y = request.quantity
+    if shown is not None:
+        y = axis_label(shown.name, shown.symbol, shown.latex, shown.unit)
+    return x, y
+
+
+def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
+    """Return an axis' words: name, symbol (or mathtext), and the unit where the name has it not."""
+
+    def plain(text: str) -> str:
+        return text.replace("$", r"\$")
+
+    parts = [plain(name)]
+    if latex:
+        parts.append(f"${latex}$")
+    elif symbol:
+        parts.append(plain(symbol))
+    # Not of what the name says already: “messages sent by a user [messages]”.
+    return ", ".join(parts) + (f" [{plain(unit)}]" if unit and unit not in name else "")
+
+
+def legend_label(series: Series) -> str:
+    """Return a curve's label with its role, which no legend may leave out."""
+    label = with_role(series.label, series.role, " — ")
+    if series.present.any():
+        return label
+    return f"{label} ({'computing…' if series.computing else 'not drawn: see ✗'})"
+
+
+def short_legend_label(series: Series) -> str:
+    """Return a curve's label with the sign of its role before it, where the page is small."""
+    long = with_role(series.label, series.role, " — ")
+    sign = "" if long == series.label else f"{series.role.glyph} "
+    missing = " (…)" if series.computing else " (✗)"
+    return f"{sign}{series.label}" + ("" if series.present.any() else missing)
+
+
+def absent_ranges(x: Sequence[float], present: BoolArray) -> list[tuple[float, float]]:
+    """Return the stretches of x on which a curve is absent, first and last missing point each."""
+    missing = np.concatenate(([False], ~np.asarray(present), [False]))
+    edges = np.flatnonzero(np.diff(missing.astype(np.int8)))
+    return [(float(x[a]), float(x[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def absence_text(series: Series) -> str:
+    """Return why a curve leaves the plot, and where; empty if it never does."""
+    ranges = absent_ranges(list(series.x), series.present)
+    if not ranges:
+        return ""
+    if series.present.any() and series.mark is Mark.PATH:
+        where = "in parts"
+    elif series.present.any():
+        where = "for x = " + ", ".join(
+            format_number(a) if a == b else f"{format_number(a)} … {format_number(b)}"
+            for a, b in ranges[:3]
+        )
+        where += " and more" if len(ranges) > 3 else ""
+    else:
+        where = "anywhere"
+    if series.computing:
+        return f"… {series.label} is not all computed yet: {series.why_absent}"
+    return f"✗ {series.label} is not drawn {where}: {series.why_absent or 'not defined'}"
+
+
+def invalid_texts(stretches: Sequence[tuple[float, float, str]]) -> list[str]:
+    """Return where a plot is hatched because nothing that is claimed holds, and why."""
+    texts = []
+    for low, high, why in stretches:
+        where = (
+            f"between x = {format_number(low)} and {format_number(high)}"
+            if math.isfinite(low) and math.isfinite(high)
+            else "at every x"
+        )
+        texts.append(f"Hatched {where}: nothing that is claimed holds there: {why}")
+    return texts
+
+
+def guarantee_lines(result: Result) -> list[str]:
+    """Return the guarantee and its conditions, one statement a line."""
+    lines = []
+    promise = result.guarantee
+    if promise is not None:
+        said = " ".join(filter(None, (promise.sentence, promise.beside)))
+        lines += [promise.claimed] if promise.claimed else []
+        lines.append(f"Guarantee{_swept_value(result)}: {said}")
+        lines.append(
+            f"Protects {promise.unit}. Add or remove: {promise.add_remove}. "
+            f"Replace one: {promise.replace_one}. {promise.trust}"
+        )
+    if result.conditions:
+        lines.append(
+            "Conditions: "
+            + " · ".join(
+                f"{_MARKS[c.holds]} {c.text}" + (f" ({c.margin})" if c.margin else "")
+                for c in result.conditions
+            )
+        )
+    return lines
+
+
+def _swept_value(result: Result) -> str:
+    """Return at which value of the parameter on the x axis words and single numbers hold."""
+    request, study = result.request, study_of(result)
+    if request.sweep is None:
+        return ""
+    key = request.sweep.key
+    value = dict(request.values).get(key)
+    for p in study.parameters if study else ():
+        if p.key == key and value is not None and not p.axis_only:
+            return f" at {parameter_text(p, value)}"
+    return ""
+
+
+def readout_line(result: Result, with_curator_only: bool) -> str:
+    """Return the numbers beside the picture that are known, curator's numbers only if asked for."""
+    return _readouts(
+        result, [r for r in result.readouts if with_curator_only or not r.curator_only]
+    )
+
+
+def comparison_line(result: Result) -> str:
+    """Return the numbers that need the true map (metrics, users); only to stand beside it."""
+    return _readouts(result, [r for r in result.readouts if r.curator_only])
+
+
+def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
+    parts = []
+    for r in chosen:
+        unit = f" {r.unit}" if r.unit else ""
+        sign = "=" if r.role in (None, Role.BASELINE) else r.role.glyph
+        if r.value is not None and math.isfinite(r.value):
+            number = format_number(r.value, r.role)
+            parts.append(f"{r.label} {sign} {number}{unit}")
+        elif r.low is not None and r.high is not None:
+            low, high = format_number(r.low, Role.LOWER), format_number(r.high, Role.UPPER)
+            parts.append(f"{r.label} in [{low}, {high}]{unit}")
+        elif r.value is None and r.note.startswith("infinite"):
+            parts.append(f"{r.label} {sign} ∞")
+    at = _swept_value(result).strip()
+    return (f"{at[0].upper()}{at[1:]}: " if at and parts else "") + " · ".join(parts)
+
+
+def origin_line(recipe: Mapping[str, object]) -> str:
+    """Return which program made the file and that it can be made again."""
+    program = f"Privacy Explorer {recipe.get('version') or ''}".strip()
+    carried = "its settings and nothing private" if recipe.get("private_only") else "its recipe"
+    return f"{program}; this file carries {carried}"
+
+
+def shown_surfaces(result: Result, view: ViewState) -> list[Surface]:
+    """Return the surfaces of a result that a view shows, in the view's order.
+
+    Raises
+    ------
+    ValueError
+        If the view shows none of them.
+    """
+    by_key = {surface.key: surface for surface in result.surfaces}
+    shown = [by_key[key] for key in view.surfaces if key in by_key]
+    if result.surfaces and not shown:
+        raise ValueError(
+            f"surfaces: the view shows {', '.join(view.surfaces) or 'none'}; "
+            f"this result has {', '.join(by_key)}"
+        )
+    return shown
+
+
+def visible_series(result: Result, view: ViewState) -> list[Series]:
+    """Return the curves of a result that a view does not hide."""
+    return [series for series in result.series if series.key not in view.hidden]
+
+
+def stamp_of(result: Result, surface: Surface | None = None) -> str:
+    """Return what must be written on a picture: a surface's own stamp, else the result's."""
+    return (surface.stamp if surface else "") or result.stamp

@@ -1,0 +1,1 @@
+"""Budget vectors and designs, chosen for the least error."""

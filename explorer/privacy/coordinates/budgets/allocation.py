@@ -1,0 +1,184 @@
+"""The best ζ in Theorem 2, and budgets rounded to fewer levels.
+
+"Best" is the least exact error of one user's report in the worst case x = 0, channels combined
+with weights 1/V.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.coordinates import checks
+from explorer.privacy.coordinates.budgets.budget import effective_levels
+from explorer.privacy.coordinates.budgets.search import minimise_interval
+from explorer.privacy.coordinates.levels.log_mixtures import log_mix, log_mix_high
+from explorer.privacy.coordinates.reports.channel import log_second_moment
+from explorer.privacy.core.bound import FloatArray
+
+# More distinct levels than this are rounded down before a search.
+_MOST_LEVELS = 64
+
+
+@dataclass(frozen=True)
+class ZetaAllocation:
+    """The best free parameter of Theorem 2, arrays over the swept couplings.
+
+    Attributes
+    ----------
+    zeta : ndarray of shape (…)
+    c : ndarray of shape (…, d)
+        `budget_vector` at that ζ, unless truncated.
+    mse : ndarray of shape (…)
+        Exact error of one user's report at x = 0; divide by n.
+    truncated : bool
+        Demands were rounded down to 64 levels to keep the search short: the guarantee holds, the
+        error may be larger than it could be.
+    """
+
+    zeta: FloatArray
+    c: FloatArray
+    mse: FloatArray
+    truncated: bool = False
+
+
+def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAllocation:
+    """Return the ζ of Theorem 2 of least exact error.
+
+    The paper's heuristic ζ = (1+q)/2 is worse than min δ-LDP for most q (errata A2); this never
+    is, since at ζ_0 the budget of Theorem 2 is that of min δ-LDP.
+
+    Parameters
+    ----------
+    coordinate_levels : array_like of shape (d,)
+        Demanded levels δ_i in [0, ∞].
+    eps : float
+        Total level in [0, ∞).
+    q : array_like of shape (…)
+        Couplings in [0, 1].
+    """
+    checks.real("eps", eps, 0.0, math.inf, open_high=True)
+    levels = effective_levels(coordinate_levels, eps)
+    if levels.ndim != 1:
+        raise ValueError(f"coordinate_levels must be a vector, got shape {levels.shape}")
+    q = checks.real("q", q, 0.0, 1.0)
+    distinct, place, counts = rounded_levels(levels, _MOST_LEVELS)
+    least = distinct[0]
+    if least == 0.0:
+        c = np.where((q == 0.0)[..., None], levels, 0.0)
+        return ZetaAllocation(np.ones(q.shape), c, np.full(q.shape, np.inf))
+    highest = np.minimum(distinct[-1], log_mix_high(q, least))[..., None]
+
+    def budget(top: FloatArray) -> FloatArray:
+        """Return c by level for totals of shape (…, k), shape (…, k, levels)."""
+        wide, coupling = top[..., None], q[..., None, None]
+        rest = np.maximum(distinct - log_mix(coupling, 0.0, wide), 0.0)
+        return np.where(coupling == 0.0, distinct, np.where(wide <= distinct, wide, rest))
+
+    def log_error(top: FloatArray) -> FloatArray:
+        return grouped_log_mse(budget(top), counts)
+
+    u, value = minimise_interval(
+        lambda place: log_error(least + (highest - least) * place), q.shape, 257
+    )
+    top = least + (highest[..., 0] - least) * u
+    # The error jumps where the total passes a level, so the levels themselves are tried as well.
+    steps = np.minimum(np.broadcast_to(distinct, (*q.shape, distinct.size)), highest)
+    at_steps = log_error(steps)
+    best = np.argmin(at_steps, axis=-1)[..., None]
+    step_value = np.take_along_axis(at_steps, best, axis=-1)[..., 0]
+    top = np.where(step_value <= value, np.take_along_axis(steps, best, axis=-1)[..., 0], top)
+    zeta = np.clip(log_mix(q, 0.0, top) / least, np.finfo(float).tiny, 1.0)
+    with np.errstate(over="ignore"):
+        mse = np.exp(np.minimum(value, step_value))
+    return ZetaAllocation(
+        np.where(q == 0.0, 1.0, zeta),
+        budget(top[..., None])[..., 0, :][..., place],
+        mse,
+        bool((distinct[place] < levels).any()),
+    )
+
+
+def grouped_log_mse(c: FloatArray, counts: checks.IntArray) -> FloatArray:
+    """Return the logarithm of M_mean's worst-case error for budgets shared by groups.
+
+    Parameters
+    ----------
+    c : ndarray of shape (…, groups)
+        Non-decreasing budgets.
+    counts : ndarray of int, shape (groups,) or (…, groups)
+        Coordinates in each group.
+    """
+    alpha = np.diff(c, axis=-1, prepend=0.0)
+    sizes = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    totals = np.logaddexp.accumulate(-log_second_moment(sizes, np.maximum(alpha, 0.0)), axis=-1)
+    result: FloatArray = np.logaddexp.reduce(np.log(counts) - totals, axis=-1)
+    return result
+
+
+def best_nested_rounding(c: ArrayLike, groups: int) -> FloatArray:
+    """Return a budget of at most `groups` distinct values, nowhere above c, of small error.
+
+    Each distinct value is a channel that every user must send, so a vector of a hundred different
+    budgets is worth rounding. Adjacent values are merged, the pair that costs least first, as long
+    as there are too many or as it lowers the error: often it does, since small increments are
+    nearly worthless.
+
+    Parameters
+    ----------
+    c : array_like of shape (d,)
+        Budgets in [0, ∞).
+    groups : int
+        Distinct values wanted at most, ≥ 1.
+    """
+    c = checks.positive_levels("c", checks.real("c", c, 0.0, math.inf, open_high=True))
+    most = int(checks.whole("groups", groups, 1))
+    if c.ndim != 1:
+        raise ValueError(f"c must be a vector, got shape {c.shape}")
+    silent = c == 0.0
+    if silent.all():
+        return c
+    if silent.any():
+        # Coordinates without a report stay so and no other joins them, unless there is no choice.
+        result = np.zeros_like(c)
+        if most > 1:
+            result[~silent] = best_nested_rounding(c[~silent], most - 1)
+        return result
+    values, place, counts = rounded_levels(c, 128)
+    while values.size > 1:
+        # Row j − 1 drops value j, whose coordinates join those of the value below.
+        rows = [np.flatnonzero(np.arange(values.size) != j) for j in range(1, values.size)]
+        tried = np.stack([values[row] for row in rows])
+        sizes = np.stack([np.add.reduceat(counts, row) for row in rows])
+        errors = grouped_log_mse(tried, sizes)
+        best = int(np.argmin(errors))
+        if values.size <= most and errors[best] >= grouped_log_mse(values, counts):
+            break
+        values, counts = tried[best], sizes[best]
+        place = np.where(place > best, place - 1, place)
+    return values[place]
+
+
+def rounded_levels(
+    levels: FloatArray, most: int
+) -> tuple[FloatArray, checks.IntArray, checks.IntArray]:
+    """Return at most `most` distinct levels, rounding down, and who has which and how many.
+
+    Rounding a demanded level or a budget down only strengthens the guarantee.
+
+    Returns
+    -------
+    values : ndarray of shape (groups,), increasing
+    place : ndarray of int, shape of `levels`
+        Index into `values`.
+    counts : ndarray of int, shape (groups,)
+    """
+    distinct, place = np.unique(levels, return_inverse=True)
+    start = np.unique(
+        np.linspace(0, distinct.size, min(distinct.size, most), endpoint=False).astype(np.int64)
+    )
+    place = np.searchsorted(start, place, side="right") - 1
+    return distinct[start], place, np.bincount(place)

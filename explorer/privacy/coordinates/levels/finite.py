@@ -1,0 +1,248 @@
+"""Exact privacy levels of a mechanism on a finite domain, by brute force.
+
+A domain is a product of finite sets of the given sizes, its points numbered with the last
+coordinate fastest; ``prior[x]`` is a probability and ``channel[x][y]`` = P(y | x). Suprema over
+events reduce to single outputs and to pairs of values. Only ratios of likelihoods matter, so a
+channel may also be given up to a positive factor for each output, and in logarithms
+(``log_channel``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.coordinates import checks
+from explorer.privacy.core.bound import FloatArray
+
+
+def _log_channel(channel: ArrayLike) -> FloatArray:
+    array = checks.real("channel", channel, 0.0, 1.0)
+    if array.ndim != 2 or not array.size:
+        raise ValueError(f"channel must be a matrix P(y|x), got shape {array.shape}")
+    if np.abs(array.sum(axis=1) - 1.0).max() > 1e-9:
+        raise ValueError(f"rows of channel must sum to 1, got {array.sum(axis=1).tolist()}")
+    with np.errstate(divide="ignore"):
+        result: FloatArray = np.log(array)
+    return result
+
+
+def _prior(prior: ArrayLike, points: int) -> FloatArray:
+    array = checks.real("prior", prior, 0.0, 1.0)
+    if array.shape != (points,):
+        raise ValueError(f"prior must have shape ({points},), got {array.shape}")
+    if abs(array.sum() - 1.0) > 1e-9:
+        raise ValueError(f"prior must sum to 1, got {array.sum():g}")
+    return array
+
+
+def _sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    values = checks.whole("sizes", list(sizes), 1)
+    if not values.size:
+        raise ValueError("sizes must have at least one coordinate, got none")
+    return tuple(int(size) for size in values)
+
+
+def _spread(logs: FloatArray) -> float:
+    """Return the largest difference along the first axis; outputs nobody can give do not count."""
+    top, bottom = logs.max(axis=0), logs.min(axis=0)
+    possible = top > -math.inf
+    if not possible.any():
+        return 0.0
+    return float((top[possible] - bottom[possible]).max())
+
+
+def ldp_level(channel: ArrayLike) -> float:
+    """Return the smallest ε for which the channel is ε-LDP."""
+    return _spread(_log_channel(channel))
+
+
+def bdp_level(prior: ArrayLike, channel: ArrayLike) -> float:
+    """Return the smallest ε of Bayesian DP: LDP over the inputs of positive mass (Prop. 1)."""
+    logs = _log_channel(channel)
+    return _spread(logs[_prior(prior, logs.shape[0]) > 0.0])
+
+
+def cdp_levels(sizes: Sequence[int], channel: ArrayLike) -> FloatArray:
+    """Return the smallest c_i of coordinate DP: inputs that differ in coordinate i alone."""
+    return cdp_levels_from_logs(sizes, _log_channel(channel))
+
+
+def cdp_levels_from_logs(sizes: Sequence[int], log_channel: FloatArray) -> FloatArray:
+    """Return `cdp_levels` of log-likelihoods known up to a constant for each output."""
+    shape = _sizes(sizes)
+    cube = _reshaped(shape, log_channel)
+    return np.array([_spread(np.moveaxis(cube, i, 0)) for i in range(len(shape))])
+
+
+def _reshaped(shape: tuple[int, ...], log_channel: FloatArray) -> FloatArray:
+    if log_channel.shape[0] != math.prod(shape):
+        raise ValueError(
+            f"channel must have one row a point, {math.prod(shape)}, got {log_channel.shape[0]}"
+        )
+    return log_channel.reshape(*shape, log_channel.shape[1])
+
+
+def bcdp_levels(sizes: Sequence[int], prior: ArrayLike, channel: ArrayLike) -> FloatArray:
+    """Return the smallest δ_i of Bayesian coordinate DP for this prior (Definition 4).
+
+    max_y log(max_s P(y|x_i=s)/min_s P(y|x_i=s)) over the values s of positive mass: 0 if there is
+    one such value, infinite if an output excludes a value.
+    """
+    return bcdp_levels_from_logs(sizes, prior, _log_channel(channel))
+
+
+def bcdp_levels_from_logs(
+    sizes: Sequence[int], prior: ArrayLike, log_channel: FloatArray
+) -> FloatArray:
+    """Return `bcdp_levels` of log-likelihoods known up to a constant for each output."""
+    return np.array(
+        [
+            _spread(log_conditional_laws(sizes, prior, log_channel, i))
+            for i in range(len(_sizes(sizes)))
+        ]
+    )
+
+
+def log_conditional_laws(
+    sizes: Sequence[int], prior: ArrayLike, log_channel: FloatArray, i: int
+) -> FloatArray:
+    """Return log P(y | x_i = s) for the values s of positive mass, shape (values, outputs)."""
+    shape = _sizes(sizes)
+    cube = np.moveaxis(_reshaped(shape, log_channel), i, 0)
+    cube = cube.reshape(shape[i], -1, log_channel.shape[1])
+    mass = np.moveaxis(_prior(prior, math.prod(shape)).reshape(shape), i, 0).reshape(shape[i], -1)
+    marginal = mass.sum(axis=1)
+    mass, cube = mass[marginal > 0.0], cube[marginal > 0.0]
+    with np.errstate(divide="ignore"):
+        weights = np.log(mass) - np.log(mass.sum(axis=1, keepdims=True))
+    result: FloatArray = np.logaddexp.reduce(weights[:, :, None] + cube, axis=1)
+    return result
+
+
+def conditional_laws(
+    sizes: Sequence[int], prior: ArrayLike, channel: ArrayLike, i: int
+) -> FloatArray:
+    """Return the laws P(· | x_i = s), one row for each value s of positive mass.
+
+    These are the hypotheses of Theorem 1's test; see `tradeoff_beta`.
+    """
+    checks.whole("i", i, 0, len(_sizes(sizes)) - 1)
+    result: FloatArray = np.exp(log_conditional_laws(sizes, prior, _log_channel(channel), i))
+    return result
+
+
+def composed_channel(channel: ArrayLike, copies: int = 2) -> FloatArray:
+    """Return the channel of conditionally independent copies, outputs of the last one fastest."""
+    count = int(checks.whole("copies", copies, 1))
+    base = np.exp(_log_channel(channel))
+    if base.shape[1] ** count * base.shape[0] > 50_000_000:
+        raise ValueError(f"copies must leave at most 5e7 entries, got {count}")
+    result = base
+    for _ in range(count - 1):
+        result = (result[:, :, None] * base[:, None, :]).reshape(base.shape[0], -1)
+    return result
+
+
+def composed_bcdp_levels(
+    sizes: Sequence[int], prior: ArrayLike, channel: ArrayLike, copies: int = 2
+) -> FloatArray:
+    """Return the exact coordinate levels of independent copies; they do not add (Example 2)."""
+    return bcdp_levels(sizes, prior, composed_channel(channel, copies))
+
+
+def coupling(sizes: Sequence[int], prior: ArrayLike, *, later_only: bool = False) -> FloatArray:
+    """Return q_i, the largest total variation between laws of x_{−i} given two values of x_i.
+
+    The supremum over pairs of events in Assumption 1 reduces to pairs of values of positive mass.
+    This is exact for the given prior. On a coarser domain, or over fewer coordinates, it is only a
+    lower bound and certifies nothing.
+
+    Parameters
+    ----------
+    sizes, prior : the domain and its law
+    later_only : bool
+        Measure the law of x_{i+1…d} alone: what M_mean needs, since channels that do not contain i
+        see only those.
+    """
+    shape = _sizes(sizes)
+    cube = _prior(prior, math.prod(shape)).reshape(shape)
+    result = np.zeros(len(shape))
+    for i, size in enumerate(shape):
+        table = cube.sum(axis=tuple(range(i))) if later_only else np.moveaxis(cube, i, 0)
+        table = table.reshape(size, -1)
+        table = table[table.sum(axis=1) > 0.0]
+        table = table / table.sum(axis=1, keepdims=True)
+        for law in table:
+            result[i] = max(result[i], 0.5 * np.abs(table - law).sum(axis=1).max())
+    return np.minimum(result, 1.0)
+
+
+def example1_channel(a: float, b: float, c: float) -> FloatArray:
+    """Return the channel of Example 1 on {0,1}²: not LDP, yet with finite coordinate levels."""
+    for name, value in (("a", a), ("b", b), ("c", c)):
+        checks.real(name, value, 0.0, 1.0, open_low=True)
+    # P(1 | x_1, x_2), the points in the order 00, 01, 10, 11.
+    one = np.array([a, 0.0, b, c])
+    return np.stack([1.0 - one, one], axis=1)
+
+
+def example1_levels(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> FloatArray:
+    """Return Example 1's levels (δ_1, δ_2) under the uniform prior, in closed form, shape (…, 2).
+
+    (log 2, log 2) at ½, ½, ½. The paper allows all a, b, c in (0, 1]; δ_1 is infinite at b = c = 1
+    and δ_2 at a = b = 1 (errata A5).
+    """
+    a = checks.real("a", a, 0.0, 1.0, open_low=True)
+    b = checks.real("b", b, 0.0, 1.0, open_low=True)
+    c = checks.real("c", c, 0.0, 1.0, open_low=True)
+
+    def level(
+        one: tuple[FloatArray, FloatArray], zero: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """Level between laws with twice P(1) and twice P(0); outputs of neither do not count."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ones = np.abs(np.log(one[0]) - np.log(one[1]))
+            zeros = np.abs(np.log(zero[0]) - np.log(zero[1]))
+        zeros = np.where((zero[0] == 0.0) & (zero[1] == 0.0), 0.0, zeros)
+        result: FloatArray = np.maximum(ones, zeros)
+        return result
+
+    # 1 − a and so on are exact or nearly so, 2 − (b + c) is not.
+    no_a, no_b, no_c = 1.0 - a, 1.0 - b, 1.0 - c
+    return np.stack(
+        [
+            level((a, b + c), (no_a + 1.0, no_b + no_c)),
+            level((a + b, c), (no_a + no_b, no_c + 1.0)),
+        ],
+        axis=-1,
+    )
+
+
+def example2_channel() -> FloatArray:
+    """Return the channel of Example 2 on {0,1}³: levels (0, log 3, log 3), twice (∞, log 5, log 5).
+
+    Outputs are the pairs 00, 01, 10, 11.
+    """
+    channel = np.zeros((8, 4))
+    for x in range(8):
+        x1, x2, x3 = x >> 2 & 1, x >> 1 & 1, x & 1
+        channel[x, 2 * (x1 ^ x2) + x3] += 0.5
+        channel[x, 2 * x2 + (x1 ^ x3)] += 0.5
+    return channel
+
+
+def copies_prior(d: int, q: float) -> FloatArray:
+    """Return the prior (60) of Figure 3 on {0,1}^d: all equal with probability q, else fair coins.
+
+    Its coupling is q for every coordinate if d ≥ 2. At most d = 20.
+    """
+    count = int(checks.whole("d", d, 1, 20))
+    checks.real("q", q, 0.0, 1.0)
+    prior = np.full(2**count, (1.0 - q) / 2.0**count)
+    prior[0] += q / 2.0
+    prior[-1] += q / 2.0
+    return prior

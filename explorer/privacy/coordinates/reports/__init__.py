@@ -1,0 +1,1 @@
+"""Channels, designs and reports of a vector, and drawing them."""

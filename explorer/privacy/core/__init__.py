@@ -1,0 +1,1 @@
+"""What every package of `privacy` stands on: bounds, checks, divergences, sums and roots."""

@@ -1,0 +1,99 @@
+"""What T rounds of an (ε, δ)-DP mechanism add up to (Kairouz, Oh & Viswanath 2015)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.log_binomial import logistic_log_p
+from explorer.privacy.core.loss_sums import LossSums, two_losses
+
+
+def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any:
+    """Return the closed-form ε of T rounds that are (ε, ·)-DP each, at slack δ̃.
+
+    The three-way minimum of Theorem 3.4: Tε; and tanh(ε/2)Tε + ε√(2T·ℓ) with
+    ℓ = ln(e + √(Tε²)/δ̃) or ℓ = ln(1/δ̃). The δs of the rounds and δ̃ add up (at most). Arguments
+    broadcast together.
+
+    Parameters
+    ----------
+    epsilon : array of float
+        ε ≥ 0 of one round.
+    T : array of float
+        Rounds, in [1, 1e9].
+    delta_slack : array of float
+        δ̃ in [1e-300, 1].
+
+    Raises
+    ------
+    ValueError
+        Outside these domains.
+
+    References
+    ----------
+    Kairouz, Oh & Viswanath 2015, Theorem 3.4.
+    """
+    eps = checks.reals("eps", epsilon, 0.0, np.inf)
+    rounds = checks.rounds(T)
+    slack = checks.delta(delta_slack, "delta_slack")
+    drift = np.tanh(eps / 2) * rounds * eps
+    spread = eps * np.sqrt(2 * rounds)
+    first = drift + spread * np.sqrt(np.log(math.e + np.sqrt(rounds) * eps / slack))
+    second = drift + spread * np.sqrt(-np.log(slack))
+    return checks.simple(np.minimum(rounds * eps, np.minimum(first, second)))
+
+
+def _responses(epsilon: float, T: float, log_delta: float) -> LossSums:
+    """Return the sums of the losses of T independent randomised responses at ε."""
+    log_q, log_p = logistic_log_p(epsilon)
+    return two_losses(T, log_p, log_q, epsilon, -epsilon, log_delta)
+
+
+def _over_unique(function: Any, *arguments: FloatArray) -> FloatArray:
+    """Evaluate a scalar function over broadcast arguments."""
+    arrays = np.broadcast_arrays(*arguments)
+    out = np.empty(arrays[0].shape)
+    for index in np.ndindex(out.shape):
+        out[index] = function(*(float(a[index]) for a in arrays))
+    return out
+
+
+def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike) -> Any:
+    """Return the exact δ at ε_g of T rounds of (ε, 0)-DP, worst case over mechanisms.
+
+    Σ_l C(T,l)[e^{(T−l)ε} − e^{ε_g+lε}]_+/(1+e^ε)^T; arguments broadcast. Every term is positive.
+
+    References
+    ----------
+    Kairouz, Oh & Viswanath 2015, Theorem 3.3.
+    """
+    eps_g = checks.reals("eps_g", epsilon_global, 0.0, np.inf)
+    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    rounds = checks.rounds(T)
+    found = _over_unique(lambda g, e, t: _responses(e, t, -800.0).delta(g), eps_g, eps, rounds)
+    return checks.simple(np.minimum(found, 1.0))
+
+
+def kov_exact_epsilon(
+    epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike, side: Role = Role.EXACT
+) -> Any:
+    """Return the exact ε at δ̃ of T rounds of (ε, 0)-DP, worst case over mechanisms.
+
+    The inverse of `kov_exact_delta` in ε_g, never more than Tε nor than `kov_epsilon`; with a
+    `side`, `Role.UPPER` or `Role.LOWER`, proof against rounding on that side.
+    """
+    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    rounds = checks.rounds(T)
+    slack = checks.delta(delta_slack, "delta_slack")
+    return checks.simple(
+        _over_unique(
+            lambda e, t, d: _responses(e, t, math.log(d)).epsilon(d, side) if e else 0.0,
+            eps, rounds, slack,
+        )
+    )  # fmt: skip

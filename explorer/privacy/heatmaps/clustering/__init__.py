@@ -1,0 +1,1 @@
+"""Weighted k-median, and the private coreset made with it."""

@@ -1,0 +1,1 @@
+"""How near an estimated heatmap is to the true one."""

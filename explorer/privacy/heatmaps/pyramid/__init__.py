@@ -1,0 +1,1 @@
+"""The pyramid: counts at every level, noisy measurement, reconstruction on the tree."""

@@ -1,0 +1,1 @@
+"""The shuffle-model protocol of Appendix F: cost, plan, protocol."""

@@ -1,0 +1,283 @@
+"""Noise fit for a release: exact laws from random bits, in whole numbers alone.
+
+Floating-point noise gives away what it hides: which sums of a count and a rounded logarithm can
+occur depends on the count (Mironov 2012). Here every draw follows its law exactly, as long as the
+bits are fair: parameters are fractions, comparisons are of integers, and no step is rounded.
+
+Draws are made for whole arrays at a time by rejection: candidates are independent and so is
+whether each is kept, hence what is kept has the conditional law, in whatever order it was found.
+Where numbers could leave 64 bits, Python's integers take over inside the same arrays.
+
+How long a draw takes depends on what is drawn: do not offer the noise of one person's data to
+somebody who can time it.
+
+References
+----------
+Canonne, Kamath and Steinke 2020, *The discrete Gaussian for differential privacy*, Algorithms 1–3;
+Ghosh, Roughgarden and Sundararajan 2009 for the discrete Laplace (geometric) mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.noise.bits import (
+    INT64_BOUND,
+    BitSource,
+    ConstantLaw,
+    WholeArray,
+    packed,
+    uniform_below,
+)
+
+Mask = NDArray[np.bool_]
+
+
+def bernoulli_exp(numerators: WholeArray, denominator: int, bits: BitSource) -> Mask:
+    """Draw True with probability exactly e^{−a/b} for every a.
+
+    For γ = a/b ≤ 1 let K count how often in a row, for K = 1, 2, …, an event of probability γ/K
+    happens: P(at least k times) = γ^k/k!, so P(an even number of times) = Σ (−γ)^k/k! = e^{−γ}.
+    A whole part of γ is the event that a geometric variable of ratio e⁻¹ reaches it.
+
+    Parameters
+    ----------
+    numerators : ndarray of int, shape (size,)
+        a ≥ 0: int64, or Python integers of any size.
+    denominator : int
+        b ≥ 1, of any size.
+    bits : BitSource
+
+    Raises
+    ------
+    ValueError
+        If a < 0 or b < 1.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke 2020, Algorithm 1.
+    """
+    if denominator < 1:
+        raise ValueError(f"denominator: {denominator} is below 1")
+    if len(numerators) and numerators.min() < 0:
+        raise ValueError(f"numerators: {numerators.min()} is below 0")
+    if denominator >= INT64_BOUND:
+        numerators = numerators.astype(object)
+    whole, part = numerators // denominator, numerators % denominator
+    out = np.ones(len(numerators), dtype=np.bool_)
+    high = np.flatnonzero(whole > 0)
+    if high.size:
+        out[high] = exponential_steps(high.size, bits) >= whole[high]
+    alive = np.flatnonzero(out)
+    k = 1
+    while alive.size:
+        # γ/k = (a/b)(1/k), two independent events, so that no product leaves 64 bits.
+        again = uniform_below(denominator, alive.size, bits) < part[alive]
+        alive = alive[again.astype(np.bool_)]
+        if k > 1:
+            alive = alive[uniform_below(k, alive.size, bits) == 0]
+        out[alive] ^= True
+        k += 1
+    return out
+
+
+def bernoulli(probability: Fraction, size: int, bits: BitSource) -> Mask:
+    """Draw True with a rational probability in [0, 1], shape (size,).
+
+    Raises
+    ------
+    ValueError
+        If the probability is outside [0, 1].
+    """
+    chance = _fraction("probability", probability)
+    if not 0 <= chance <= 1:
+        raise ValueError(f"probability: {chance} is outside [0, 1]")
+    below = uniform_below(chance.denominator, size, bits) < chance.numerator
+    return np.asarray(below, dtype=np.bool_)
+
+
+def exponential_steps(size: int, bits: BitSource) -> NDArray[np.int64]:
+    """Draw P(V = k) = (1 − e⁻¹) e^{−k}, shape (size,)."""
+    return _steps_law().draw(size, bits)
+
+
+def geometric(scale: Fraction, size: int, bits: BitSource) -> WholeArray:
+    """Draw one-sided noise, P(X = k) = (1 − e^{−1/b}) e^{−k/b} for k ≥ 0.
+
+    With b = t/s: U uniform below t and kept with probability e^{−U/t}, V geometric of ratio e⁻¹;
+    U + tV is geometric of ratio e^{−1/t}, and ⌊(U + tV)/s⌋ of ratio e^{−s/t}.
+
+    Parameters
+    ----------
+    scale : Fraction or int
+        b > 0, of any size.
+    size : int
+        Number of draws, ≥ 0.
+    bits : BitSource
+
+    Returns
+    -------
+    ndarray, shape (size,)
+        int64 if all draws are at most 2⁶², Python integers otherwise.
+
+    Raises
+    ------
+    TypeError
+        If the scale is not a whole number or a fraction: a float would have been rounded already.
+    ValueError
+        If it is not above 0.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke 2020, Algorithm 2.
+    """
+    t, s = positive_fraction("scale", scale).as_integer_ratio()
+    return packed(_magnitudes(t, s, checked_count(size), bits))
+
+
+def _magnitudes(t: int, s: int, size: int, bits: BitSource) -> WholeArray:
+    """Return geometric draws of ratio e^{−s/t}, not packed."""
+    parts = _batches(size, lambda wanted: _kept_remainders(t, wanted, bits))
+    steps = exponential_steps(size, bits)
+    # (U + tV)/s = (t // s)·V + (U + (t mod s)·V)/s, each product checked against 64 bits.
+    quotient, rest = divmod(t, s)
+    most = int(steps.max(initial=0))
+    if quotient * most + (t + rest * most) // s >= INT64_BOUND or t + rest * most >= INT64_BOUND:
+        steps, parts = steps.astype(object), parts.astype(object)
+    divisor = min(s, INT64_BOUND - 1) if parts.dtype != object else s
+    # A divisor beyond 64 bits exceeds every sum that fits in them: the quotient is 0 either way.
+    return np.asarray(quotient * steps + (parts + rest * steps) // divisor)
+
+
+def _kept_remainders(t: int, wanted: int, bits: BitSource) -> WholeArray:
+    """Return about `wanted` draws of U uniform below t, each kept with probability e^{−U/t}."""
+    if t == 1:
+        return np.zeros(wanted, dtype=np.int64)
+    # At least 1 − e⁻¹ > 5/8 are kept.
+    candidates = uniform_below(t, wanted * 8 // 5 + 8, bits)
+    return np.asarray(candidates[bernoulli_exp(candidates, t, bits)])
+
+
+def discrete_laplace(scale: Fraction, size: int, bits: BitSource) -> WholeArray:
+    """Draw two-sided noise, P(Z = k) = tanh(1/2b) e^{−|k|/b}.
+
+    Added to a whole count of sensitivity Δ it gives exactly (Δ/b)-DP. A geometric magnitude with
+    a fair sign, drawn anew where it is minus zero (else zero would come twice as often).
+
+    Parameters
+    ----------
+    scale : Fraction or int
+        b > 0, of any size. For counts scaled by B and level ε: B/ε.
+    size : int
+        Number of draws, ≥ 0.
+    bits : BitSource
+        `SystemBits` for a release.
+
+    Returns
+    -------
+    ndarray, shape (size,)
+        int64 if all draws are within ±2⁶², Python integers otherwise; adding counts below 2⁶²
+        is safe in both.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `geometric`.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke 2020, Algorithm 2.
+    """
+    t, s = positive_fraction("scale", scale).as_integer_ratio()
+    return packed(_batches(checked_count(size), lambda wanted: _signed(t, s, wanted, bits)))
+
+
+def _signed(t: int, s: int, wanted: int, bits: BitSource) -> WholeArray:
+    magnitude = _magnitudes(t, s, wanted, bits)
+    negative = uniform_below(2, wanted, bits) == 1
+    kept = ~(negative & (magnitude == 0).astype(np.bool_))
+    return np.asarray(np.where(negative, -magnitude, magnitude)[kept])
+
+
+def discrete_gaussian(variance: Fraction, size: int, bits: BitSource) -> WholeArray:
+    """Draw P(Z = k) ∝ e^{−k²/2σ²} on the whole numbers.
+
+    Added to a whole count of sensitivity Δ it gives ½(Δ/σ)²-concentrated DP, and for every ε no
+    more δ than the continuous Gaussian's up to its own tiny rounding term. Candidates Y are
+    discrete Laplace of scale t = ⌊σ⌋ + 1, kept with probability e^{−(|Y| − σ²/t)²/2σ²}.
+
+    Parameters
+    ----------
+    variance : Fraction or int
+        σ² > 0, of any size: the parameter of the law; its variance is at most σ².
+    size : int
+        Number of draws, ≥ 0.
+    bits : BitSource
+        `SystemBits` for a release.
+
+    Returns
+    -------
+    ndarray, shape (size,)
+        As in `discrete_laplace`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `geometric`.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke 2020, Algorithm 3.
+    """
+    a, b = positive_fraction("variance", variance).as_integer_ratio()
+    t = math.isqrt(a // b) + 1
+
+    def candidates(wanted: int) -> WholeArray:
+        y = discrete_laplace(Fraction(t), 2 * wanted + 8, bits)
+        # (|y| − a/bt)²/(2a/b) = (|y|bt − a)²/(2abt²).
+        magnitude = abs(y)
+        if (max(int(magnitude.max()), 1) * b * t + a) ** 2 >= INT64_BOUND:
+            magnitude = magnitude.astype(object)
+        return np.asarray(y[bernoulli_exp((magnitude * (b * t) - a) ** 2, 2 * a * b * t * t, bits)])
+
+    return packed(_batches(checked_count(size), candidates))
+
+
+@cache
+def _steps_law() -> ConstantLaw:
+    return ConstantLaw(lambda k, x: 1 - x ** (k + 1))
+
+
+def _batches(size: int, draw: Callable[[int], WholeArray]) -> WholeArray:
+    """Return `size` draws from a sampler that returns about, or fewer than, as many as asked."""
+    parts: list[WholeArray] = [draw(size)]
+    while (missing := size - sum(map(len, parts))) > 0:
+        parts.append(draw(missing))
+    return np.concatenate(parts)[:size]
+
+
+def _fraction(name: str, value: Fraction | int) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, Fraction | int):
+        raise TypeError(f"{name}: {value!r} is neither a Fraction nor a whole number")
+    return Fraction(value)
+
+
+def positive_fraction(name: str, value: Fraction | int) -> Fraction:
+    """Check a parameter: a Fraction or a whole number above 0."""
+    number = _fraction(name, value)
+    if number <= 0:
+        raise ValueError(f"{name}: {number} is not above 0")
+    return number
+
+
+def checked_count(size: int) -> int:
+    """Check a number of draws."""
+    if size < 0:
+        raise ValueError(f"size: {size} is below 0")
+    return size

@@ -1,0 +1,1 @@
+"""Privacy amplification by shuffling: clones, in closed form and exactly."""

@@ -1,0 +1,393 @@
+"""The dominating pair of shuffled messages, exactly: δ at ε and ε at δ, of many crowds at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.core.binomial_tails import (
+    direct_stop_loss,
+    half_pmf_run,
+    running_tail,
+    smooth_stop_loss,
+)
+from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.log_binomial import deviance, log_pmf_at, stirling_error
+from explorer.privacy.shuffling.initial_guess import clone_guess, log_curvature
+
+_DEEP = 0.9
+"""Above this κ the tail sums have few terms and are summed directly."""
+_WIDE = 700.0
+"""Deviation of the number of clones beyond which it is sampled and its tails are normal ones."""
+_CELLS = 60_000
+"""Numbers of clones worked on together; points with similarly many share a table."""
+_ROWS = 200
+"""Wide crowds worked on together."""
+_NEGLIGIBLE = 42.0
+"""Numbers of clones whose summands are below e^−42 of the largest are left out."""
+_SOME, _MANY = 25.0, 200.0
+"""Deviations of the number of clones from which on the corners of δ are small, and very small."""
+_RAISED = 1e-12, 1e-10, 1e-9
+"""By how much of itself ε is raised: for rounding, and for a last small step that is saved where
+corners are small and where they are very small. Newton's steps end from below, and near ε₀, where
+ln δ falls without end, some 1e-14 too early."""
+
+_Slopes = tuple[FloatArray, FloatArray]
+
+
+class Clones(StrEnum):
+    """Which analysis gives the probability that another client's message is a clone."""
+
+    PUBLISHED = "2021"
+    """p_c = e^−ε₀ (Feldman, McMillan & Talwar 2021), for all ε₀-LDP randomisers."""
+    STRONGER = "2023"
+    """p_c = 2/(e^ε₀+1) (the same authors, 2023), here for one common, non-adaptive randomiser."""
+
+
+class ClonePair:
+    """The dominating pair of k shuffled ε₀-LDP messages and its hockey-stick curve.
+
+    With N ~ Bin(k, p_c), U ~ Bin(N, ½), V = N − U:
+    δ(ε) = tanh(ε₀/2)(1+e^ε)/(k·p_c) · E[((U−V) − κN)_+], κ = tanh(ε/2)/tanh(ε₀/2), which equals
+    the published expectation over C ~ Bin(k−1, p_c) and has positive terms only.
+
+    Parameters
+    ----------
+    eps0 : float
+        In (0, 800].
+    k : float
+        Shuffled clients. Where the number of clones varies by more than 700 it is sampled at a
+        quarter of its deviation and δ raised by 1e-5 of itself to stay on the safe side.
+    variant : Clones
+    """
+
+    def __init__(self, eps0: float, k: float, variant: Clones = Clones.PUBLISHED) -> None:
+        self.eps0 = float(eps0)
+        self.k = float(k)
+        self.log_pc = float(log_clone_probability(eps0, variant))
+        self.wide = bool(is_wide(self.k, self.log_pc))
+
+    def delta(self, epsilon: ArrayLike) -> FloatArray:
+        """Return δ at each ε ≥ 0 (1-dimensional)."""
+        return self.delta_and_slope(epsilon)[0]
+
+    def delta_and_slope(self, epsilon: ArrayLike) -> _Slopes:
+        """Return δ and −dδ/dε at each ε ≥ 0 (1-dimensional)."""
+        eps = np.atleast_1d(np.asarray(epsilon, dtype=float))
+        return clone_deltas(*self._like(eps), eps)
+
+    def _like(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return ε₀, k and ln p_c as arrays."""
+        shape = points.shape
+        return np.full(shape, self.eps0), np.full(shape, self.k), np.full(shape, self.log_pc)
+
+    def epsilon(self, delta: ArrayLike) -> FloatArray:
+        """Return the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ (1-dimensional).
+
+        Never below it, and up to 2e-12 of itself above; up to 2e-10 where the number of clones
+        varies by more than 25, and up to 2e-9 from 200 on.
+        """
+        d = np.atleast_1d(np.asarray(delta, dtype=float))
+        return clone_epsilons(*self._like(d), d)
+
+
+def log_clone_probability(eps0: ArrayLike, variant: Clones) -> FloatArray:
+    """Return ln p_c of a variant."""
+    e = np.asarray(eps0, dtype=float)
+    if variant is Clones.PUBLISHED:
+        return -e
+    return np.asarray(math.log(2.0) - e - np.log1p(np.exp(-e)))
+
+
+def _spread(k: ArrayLike, log_pc: ArrayLike) -> FloatArray:
+    """Return the deviation of the number of clones."""
+    p = np.exp(log_pc)
+    return np.asarray(np.sqrt(k * p * np.maximum(1 - p, 0.0)))
+
+
+def is_wide(k: ArrayLike, log_pc: ArrayLike) -> BoolArray:
+    """Return where the number of clones is sampled, so that δ is a little too large."""
+    return np.asarray(_spread(k, log_pc) > _WIDE)
+
+
+def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: FloatArray) -> _Slopes:
+    """Return δ and −dδ/dε at ε ≥ 0 of a crowd each; 1-dimensional arrays of one length."""
+    value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
+    wide = is_wide(k, log_pc)
+    inside = np.flatnonzero((eps < eps0) & wide)
+    for start in range(0, inside.size, _ROWS):
+        at = inside[start : start + _ROWS]
+        gap = _kappa(eps0[at], eps[at])[1]
+        sums = _sampled_sums(k[at], log_pc[at], gap / 2)
+        value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
+    inside = np.flatnonzero((eps < eps0) & ~wide)
+    if inside.size == 0:
+        return value, slope
+    kappa, gap = _kappa(eps0[inside], eps[inside])
+    low, high = _reach(k[inside], log_pc[inside], kappa)
+    deep = kappa > _DEEP
+    # Values of one crowd share a table of its clones, and so lie beside each other by κ.
+    one = bool((k[inside] == k[inside[0]]).all() and (log_pc[inside] == log_pc[inside[0]]).all())
+    order = np.lexsort((kappa if one else high - low, deep))
+    start = 0
+    while start < order.size:
+        stop, first = start + 1, order[start]
+        most = 1.5 * (high[first] - low[first]) + 64
+        bottom, top = low[first], high[first]
+        while stop < order.size and deep[order[stop]] == deep[first]:
+            at = order[stop]
+            if one:
+                bottom, top = min(bottom, low[at]), max(top, high[at])
+            else:
+                bottom, top = low[at], high[at]
+            if top - bottom > most or (stop + 1 - start) * (top - bottom + 1) > _CELLS:
+                break
+            stop += 1
+        some = order[start:stop]
+        at = inside[some]
+        rows = slice(0, 1) if one else slice(None)
+        ends = low[some], high[some]
+        if one:
+            ends = ends[0].min(keepdims=True), ends[1].max(keepdims=True)
+        sums = _sums(k[at][rows], log_pc[at][rows], *ends, gap[some] / 2, bool(deep[first]))
+        value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
+        start = stop
+    return value, slope
+
+
+def _sampled_sums(
+    k: FloatArray, log_pc: FloatArray, level: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return `_sums` of wide crowds, on numbers of clones a quarter of their deviation apart."""
+    p = np.exp(log_pc)
+    mean, spread = (k * p)[:, None], _spread(k, log_pc)[:, None]
+    low = np.maximum(np.floor(mean - 12 * spread - 750.0), 1.0)
+    high = np.minimum(np.ceil(mean + 12 * spread + 40.0), k[:, None])
+    # An odd step visits even and odd numbers alike.
+    step = 2 * np.floor(spread / 8) + 1
+    N = low + step * np.arange(float(((high - low) // step).max()) + 1)
+    beyond = high < N
+    N = np.where(beyond, low, N)
+    rest, size = k[:, None] - N, k[:, None]
+    log_w = (
+        stirling_error(size) - stirling_error(N) - stirling_error(rest)
+        - deviance(N, mean) - deviance(rest, size - mean)
+        + 0.5 * np.log(size / (2 * math.pi * N * rest)) + np.log(step)
+    )  # fmt: skip
+    top = log_w.max(axis=1)
+    weight = np.where(beyond, 0.0, np.exp(log_w - top[:, None]))
+    stop_loss, tail = smooth_stop_loss(N, level[:, None])
+    return (
+        top,
+        np.einsum("ij,ij->i", stop_loss, weight),
+        np.einsum("ij,ij->i", tail, N * weight),
+    )
+
+
+def clone_epsilons(
+    eps0: FloatArray, k: FloatArray, log_pc: FloatArray, delta: FloatArray
+) -> FloatArray:
+    """Return the smallest ε ≥ 0 with δ(ε) ≤ δ of a crowd each; as `clone_deltas`.
+
+    Never below it, and up to 2e-12 of itself above; up to 2e-10 where the number of clones varies
+    by more than 25, and up to 2e-9 from 200 on.
+    """
+
+    def evaluate(rows: Any, eps: FloatArray) -> _Slopes:
+        return clone_deltas(eps0[rows], k[rows], log_pc[rows], eps)
+
+    return _inverted(eps0, k, log_pc, delta, evaluate)
+
+
+def _kappa(eps0: Any, eps: FloatArray) -> _Slopes:
+    """Return κ and 1 − κ at ε < ε₀.
+
+    1 − κ = sinh((ε₀−ε)/2)/(cosh(ε/2)·sinh(ε₀/2)), in a form that cannot overflow.
+    """
+    gap = 2 * np.exp(-eps) * np.expm1(eps - eps0) / ((1 + np.exp(-eps)) * np.expm1(-eps0))
+    return np.tanh(eps / 2) / np.tanh(eps0 / 2), gap
+
+
+def _rate(kappa: FloatArray) -> FloatArray:
+    """Return D = lim −ln Pr[U ≤ (1−κ)N/2]/N, U ~ Bin(N, ½)."""
+    up, down = (1 + kappa) / 2, np.maximum((1 - kappa) / 2, 1e-300)
+    return np.asarray(math.log(2) + up * np.log(up) + down * np.log(down))
+
+
+def _reach(k: FloatArray, log_pc: FloatArray, kappa: FloatArray) -> _Slopes:
+    """Return the least and the largest number of clones that matter at κ.
+
+    Tilted by e^−ND their number is binomial again; its tails by Chernoff's and Bernstein's bounds.
+    """
+    fall = np.exp(-_rate(np.minimum(kappa, 1.0)))
+    p = np.exp(log_pc)
+    mean = k * p * fall / (1 + p * (fall - 1))
+    variance = mean * np.maximum(1 - mean / k, 0.0)
+    third = _NEGLIGIBLE / 3
+    reach = third + np.sqrt(third**2 + 2 * _NEGLIGIBLE * variance)
+    low = np.floor(mean - np.minimum(np.sqrt(2 * _NEGLIGIBLE * mean), reach))
+    low = np.where(p < 1, np.maximum(low, 1.0), k)
+    return low, np.maximum(low, np.minimum(k, np.ceil(mean + reach)))
+
+
+def _sums(
+    k: FloatArray,
+    log_pc: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    level: FloatArray,
+    deep: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ln c and E[(λN − U)_+]/c, E[N·1{U < λN}]/c with λ = (1−κ)/2 (`level`), a row each.
+
+    The crowd (k, ln p_c) and its clones that matter, from low to high, are one for each row, or
+    one for all. E[(λN − B)_+] = (λN − N/2)·F(b) + ½(N−b)·f(b) for B ~ Bin(N, ½), b the largest
+    integer below λN.
+    """
+    N = low[:, None] + np.arange(int((high - low).max()) + 1)
+    weight, log_c = _weights(N, k, log_pc, high)
+    level = level[:, None]
+    b = np.maximum(np.ceil(N * level) - 1, 0.0)
+    f = half_pmf_run(N, b)
+    if deep:
+        tail, stop_loss = direct_stop_loss(N, b, f, level)
+    else:
+        tail = running_tail(N, b, f)
+        stop_loss = (level - 0.5) * N * tail + 0.5 * (N - b) * f
+    weighted = N * weight
+    if k.size == 1:
+        return log_c, stop_loss @ weight[0], tail @ weighted[0]
+    return (
+        log_c,
+        np.einsum("ij,ij->i", stop_loss, weight),
+        np.einsum("ij,ij->i", tail, weighted),
+    )
+
+
+def _weights(
+    N: FloatArray, k: FloatArray, log_pc: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Pr[N = n]/c along rows of consecutive n, 0 beyond `high`, and ln c of each row.
+
+    Neighbours differ by the factor (k−n)p/((n+1)(1−p)); one exact value sets the scale.
+    """
+    with np.errstate(divide="ignore"):
+        log_odds = np.minimum(log_pc - np.log(-np.expm1(log_pc)), 1e3)[:, None]
+    factor = np.maximum(k[:, None] - N[:, :-1], 0.5) / N[:, 1:]
+    ends = np.abs(np.log(factor[:, [0, -1]] if factor.size else 1.0) + log_odds)
+    weight = np.ones(N.shape)
+    if factor.size and float(ends.max()) * N.shape[1] < 600:
+        # No product of these can leave the range of doubles.
+        factor *= np.exp(log_odds)
+        np.cumprod(factor, axis=1, out=weight[:, 1:])
+        weight[high[:, None] < N] = 0.0
+        peak = np.argmax(weight, axis=1)
+        weight /= weight.max(axis=1, keepdims=True)
+    else:
+        log_w = np.zeros(N.shape)
+        np.cumsum(np.log(factor) + log_odds, axis=1, out=log_w[:, 1:])
+        log_w[high[:, None] < N] = -np.inf
+        peak = np.argmax(log_w, axis=1)
+        weight = np.exp(log_w - log_w.max(axis=1, keepdims=True))
+    top = N[np.arange(k.size), peak]
+    return weight, np.array([_log_pmf(*row) for row in zip(top, k, log_pc, strict=True)])
+
+
+def _log_pmf(n: float, k: float, log_pc: float) -> float:
+    """Return ln Pr[N = n]; all are clones where p_c is 1 but for rounding."""
+    pc = math.exp(log_pc)
+    return log_pmf_at(float(n), float(k), float(log_pc), math.log1p(-pc)) if pc < 1 else 0.0
+
+
+def _scaled(
+    eps0: FloatArray,
+    k: FloatArray,
+    log_pc: FloatArray,
+    eps: FloatArray,
+    sums: tuple[FloatArray | float, FloatArray, FloatArray],
+) -> _Slopes:
+    """Return δ and −dδ/dε from the sums of `_sums`."""
+    log_c, stop_loss, reach = sums
+    with np.errstate(divide="ignore"):
+        log_total = log_c + np.log(np.maximum(stop_loss, 0.0))
+        log_reach = log_c + np.log(np.maximum(reach, 0.0))
+    log_t = np.log(np.tanh(eps0 / 2))
+    log_scale = log_t + np.logaddexp(0.0, eps) - np.log(k) - log_pc
+    value = np.exp(log_scale + math.log(2.0) + log_total)
+    # dκ/dε = ½sech²(ε/2)/tanh(ε₀/2); the expectation falls by E[N·1{U−V > κN}] per unit of κ.
+    log_dkappa = math.log(0.5) - 2 * (np.logaddexp(eps / 2, -eps / 2) - math.log(2.0)) - log_t
+    slope = np.exp(log_scale + log_dkappa + log_reach) - value / (1 + np.exp(-eps))
+    return np.minimum(value, 1.0), slope
+
+
+def _inverted(
+    eps0: FloatArray,
+    k: FloatArray,
+    log_pc: FloatArray,
+    delta: FloatArray,
+    evaluate: Callable[[Any, FloatArray], _Slopes],
+) -> FloatArray:
+    """Return ε at δ by Newton steps between brackets; `evaluate` takes rows and their ε."""
+    target = np.log(delta)
+    low, high = np.zeros(target.shape), eps0.copy()
+    with np.errstate(all="ignore"):
+        # With hardly a clone the guess may be nothing.
+        guess = clone_guess(eps0, k, log_pc, target)
+        spread = _spread(k, log_pc)
+        many = spread > _MANY
+        bend = log_curvature(eps0, k, log_pc, guess) if many.any() else np.zeros(many.shape)
+    many &= np.isfinite(bend)
+    guess = np.where(np.isfinite(guess), guess, 0.5 * eps0)
+    # δ falls from δ(0), which is worth asking for only where the target may be above it.
+    todo = np.ones(target.shape, bool)
+    near = np.flatnonzero(guess <= 1e-3 * eps0)
+    if near.size:
+        todo[near] = delta[near] < evaluate(near, np.zeros(near.size))[0]
+    eps = np.where(todo, np.clip(guess, 1e-6 * eps0, 0.999 * eps0), 0.0)
+    # With many clones the curvature is known, too; what a step leaves is the change of slope at the
+    # corners of δ, some 1/(20·spread) of it.
+    some = spread > _SOME
+    last = np.where(many, 3e-5, np.where(some, 2e-8, 1e-13))
+    active = np.flatnonzero(todo)
+    for _ in range(80):
+        if active.size == 0:
+            break
+        at, goal = eps[active], target[active]
+        value, slope = evaluate(active, at)
+        with np.errstate(divide="ignore"):
+            log_value = np.log(value)
+        above = log_value > goal
+        low[active] = np.where(above, at, low[active])
+        high[active] = np.where(above, high[active], at)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # √ln(1/δ) is all but linear in ε; ln δ where δ is too large for that.
+            deep = (log_value < -1) & (goal < -1)
+            root = np.sqrt(np.where(deep, -log_value, 1.0))
+            curved = 2 * root * (np.sqrt(np.where(deep, -goal, 1.0)) - root)
+            step = np.where(deep, curved, log_value - goal) * value / slope
+            off, fall = log_value - goal, slope / value
+            bent = off / fall + 0.5 * bend[active] * off**2 / fall**3
+            close = many[active] & (np.abs(off) < 0.1)
+            step = np.where(close, bent, step)
+            # δ is convex in e^ε, so its own tangent there never leads too far up: near ε₀,
+            # where δ falls to 0 all but linearly, it leads all the way.
+            plain = at + np.log1p(np.maximum((value - np.exp(goal)) / slope, -0.9))
+            new = np.where(above & ~close & (plain > at + step), plain, at + step)
+        done = np.abs(new - at) <= last[active] * at
+        for other in (plain, 0.5 * (low[active] + high[active])):
+            inside = np.isfinite(new) & (new > low[active]) & (new < high[active])
+            new = np.where(done | inside, new, other)
+        eps[active] = new
+        done |= high[active] - low[active] <= 1e-13 * high[active]
+        active = active[~done]
+    tiny = np.flatnonzero((eps > 0) & (eps < 1e-9 * eps0))
+    if tiny.size:  # on the way to a δ(0) that was not asked for
+        eps[tiny] *= evaluate(tiny, np.zeros(tiny.size))[0] > delta[tiny]
+    raised = np.where(many, _RAISED[2], np.where(some, _RAISED[1], _RAISED[0]))
+    # Anything below the true ε is no upper bound; ε₀ always is one.
+    return np.asarray(np.minimum(eps * (1 + raised), eps0))

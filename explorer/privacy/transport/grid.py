@@ -1,0 +1,324 @@
+"""Earth mover's distance on grids and on the line, with certificates.
+
+Mass is moved between the centres of cells of size step_x × step_y; moving one unit of mass costs
+|Δx| + |Δy|. On a grid this is minimum-cost flow between neighbours (4 a cell, no capacities),
+because ℓ1 paths can be cut into unit moves. `grid_emd` solves it exactly and proves it by duality;
+`block_interval` gives a certified interval in a fraction of the time. Formulas: specification of
+the heatmap paper (Ghazi et al., *Differentially private heatmaps*), "Exact grid EMD"; that the
+pyramid norm bounds the distance from above is Indyk and Thaper, *Fast image retrieval via
+embeddings*, 2003.
+
+numba is imported on the first call that solves a flow and not before. It compiles for seconds once
+(then from its cache on disk) and holds the interpreter while it does: call from a worker process.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.transport.multigrid import even, merged, prolonged, refined, solve
+
+Ints = NDArray[np.int64]
+
+_EPS = 2.0**-52
+# Supplies are integers with positive part 2^60: sums of them stay below 2^63.
+_SUPPLY_BITS = 60
+_COST_BITS = 40
+
+
+@dataclass(frozen=True)
+class GridEmd:
+    """An earth mover's distance and what is known about it.
+
+    Attributes
+    ----------
+    value : float
+        Cost of the best flow found; the distance itself up to rounding if ``upper − lower`` is of
+        that order, which is the normal case.
+    lower, upper : float
+        The distance lies between them. Both are certified: the lower one by potentials, the upper
+        one by a flow, with all rounding counted against us.
+    potential : ndarray of float, shape of the grids
+        ψ with |ψ(x) − ψ(y)| ≤ distance(x, y) and Σψ(p − q) = lower up to rounding: where mass is
+        too high and too low.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    potential: FloatArray
+
+    @property
+    def gap(self) -> float:
+        """Width of the certified interval."""
+        return self.upper - self.lower
+
+
+@dataclass(frozen=True)
+class EmdInterval:
+    """A certified interval for an earth mover's distance.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The distance lies between them.
+    block_emd : float
+        Distance of the block sums, between their centres: neither bound by itself.
+    """
+
+    lower: float
+    upper: float
+    block_emd: float
+
+
+def grid_emd(
+    p: ArrayLike, q: ArrayLike, step_x: float | None = None, step_y: float | None = None
+) -> GridEmd:
+    """Return the earth mover's distance of two mass distributions on a grid under ℓ1.
+
+    Parameters
+    ----------
+    p, q : array_like of float, shape (rows, columns)
+        Non-negative masses with equal sums (to 1e-9 relative; q is scaled to p's sum).
+    step_x, step_y : float, optional
+        Distance between neighbouring columns and rows, > 0. Both default to 1 over the larger
+        side, so that a square grid is the unit square; width_km / columns and height_km / rows
+        give kilometres.
+
+    Returns
+    -------
+    GridEmd
+        In units of the steps times mass. With equal steps the gap is rounding only (about 1e-13 of
+        the total variation times the diameter); with unequal ones costs are rational
+        approximations with relative error 2⁻⁴⁰, and the gap is about 1e-12.
+
+    Notes
+    -----
+    Time grows about as the square of the number of cells (256²: half a second, 512²: several,
+    1024²: minutes; unequal steps three to five times that). From 512² on prefer `block_interval`
+    with 256 blocks: under a second, and known to a thousandth.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or are empty, a mass is negative or not finite, sums differ, or a step is
+        not positive or the steps differ more than 2³⁰-fold.
+    """
+    return _solved(*_checked(p, q, step_x, step_y))[0]
+
+
+def _solved(
+    p: FloatArray, q: FloatArray, step_x: float, step_y: float
+) -> tuple[GridEmd, FloatArray, FloatArray]:
+    """Return the distance and the flow eastwards and southwards, as masses on an even grid."""
+    difference = p - q
+    height, width = difference.shape
+    scale = float(np.clip(difference, 0, None).sum())
+    # What normalising left over: moving it across the grid costs at most this.
+    diameter = step_x * (width - 1) + step_y * (height - 1)
+    rounding = (abs(math.fsum(difference.ravel())) + _EPS * float(p.sum() + q.sum())) * diameter
+    if scale <= _EPS * float(p.sum()):
+        still = np.zeros(even(difference).shape)
+        nothing = GridEmd(0.0, 0.0, scale * diameter + rounding, np.zeros(difference.shape))
+        return nothing, still, still
+
+    supply, left_over = _integers(difference, scale)
+    unit_x, unit_y, per_step = _integer_costs(step_x, step_y, height + width)
+    potential, *flow = solve(supply, unit_x, unit_y)
+
+    mass = scale / 2.0**_SUPPLY_BITS
+    east, south = (part.astype(np.float64) * mass for part in flow)
+    value = _cost(east, south, step_x, step_y)
+    upper = value * (1 + 8 * _EPS) + left_over * diameter + rounding
+    psi, lower = _dual(potential, per_step, difference)
+    found = GridEmd(
+        value=min(max(value, lower), upper),
+        lower=max(lower - rounding, 0.0),
+        upper=upper,
+        potential=psi,
+    )
+    return found, east, south
+
+
+def _cost(east: FloatArray, south: FloatArray, step_x: float, step_y: float) -> float:
+    across, along = (math.fsum(np.abs(flow).ravel()) for flow in (east, south))
+    return step_x * across + step_y * along
+
+
+def block_interval(
+    p: ArrayLike,
+    q: ArrayLike,
+    step_x: float | None = None,
+    step_y: float | None = None,
+    blocks: int = 64,
+) -> EmdInterval:
+    """Return a certified interval for `grid_emd` from the transport of block sums.
+
+    The cells are merged 2 × 2 until no side has more than `blocks` blocks, and the blocks solved
+    exactly. Below: Σψ(p − q) with ψ the blocks' potential refined to the cells, and
+    `marginal_bound`. Above: the cost of the blocks' flow carried to the cells (half of it on either
+    of two cells' sides, the rest evened out within each 2 × 2 as cheaply as can be), or the
+    specification's bound if smaller: the blocks' distance plus the pyramid norm of levels below.
+    On smoothed 256 × 256 maps 64 blocks give −0.5…+0.6 %; the pyramid norm alone +5…20 %.
+
+    Parameters, units and errors as in `grid_emd`; `blocks` ≥ 1. With sides of at most `blocks`
+    cells the interval is that of the exact distance.
+    """
+    p, q, step_x, step_y = _checked(p, q, step_x, step_y)
+    if blocks < 1:
+        raise ValueError(f"blocks: {blocks} must be at least 1")
+    grids, inside = [(p, q)], 0.0
+    while max(grids[-1][0].shape) > blocks:
+        side = 0.5 * 2.0 ** (len(grids) - 1) * (step_x + step_y)
+        inside += side * float(np.abs(grids[-1][0] - grids[-1][1]).sum())
+        grids.append((merged(even(grids[-1][0])), merged(even(grids[-1][1]))))
+    far = 2.0 ** (len(grids) - 1)
+    solved, east, south = _solved(*grids.pop(), far * step_x, far * step_y)
+    if not grids:
+        return EmdInterval(solved.lower, solved.upper, solved.value)
+
+    # Refining may add rows and columns beyond a grid's own: they stay, as flow through them counts.
+    psi, astray = np.pad(solved.potential, _missing(solved.potential, east), "edge"), 0.0
+    for fine_p, fine_q in reversed(grids):
+        psi, far = refined(psi), far / 2
+        difference = np.pad(fine_p - fine_q, _missing(fine_p, psi))
+        east, south, left = prolonged(east, south, difference, far * step_x, far * step_y)
+        astray += left
+    rows, columns = p.shape
+    terms = psi[:rows, :columns] * (p - q)
+    rounding = _EPS * float(p.sum() + q.sum()) + abs(math.fsum((p - q).ravel()))
+    rounding *= step_x * columns + step_y * rows
+    carried = _cost(east, south, step_x, step_y) + astray * sum(
+        step * side for step, side in zip((step_x, step_y), east.shape[::-1], strict=True)
+    )
+    upper = min(carried, solved.upper + inside) * (1 + 64 * _EPS) + rounding
+    lower = max(
+        math.fsum(terms.ravel()) - 64 * _EPS * float(np.abs(terms).sum()) - rounding,
+        marginal_bound(p, q, step_x, step_y) * (1 - 64 * _EPS) - rounding,
+        0.0,
+    )
+    return EmdInterval(lower=min(lower, upper), upper=upper, block_emd=solved.value)
+
+
+def marginal_bound(
+    p: ArrayLike, q: ArrayLike, step_x: float | None = None, step_y: float | None = None
+) -> float:
+    """Return the sum of the marginals' distances, a lower bound of `grid_emd`.
+
+    ℓ1 cost is the sum of the horizontal and the vertical one, and each is at least the optimal
+    transport of the marginal on the line. Closed form; parameters as in `grid_emd`.
+    """
+    p, q, step_x, step_y = _checked(p, q, step_x, step_y)
+    difference = p - q
+    columns = np.cumsum(difference.sum(axis=0))[:-1]
+    rows = np.cumsum(difference.sum(axis=1))[:-1]
+    return float(step_x * np.abs(columns).sum() + step_y * np.abs(rows).sum())
+
+
+def pyramid_bound(
+    p: ArrayLike, q: ArrayLike, step_x: float | None = None, step_y: float | None = None
+) -> float:
+    """Return the weighted sum of differences on every level, an upper bound of `grid_emd`.
+
+    Σ_i 2^{−i} Σ_c |(p − q)(c)| over the cells c of all levels, with 2^{−i} replaced by the mean of
+    a cell's sides in the units of the steps. Parameters as in `grid_emd`; sides need not be powers
+    of two.
+    """
+    p, q, step_x, step_y = _checked(p, q, step_x, step_y)
+    difference, side, total = p - q, 0.5 * (step_x + step_y), 0.0
+    while max(difference.shape) > 1:
+        total += side * float(np.abs(difference).sum())
+        difference, side = merged(even(difference)), 2 * side
+    return total
+
+
+def line_emd(positions: ArrayLike, p: ArrayLike, q: ArrayLike) -> float:
+    """Return the earth mover's distance of masses at points of the line, ∫|F_p − F_q|.
+
+    Parameters
+    ----------
+    positions : array_like of float, shape (n,)
+        In any order, finite.
+    p, q : array_like of float, shape (n,)
+        Non-negative, equal sums.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a number is not finite, a mass is negative or sums differ.
+    """
+    x = np.asarray(positions, dtype=np.float64)
+    if x.ndim != 1 or not np.isfinite(x).all():
+        raise ValueError("positions: must be a list of finite numbers")
+    a, b = _masses(p, q)
+    if a.shape != x.shape:
+        raise ValueError(f"p: shape {a.shape} must be that of positions, {x.shape}")
+    order = np.argsort(x, kind="stable")
+    ahead = np.abs(np.cumsum((a - b)[order]))[:-1]
+    return float((ahead * np.diff(x[order])).sum())
+
+
+def _missing(small: FloatArray, large: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return what `numpy.pad` must add at the ends to give a grid the shape of a larger one."""
+    return (0, large.shape[0] - small.shape[0]), (0, large.shape[1] - small.shape[1])
+
+
+def _masses(p: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    if a.shape != b.shape:
+        raise ValueError(f"q: shape {b.shape} must be that of p, {a.shape}")
+    for name, mass in (("p", a), ("q", b)):
+        if mass.size == 0 or not np.isfinite(mass).all() or (mass < 0).any():
+            raise ValueError(f"{name}: masses must be finite, at least 0 and at least one")
+    sum_a, sum_b = math.fsum(a.ravel()), math.fsum(b.ravel())
+    if abs(sum_a - sum_b) > 1e-9 * max(sum_a, sum_b):
+        raise ValueError(f"q: its sum {sum_b!r} must be that of p, {sum_a!r}")
+    return a, (b * (sum_a / sum_b) if sum_b > 0 else b)
+
+
+def _checked(
+    p: ArrayLike, q: ArrayLike, step_x: float | None, step_y: float | None
+) -> tuple[FloatArray, FloatArray, float, float]:
+    a, b = _masses(p, q)
+    if a.ndim != 2:
+        raise ValueError(f"p: shape {a.shape} must have two sides")
+    steps = [1 / max(a.shape) if step is None else float(step) for step in (step_x, step_y)]
+    for name, step in zip(("step_x", "step_y"), steps, strict=True):
+        if not (0 < step < math.inf):
+            raise ValueError(f"{name}: {step!r} must be positive and finite")
+    if max(steps) > 2.0**30 * min(steps):
+        raise ValueError(f"step_x: {steps[0]:g} and step_y: {steps[1]:g} differ too much (2³⁰)")
+    return a, b, steps[0], steps[1]
+
+
+def _integers(difference: FloatArray, scale: float) -> tuple[Ints, float]:
+    """Return supplies as integers of sum 0 and the mass that rounding misplaced."""
+    exact = difference * (2.0**_SUPPLY_BITS / scale)
+    supply = np.rint(exact).astype(np.int64)
+    at = int(np.abs(supply).argmax())
+    supply.flat[at] -= supply.sum()
+    return supply, float(np.abs(exact - supply).sum()) * scale / 2.0**_SUPPLY_BITS
+
+
+def _integer_costs(step_x: float, step_y: float, moves: int) -> tuple[int, int, float]:
+    """Return integer costs with the steps' ratio, rounded down, and the length of one unit."""
+    if step_x == step_y:
+        return 1, 1, step_x
+    low, high = min(step_x, step_y), max(step_x, step_y)
+    # Potentials stay below cost · moves < 2⁶².
+    bits = min(_COST_BITS, math.floor(60 - math.log2(4 * moves * high / low)))
+    per_step = low / 2.0**bits
+    return math.floor(step_x / per_step), math.floor(step_y / per_step), per_step
+
+
+def _dual(potential: Ints, unit: float, difference: FloatArray) -> tuple[FloatArray, float]:
+    """Return ψ in units of length and a lower bound that counts rounding against us."""
+    centred = potential - (potential.max() + potential.min()) // 2
+    psi = -centred.astype(np.float64) * (unit * (1 - 4 * _EPS))
+    terms = psi * difference
+    return psi, math.fsum(terms.ravel()) - _EPS * float(np.abs(terms).sum())

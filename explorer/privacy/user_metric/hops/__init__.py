@@ -1,0 +1,1 @@
+"""Exact hops of item-wise release, and calibration from them."""

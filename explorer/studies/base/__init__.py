@@ -1,0 +1,1 @@
+"""What every study is made of: parameters, requests, results, help pages, sweeps, tables."""

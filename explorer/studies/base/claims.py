@@ -1,0 +1,247 @@
+"""Which of the bounds on screen is claimed, and what is said because of it.
+
+All proved bounds on one mechanism hold at once, so the tightest whose conditions hold is claimed
+unless the user claims another. Headline, guarantee, *Solve*, comparison, exports and command line
+ask `claimed`, or take an answer through `stated`, and nothing else chooses a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from explorer.privacy.core.bound import Grade, Role
+from explorer.studies.base.numbers import at_least, at_most
+from explorer.studies.base.study import Condition, Result, Series, Study, quantity
+from explorer.studies.registry import get_study
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a claimed number says.
+
+    Attributes
+    ----------
+    number : str
+        ``ε ≤ 0.2078``, rounded to its safe side.
+    lines : tuple of str
+        What an observer can make of it: the best that is known, then what it rests on. Empty
+        where the claim is not about privacy.
+    promise : str
+        The guarantee if a record is replaced; empty where the claim is not about privacy.
+    """
+
+    number: str
+    lines: tuple[str, ...] = ()
+    promise: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What may be claimed of one quantity of a study.
+
+    Attributes
+    ----------
+    among : tuple of str
+        Keys of the series that may be claimed; of equal ones the first is.
+    sentence : callable
+        From an answer, the claimed series and its value at the slider to what that says.
+    kind : str
+        ``bounds`` on one mechanism, or ``mechanisms`` under one promise.
+    better : str
+        Whether ``low`` (upper bounds) or ``high`` (lower ones) numbers are better.
+    solves : str
+        The parameter that *Solve* offers first; empty for the one on the x axis.
+    """
+
+    among: tuple[str, ...]
+    sentence: Callable[[Result, Series, float], Said]
+    kind: Literal["bounds", "mechanisms"] = "bounds"
+    better: Literal["low", "high"] = "low"
+    solves: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What is claimed at the slider's very value.
+
+    Attributes
+    ----------
+    series : Series
+    value : float
+    said : Said
+    wanted : str
+        Key of what the user claims; empty for the tightest valid bound.
+    failing : Series or None
+        What the user claims, if it is not `series`.
+    why : str
+        Why that does not hold here; empty while it is being computed.
+    awaited : bool
+        Whether a bound that may be claimed is still being computed.
+    kind : str
+        As of `Claim`.
+    """
+
+    series: Series
+    value: float
+    said: Said
+    wanted: str = ""
+    failing: Series | None = None
+    why: str = ""
+    awaited: bool = False
+    kind: str = "bounds"
+
+    @property
+    def line(self) -> str:
+        """One sentence that names what is claimed."""
+        name = f"“{self.series.label}”"
+        if self.wanted == self.series.key:
+            line = f"Claimed: {self.said.number} by {name}, chosen by you"
+        elif self.waiting:
+            line = f"What you claim is being computed; so far {self.said.number} by {name}"
+        elif self.wanted:
+            failing = f"“{self.failing.label}”" if self.failing else "What you claim"
+            line = f"{failing} says nothing here: {self.why}. Tightest valid: {self.said.number}"
+            line += f" by {name}"
+        else:
+            best = "tightest valid bound" if self.kind == "bounds" else "best of them"
+            line = f"Claimed: {self.said.number} by {name}, the {best} here"
+        if self.series.grade is Grade.PROVED:
+            line += "; rounding included"
+        waits = self.awaited and not self.waiting
+        return f"{line}. Further bounds are being computed…" if waits else f"{line}."
+
+    @property
+    def waiting(self) -> bool:
+        """Whether what the user claims is still being computed."""
+        return bool(self.wanted) and self.series.key != self.wanted and not self.why
+
+
+def claim_of(study: Study, quantity_key: str) -> Claim | None:
+    """Return what may be claimed of a study's quantity; None if nothing may."""
+    claims: Mapping[str, Claim] = getattr(study, "claims", {})
+    return claims.get(quantity_key)
+
+
+def check_claim(study: Study, quantity_key: str, wanted: str) -> None:
+    """Raise ValueError, naming what may be claimed, if a series may not."""
+    claim = claim_of(study, quantity_key)
+    among = claim.among if claim is not None else ()
+    if wanted not in among:
+        raise ValueError(
+            f"claim: {wanted!r} can't be claimed of {quantity_key!r} of {study.id}; "
+            f"{', '.join(among) or 'nothing'} can"
+        )
+
+
+def claimed(result: Result, wanted: str = "") -> Claimed | None:
+    """Return what is claimed of an answer at its slider's value; None if nothing can be.
+
+    Parameters
+    ----------
+    result : Result
+    wanted : str
+        Key of the series that the user claims; empty for the tightest valid bound.
+    """
+    try:
+        claim = claim_of(get_study(result.request.study), result.request.quantity)
+    except ValueError:  # of a study that this program does not have
+        return None
+    if claim is None:
+        return None
+    known = {s.key: s for s in result.series if not s.pin}
+    reasons = {
+        key: _why_not(result, known[key], claim, chosen=key == wanted)
+        for key in claim.among
+        if key in known
+    }
+    valid = {key: value_here(result, known[key]) for key, why in reasons.items() if not why}
+    if not valid:
+        return None
+    awaited = not result.complete and any(
+        key not in valid and (key not in known or known[key].computing) for key in claim.among
+    )
+    turn = -1 if claim.better == "high" else 1
+    tightest = min(valid, key=lambda key: turn * valid[key])
+    key = wanted if wanted in valid else tightest
+    failing, why = None, ""
+    if wanted and key != wanted:
+        failing = known.get(wanted)
+        coming = not result.complete and (failing is None or failing.computing)
+        why = "" if coming else reasons.get(wanted, "it is not among the bounds of this question")
+    series, value = known[key], valid[key]
+    said = claim.sentence(result, series, value)
+    return Claimed(series, value, said, wanted, failing, why, awaited, claim.kind)
+
+
+def stated(result: Result, wanted: str = "") -> Result:
+    """Return an answer whose guarantee and conditions are about what is claimed.
+
+    Arguments as for `claimed`. An answer of which nothing can be claimed is returned as it is.
+    """
+    found = claimed(result, wanted)
+    if found is None:
+        return result
+    promise = result.guarantee
+    if promise is not None:
+        lines = found.said.lines or (promise.sentence, promise.beside)
+        if found.wanted and found.why:
+            lines = (found.line, "\n".join(line for line in lines if line))
+        promise = replace(
+            promise, sentence=lines[0], beside="\n".join(line for line in lines[1:] if line),
+            claimed="" if found.wanted and found.why else found.line,
+            replace_one=found.said.promise or promise.replace_one,
+        )  # fmt: skip
+    needed = {key for s in result.series for key in s.assumes}
+    conditions = tuple(
+        replace(c, of_guarantee=c.key in found.series.assumes) if c.key in needed else c
+        for c in result.conditions
+    )
+    return replace(result, guarantee=promise, conditions=conditions)
+
+
+def value_here(result: Result, series: Series) -> float:
+    """Return what a series says at the slider's very value; NaN if it says nothing there."""
+    for readout in result.readouts:
+        if readout.key == series.key:
+            return math.nan if readout.value is None else float(readout.value)
+    sweep = result.request.sweep
+    own = dict(result.request.values).get(sweep.key) if sweep is not None else None
+    if own is None or isinstance(own, str):
+        return math.nan
+    there = series.y[abs(series.x - own) <= 1e-12 * abs(own)]
+    return float(there[0]) if there.size else math.nan
+
+
+def number_only(result: Result, _series: Series, value: float) -> Said:
+    """Say the number of a quantity that is not itself a promise: an error, a size."""
+    study = get_study(result.request.study)
+    shown = quantity(study, result.request.quantity)
+    claim = claim_of(study, shown.key)
+    high = claim is not None and claim.better == "high"
+    number = f"≥ {at_least(value)}" if high else f"≤ {at_most(value)}"
+    return Said(f"{shown.symbol or shown.name} {number}" + (f" {shown.unit}" if shown.unit else ""))
+
+
+def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> str:
+    """Return why a series can't be claimed here; empty if it can."""
+    bound = Role.LOWER if claim.better == "high" else Role.UPPER
+    if series.role not in (bound, Role.EXACT):
+        return f"it is no {bound.value}"
+    for condition in result.conditions:
+        if condition.key and condition.key in series.assumes:
+            if condition.holds is False:
+                return _failing(condition)
+            if condition.holds is None and condition.optional and not chosen:
+                return f"it assumes more: {condition.text}"
+    if math.isfinite(value_here(result, series)):
+        return ""
+    told = next((r.note for r in result.readouts if r.key == series.key), "")
+    return told or series.why_absent or "it has no value at the slider's"
+
+
+def _failing(condition: Condition) -> str:
+    text = condition.text.split(": ", 1)[-1]
+    return f"{text} does not hold" + (f" ({condition.margin})" if condition.margin else "")

@@ -1,0 +1,236 @@
+"""What a study declares: its parameters, what it answers, what may be swept."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+
+import numpy as np
+
+from explorer.privacy.core.bound import FloatArray
+
+Value = float | int | str | bool
+
+
+class Kind(StrEnum):
+    """What a parameter's value is."""
+
+    REAL = "real"
+    INTEGER = "integer"
+    CHOICE = "choice"
+    FLAG = "flag"
+    FILE = "file"
+
+
+FILE_PATTERN = re.compile(r"[^/\\\0]+#[0-9a-f]{64}")
+"""A file as a value: its name and the sha256 of its content, never a path."""
+
+
+class Scale(StrEnum):
+    """How a numeric parameter is spread over a slider, a sweep or an axis."""
+
+    LINEAR = "lin"
+    LOG = "log"
+
+
+class Fidelity(IntEnum):
+    """How good an answer is; larger is better."""
+
+    COARSE = 0
+    FULL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One thing a user can set, declared once for window, command line, recipe and tests.
+
+    Attributes
+    ----------
+    key : str
+        Stable identifier: option name, recipe key (``eps0``).
+    symbol : str
+        What the papers write, in Unicode (``ε₀``).
+    name : str
+        Words for a label (``local privacy``).
+    help : str
+        One or two plain sentences: what it is, its unit, which way is more private.
+    kind : Kind
+    default : float, int, str or bool
+    low, high : float
+        Ends of the domain (numeric kinds), both included.
+    scale : Scale
+    unit : str
+        Empty if the parameter has none.
+    more_private : str
+        ``"low"``, ``"high"`` or ``""``: the end of the slider that protects more.
+    choices : tuple of (value, label)
+        For `Kind.CHOICE`.
+    latex : str
+        Mathtext for figures, without dollar signs; `symbol` is used if empty.
+    quantities : tuple of str
+        Keys of the quantities for which the parameter matters; empty means all.
+    relevant_when : tuple of (key, values)
+        Choice parameters and the values of each for which this one matters; empty means always.
+    axis_only : bool
+        Whether it is made of other parameters (γ = k/n) and can be swept but not set: an axis
+        without a slider.
+    replaces : tuple of str
+        Keys of the parameters whose own values are not used while this one is on the x axis.
+    group : str
+        Heading under which a panel puts it: ``"space"`` (the metric space), ``"mechanism"``,
+        ``"simulation"``, ``"data"``; empty for the study's main parameters, which come first.
+    unit_from : str
+        Key of the choice parameter whose value is the unit (``km``; ``none`` for no unit); `unit`
+        is empty then. See `with_unit`.
+    suffixes : tuple of str
+        For `Kind.FILE`: what a file's name may end with; empty means a folder is asked for.
+    """
+
+    key: str
+    symbol: str
+    name: str
+    help: str
+    kind: Kind
+    default: Value
+    low: float = -math.inf
+    high: float = math.inf
+    scale: Scale = Scale.LINEAR
+    unit: str = ""
+    more_private: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    latex: str = ""
+    quantities: tuple[str, ...] = ()
+    relevant_when: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    axis_only: bool = False
+    replaces: tuple[str, ...] = ()
+    group: str = ""
+    suffixes: tuple[str, ...] = ()
+    unit_from: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the value is a number on a scale."""
+        return self.kind in (Kind.REAL, Kind.INTEGER)
+
+    def parse(self, raw: object) -> Value:
+        """Turn a typed or stored value into one of this parameter's, or say why not.
+
+        Raises
+        ------
+        ValueError
+            Naming the parameter, the value and what is allowed.
+        """
+        if self.kind is Kind.FLAG:
+            if isinstance(raw, bool):
+                return raw
+            text = str(raw).strip().lower()
+            if text in ("1", "true", "yes", "on"):
+                return True
+            if text in ("0", "false", "no", "off"):
+                return False
+            raise ValueError(f"{self.key}: {_short(raw)} is neither yes nor no")
+        if self.kind is Kind.CHOICE:
+            allowed = [value for value, _ in self.choices]
+            if str(raw) in allowed:
+                return str(raw)
+            raise ValueError(f"{self.key}: {_short(raw)} is not one of {', '.join(allowed)}")
+        if self.kind is Kind.FILE:
+            if raw == "" or FILE_PATTERN.fullmatch(str(raw)):
+                return str(raw)
+            raise ValueError(
+                f"{self.key}: {_short(raw)} is not an opened file; open the file first"
+            )
+        try:
+            if isinstance(raw, bool):
+                raise TypeError
+            number = float(raw)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{self.key}: {_short(raw)} is not a number") from None
+        if not math.isfinite(number):
+            raise ValueError(f"{self.key}: {number} is not a finite number")
+        if not (self.low <= number <= self.high):
+            raise ValueError(
+                f"{self.key}: {number:g} is outside [{self.low:g}, {self.high:g}]"
+                + (f" {self.unit}" if self.unit else "")
+            )
+        if self.kind is Kind.INTEGER:
+            if number != round(number):
+                raise ValueError(f"{self.key}: {number:g} is not a whole number")
+            return round(number)
+        return number
+
+    def clamp(self, number: float) -> float | int:
+        """Return the admissible value nearest to a number."""
+        number = min(max(number, self.low), self.high)
+        return round(number) if self.kind is Kind.INTEGER else number
+
+    def grid(self, low: float, high: float, points: int, scale: Scale | None = None) -> FloatArray:
+        """Return a sweep's points: both ends included, integers rounded and made unique."""
+        if not (self.low <= low <= self.high and self.low <= high <= self.high):
+            raise ValueError(
+                f"{self.key}: sweep {low:g}…{high:g} leaves [{self.low:g}, {self.high:g}]"
+            )
+        if points < 1 or (points == 1 and low != high):
+            raise ValueError(f"{self.key}: a sweep between two ends needs at least 2 points")
+        scale = scale or self.scale
+        if scale is Scale.LOG:
+            if low <= 0 or high <= 0:
+                raise ValueError(f"{self.key}: a logarithmic sweep needs ends above 0")
+            xs = np.geomspace(low, high, points)
+        else:
+            xs = np.linspace(low, high, points)
+        xs[0], xs[-1] = low, high
+        return np.unique(np.rint(xs)) if self.kind is Kind.INTEGER else xs
+
+
+def _short(raw: object) -> str:
+    """Return how a value is written, cut short."""
+    if isinstance(raw, int) and abs(raw) >= 10**20:  # thousands of digits are not even written
+        return "a number of more than 20 digits"
+    text = repr(raw)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def with_unit(parameter: Parameter, values: Mapping[str, Value]) -> Parameter:
+    """Return a parameter with the unit that another one chooses for it."""
+    if not parameter.unit_from:
+        return parameter
+    unit = str(values.get(parameter.unit_from, ""))
+    return replace(parameter, unit="" if unit == "none" else unit)
+
+
+def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -> bool:
+    """Return whether a parameter matters for the other parameters' values and a quantity."""
+    if parameter.quantities and quantity not in parameter.quantities:
+        return False
+    return all(str(values.get(key)) in allowed for key, allowed in parameter.relevant_when)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Something a study can put on the y axis, and what may stand on the x axis below it."""
+
+    key: str
+    symbol: str
+    name: str
+    sweeps: tuple[str, ...]
+    unit: str = ""
+    scale: Scale = Scale.LINEAR
+    latex: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The parameter on the x axis and the values it takes.
+
+    Numbers, not a grid object, so that a request is hashable and complete in itself.
+    """
+
+    key: str
+    low: float
+    high: float
+    points: int
+    scale: Scale = Scale.LINEAR

@@ -1,0 +1,130 @@
+"""Privacy parameters in plain words: what an observer can make of an answer, at most."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, Context, Decimal
+
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import at_most, nearest
+
+_HUNDREDTH = Decimal("0.01")
+
+
+def best_chance(epsilon: float, delta: float = 0.0) -> float:
+    """Return how often, at best, an observer at 50:50 guesses right.
+
+    The best test between two neighbouring inputs, equally likely beforehand, is right with
+    probability (1 + TV)/2 ≤ (e^ε + δ)/(1 + e^ε) under (ε, δ)-DP (Kairouz, Oh & Viswanath 2015,
+    Theorem 2.1); under pure ε-DP the same number bounds every posterior.
+    """
+    low = math.exp(-min(epsilon, 700.0))
+    return (1 + delta * low) / (1 + low)
+
+
+def times_in_100(chance: float) -> str:
+    """Return a probability in 100, rounded up to the next hundredth: ``50.88``."""
+    # What doubles add in the last digit is not to move the last one shown.
+    exact = Context(prec=13).plus(Decimal(chance)) * 100
+    up = min(exact.quantize(_HUNDREDTH, rounding=ROUND_CEILING), Decimal(100))
+    return f"{up.normalize():f}"
+
+
+def odds(epsilon: float, delta: float = 0.0) -> str:
+    """Return `best_chance` in 100 against the rest, rounded up: ``88.08:11.92``."""
+    right = times_in_100(best_chance(epsilon, delta))
+    return f"{right}:{100 - Decimal(right)}"
+
+
+def guesses(epsilon: float, delta: float, what: str, seen: str) -> str:
+    """Return one plain sentence about an observer who wants to know `what` and sees `seen`.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee.
+    what : str
+        What is to be decided: ``which of two records a client holds``.
+    seen : str
+        After "times in 100": ``after seeing everything``.
+    """
+    return guesses_at(best_chance(epsilon, delta), what, seen)
+
+
+def guesses_at(chance: float, what: str, seen: str) -> str:
+    """Return the sentence of `guesses` for an upper bound on the chance to be right."""
+    right = times_in_100(chance)
+    if right == "100":
+        return (
+            f"No protection worth the name: an observer who must decide {what}, both equally "
+            "likely beforehand, may become practically certain."
+        )
+    return (
+        f"An observer who must decide {what}, both equally likely beforehand, is right at most "
+        f"{right} times in 100 {seen}."
+    )
+
+
+def odds_lines(
+    epsilon: float,
+    delta: float,
+    what: str,
+    seen: str,
+    *,
+    distance: float | None = None,
+    law: str = "",
+    by: str = "",
+    awaited: bool = False,
+) -> tuple[str, str]:
+    """Return the best that is known of an observer, and what it rests on.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee.
+    what, seen : str
+        As for `guesses`.
+    distance : float, optional
+        Upper bound on δ(0), the total variation distance of what is seen in the two cases.
+    law : str
+        Whose: ``the clones' law``.
+    by : str
+        Who says (ε, δ).
+    awaited : bool
+        Whether δ(0) is still being computed.
+    """
+    alone = best_chance(epsilon, delta)
+    pair = f"(ε, δ) = ({at_most(epsilon)}, {at_most(delta)})" + (f" by “{by}”" if by else "")
+    if distance is None or (1 + distance) / 2 >= alone:
+        more = " What the whole law says is being computed…" if awaited else ""
+        return guesses_at(alone, what, seen), f"This is all that {pair} says on its own.{more}"
+    right = times_in_100(alone)
+    weaker = "nothing" if right == "100" else f"at most {right} times in 100"
+    return (
+        guesses_at((1 + distance) / 2, what, seen),
+        f"This is (1+δ(0))/2: δ(0) ≤ {at_most(distance)} is how far apart the two cases are at "
+        f"most, by the whole law of {law}. {pair} on its own says less: {weaker}.",
+    )
+
+
+def with_role(label: str, role: Role, joint: str) -> str:
+    """Return a curve's name with what it is, unless the name says so itself.
+
+    ``exact`` within a name is about something else: exact noise, an exact constraint.
+    """
+    names = label.lower()
+    told = f"({role.value})" in names or (role is not Role.EXACT and role.value in names)
+    return label if told else f"{label}{joint}{role.value}"
+
+
+def times(ratio: float) -> str:
+    """Write how many times as large something is: ``0.426 times``, ``1,360 times``, ``2e12 times``.
+
+    Three digits; whole from 1000 on, a power of ten from a million on.
+    """
+    if math.isinf(ratio):
+        return "infinitely many times"
+    if 999.5 <= ratio < 999_500:
+        step = 10 ** (math.floor(math.log10(ratio)) - 2)
+        return f"{step * round(ratio / step):,.0f} times"
+    return f"{nearest(ratio, 3)} times"

@@ -1,0 +1,172 @@
+"""A question, complete and hashable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from explorer.geography.region import Region
+from explorer.studies.base.parameters import Fidelity, Sweep, Value
+
+
+class Origin(StrEnum):
+    """Where a choice came from that must not depend on the data; the later, the worse."""
+
+    PUBLIC = "public"
+    """A constant of the program, a sample or a paper."""
+    TYPED = "typed"
+    """Somebody's choice: they must vouch for not having looked at the check-ins for it."""
+    UNKNOWN = "unknown"
+    """Nobody wrote down where it came from."""
+    DRAWN = "drawn"
+    """Drawn on the map, over the check-ins."""
+    BUSIEST = "busiest"
+    """Picked from cells with most check-ins."""
+    FIRST = "first"
+    """Found by the program where check-ins are densest."""
+    EXTENT = "extent"
+    """The extent of the check-ins, found by the program."""
+
+    @property
+    def independent(self) -> bool | None:
+        """Whether the choice did not depend on the data; None where only its maker can know."""
+        if self is Origin.PUBLIC:
+            return True
+        return None if self in (Origin.TYPED, Origin.UNKNOWN) else False
+
+    @property
+    def may_be_told(self) -> bool:
+        """Whether the choice may stand in what holds nothing private."""
+        return self in (Origin.PUBLIC, Origin.TYPED)
+
+
+Origins = tuple[Origin, Origin, Origin, Origin]
+"""Of south, west, north and east."""
+
+
+def all_sides(origin: Origin) -> Origins:
+    """Return the origins of a region that came as a whole."""
+    return (origin, origin, origin, origin)
+
+
+def worst(origins: Iterable[Origin]) -> Origin:
+    """Return the origin that says most of the data."""
+    return max(origins, key=list(Origin).index)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which part of the loaded check-ins a request is about.
+
+    Attributes
+    ----------
+    data : str
+        sha256 of the data file (its fingerprint), never a path.
+    region : Region
+    start, end : str or None
+        ISO 8601 UTC instants; rows with start ≤ time < end are used. None is unbounded.
+    users : int or None
+        How many users to sample at most, by the hash of their ids; None uses all.
+    data_seed : int
+        Seed of that sample.
+    share : float or None
+        Which share of the users to sample in place of a number, above 0 and at most 1; the
+        decimal number it is written as.
+    region_from : tuple of four Origin
+        Where south, west, north and east came from.
+    time_from, n0_from : Origin
+        Where the time range (if there is one) and the assumed number of users came from.
+
+    Raises
+    ------
+    ValueError
+        If the share is out of range, or given beside a number.
+    """
+
+    data: str
+    region: Region
+    start: str | None = None
+    end: str | None = None
+    users: int | None = None
+    data_seed: int = 0
+    share: float | None = None
+    region_from: Origins = (Origin.UNKNOWN,) * 4
+    time_from: Origin = Origin.UNKNOWN
+    n0_from: Origin = Origin.TYPED
+
+    def __post_init__(self) -> None:
+        if self.share is not None:
+            if not 0 < self.share <= 1:
+                raise ValueError(f"share: {self.share:g} is not above 0 and at most 1")
+            if self.users is not None:
+                raise ValueError("users, share: choose one of them")
+
+    @property
+    def region_origin(self) -> Origin:
+        """Where the region came from: the worst of its sides."""
+        return worst(self.region_from)
+
+    @property
+    def time_origin(self) -> Origin:
+        """Where the time range came from; all times are nobody's choice."""
+        return Origin.PUBLIC if self.start is self.end is None else self.time_from
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a sample of the users is used."""
+        return self.users is not None or self.share is not None
+
+    @property
+    def exact_share(self) -> Fraction | None:
+        """The share as the decimal number it is written as."""
+        return None if self.share is None else Fraction(repr(self.share))
+
+    @property
+    def rows(self) -> Selection:
+        """The same rows, wherever the choice came from: what may be kept for them."""
+        plain = Origin.UNKNOWN
+        return replace(self, region_from=all_sides(plain), time_from=plain, n0_from=plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question, complete and hashable: the same request always has the same answer.
+
+    Attributes
+    ----------
+    study : str
+        Id of the study.
+    values : tuple of (key, value)
+        Every parameter of the study, in declaration order.
+    quantity : str
+        Key of the quantity on the y axis; empty for studies without axes.
+    sweep : Sweep or None
+        What is on the x axis.
+    selection : Selection or None
+        Which check-ins, for studies that need them.
+    seed : int
+        Seed of demonstration noise and simulation.
+    fidelity : Fidelity
+        The best answer wanted.
+    """
+
+    study: str
+    values: tuple[tuple[str, Value], ...]
+    quantity: str = ""
+    sweep: Sweep | None = None
+    selection: Selection | None = None
+    seed: int = 0
+    fidelity: Fidelity = Fidelity.FULL
+
+    def __getitem__(self, key: str) -> Any:
+        for name, value in self.values:
+            if name == key:
+                return value
+        raise KeyError(key)
+
+    def with_value(self, key: str, value: Value) -> Request:
+        """Return this request with one parameter changed."""
+        return replace(self, values=tuple((k, value if k == key else v) for k, v in self.values))

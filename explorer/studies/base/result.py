@@ -1,0 +1,306 @@
+"""An answer: curves, maps and numbers, each with its role, its conditions and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from explorer.geography.region import Region
+from explorer.privacy.core.bound import BoolArray, FloatArray, Grade, Reference, Role
+from explorer.studies.base.parameters import Fidelity
+from explorer.studies.base.request import Request
+
+
+class Mark(StrEnum):
+    """How a series is drawn."""
+
+    LINE = "line"
+    """A function of x: points joined from left to right."""
+    PATH = "path"
+    """A curve in the plane: points joined in the order given, x in any order."""
+    DOTS = "dots"
+    """Separate points; `low` and `high` are error bars."""
+    BARS = "bars"
+    """One bar a point, from 0 (from the bottom on a logarithmic axis)."""
+    AREA = "area"
+    """What lies between `low` and `high`; `y` is the edge to read off."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve.
+
+    Attributes
+    ----------
+    key : str
+        Stable id: CSV column, style lookup.
+    label : str
+        Legend text without the role.
+    role : Role
+    x, y : ndarray of float
+        Same length; y is NaN where the statement does not hold.
+    reference : Reference
+    low, high : ndarray of float or None
+        Band of an estimate.
+    why_absent : str
+        Why y is NaN where it is; required where any is. Begins with ``infinite`` where the
+        statement holds and its number is infinite.
+    note : str
+        What else a reader must know (order at the search edge, truncated, variant).
+    mark : Mark
+    pin : int
+        0 for a present curve; else the number of the pin that keeps it for reference, and `key`
+        is ``pin1:key`` of the curve it was.
+    formula : bool
+        Whether y is computed, and not drawn at random: an estimate that is can be solved for.
+    grade : Grade
+        Of the bound that it draws.
+    assumes : tuple of str
+        Keys of the conditions that it needs beyond those that the whole answer needs.
+    computing : bool
+        Whether y is NaN because it is not known yet, and not because nothing holds there.
+    """
+
+    key: str
+    label: str
+    role: Role
+    x: FloatArray
+    y: FloatArray
+    reference: Reference
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    why_absent: str = ""
+    note: str = ""
+    mark: Mark = Mark.LINE
+    pin: int = 0
+    formula: bool = False
+    grade: Grade = Grade.NUMERICAL
+    assumes: tuple[str, ...] = ()
+    computing: bool = False
+
+    @property
+    def unpinned_key(self) -> str:
+        """The key that it has, or had before it was pinned."""
+        return self.key.removeprefix(f"pin{self.pin}:")
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the number is infinite, and not unknown, where the curve is absent."""
+        return self.why_absent.startswith("infinite")
+
+    @property
+    def present(self) -> BoolArray:
+        """Where the curve holds."""
+        return np.isfinite(self.y)
+
+
+Roles = Sequence[Role | Sequence[Role | None] | None]
+
+
+def role_of_cell(roles: Roles, row: int, column: int) -> Role | None:
+    """Return the role of a cell's number; None if it is a plain one."""
+    role = roles[column] if column < len(roles) else None
+    return role if role is None or isinstance(role, Role) else role[row]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Numbers and words in rows: what a plot can't say.
+
+    Attributes
+    ----------
+    key, title : str
+    columns : tuple of str
+    rows : tuple of tuples of str, float or None
+        One entry a column; None is an empty cell ("not there", with the reason in `note`).
+    note : str
+        What holds for the whole table: roles, units, conditions, source.
+    roles : tuple of Role, None or tuple of these
+        What the numbers are, so that bounds are shown as such: one entry a column, for all of its
+        cells or one for each; columns beyond its end have plain numbers.
+    """
+
+    key: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float | None, ...], ...]
+    note: str = ""
+    roles: Roles = ()
+
+
+@dataclass(frozen=True)
+class SpacePicture:
+    """What a metric space looks like.
+
+    Attributes
+    ----------
+    name : str
+        ``sphere, great-circle distance``.
+    points : ndarray of float, shape (N, 2)
+        Points of the space (or a sample) laid out in the plane; x to the right, y upwards.
+    groups : ndarray of int, shape (N,)
+        Which cluster each belongs to; all 0 without clusters.
+    diameter : float
+        In `unit`; the distances that enter the formulas are divided by it.
+    unit : str
+        ``km``, ``mi``, or what the user's file is in; empty without one.
+    note : str
+        What the layout keeps and what it doesn't; how the diameter was found.
+    """
+
+    name: str
+    points: FloatArray
+    groups: np.ndarray[Any, np.dtype[np.intp]]
+    diameter: float
+    unit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A map: one number per cell of a square grid over a region.
+
+    Attributes
+    ----------
+    key : str
+        ``true`` or ``private``, or another stable id.
+    label : str
+    values : ndarray of float32, shape (Δ, Δ)
+        ``values[row, column]``, row 0 south, column 0 west, sum 1 (or all 0).
+    region : Region or None
+        None where it may not be told where the map lies.
+    curator_only : bool
+        Whether it may never leave the curator's screen.
+    stamp : str
+        What must be written on it wherever it is shown, or an empty string.
+    """
+
+    key: str
+    label: str
+    values: np.ndarray[Any, np.dtype[np.float32]]
+    region: Region | None
+    curator_only: bool
+    stamp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something that must hold for a statement, whether it does, and by how much.
+
+    `holds` is None where it can't be known from the parameters (it is then an assumption).
+    `of_guarantee` is False for what only a single curve needs, or how sharp it is: the text says
+    so too, and where it fails nothing that is promised does. `key` is what the `assumes` of series
+    name. Nothing is claimed that rests on an `optional` assumption, unless the user claims it.
+    """
+
+    text: str
+    holds: bool | None
+    margin: str = ""
+    of_guarantee: bool = True
+    key: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What is promised to whom.
+
+    Attributes
+    ----------
+    unit : str
+        Unit of protection (one record, one user).
+    add_remove, replace_one : str
+        The guarantee under either meaning of *neighbouring*; "not covered: why" where there
+        is none.
+    trust : str
+        Who sees what.
+    sentence : str
+        One plain sentence that moves with the sliders.
+    references : tuple of Reference
+    differences : tuple of str
+        Why two of the accountants shown differ, one sentence or two each; empty where they
+        don't.
+    beside : str
+        What `sentence` rests on, and what is known of less.
+    claimed : str
+        Names the bound that is claimed (`explorer.studies.base.claims`).
+    distance : float or None
+        Upper bound on δ(0), the total variation distance of the two laws that are seen.
+    law : str
+        Whose δ(0) that is.
+    """
+
+    unit: str
+    add_remove: str
+    replace_one: str
+    trust: str
+    sentence: str
+    references: tuple[Reference, ...] = ()
+    differences: tuple[str, ...] = ()
+    beside: str = ""
+    claimed: str = ""
+    distance: float | None = None
+    law: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """One number beside the picture.
+
+    `role` is None for counts and plain readouts; `low`/`high` give an interval known to hold the
+    number while `value` itself is still None.
+    """
+
+    key: str
+    label: str
+    value: float | None
+    role: Role | None = None
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    curator_only: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """An answer to a request.
+
+    `complete` tells the last and best answer; `stamp` is what must be written on every picture,
+    table and file made of it (empty if nothing must). `progress` is the share of the work that is
+    done (0 to 1) where a study knows it, for answers that take more than a moment.
+    """
+
+    request: Request
+    fidelity: Fidelity
+    series: tuple[Series, ...] = ()
+    tables: tuple[Table, ...] = ()
+    space: SpacePicture | None = None
+    surfaces: tuple[Surface, ...] = ()
+    readouts: tuple[Readout, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    guarantee: Guarantee | None = None
+    notes: tuple[str, ...] = ()
+    stamp: str = ""
+    curator_only: bool = False
+    complete: bool = False
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    progress: float | None = None
+
+    def readout(self, key: str) -> Readout:
+        """Return the readout of that key; KeyError if there is none."""
+        for item in self.readouts:
+            if item.key == key:
+                return item
+        raise KeyError(key)
+
+    def surface(self, key: str) -> Surface:
+        """Return the surface of that key; KeyError if there is none."""
+        for item in self.surfaces:
+            if item.key == key:
+                return item
+        raise KeyError(key)

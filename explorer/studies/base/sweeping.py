@@ -1,0 +1,177 @@
+"""From a request to arrays of parameter points, and from bounds at these points to curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, running_best
+from explorer.studies.base.result import Mark
+from explorer.studies.base.study import (
+    Kind,
+    Readout,
+    Request,
+    Series,
+    Study,
+    Sweep,
+    default_sweep,
+    parameter,
+    quantity,
+)
+
+
+@dataclass(frozen=True)
+class SweptPoints:
+    """The points of a sweep and, last, the sliders' own point.
+
+    The sliders' point rides along so that the numbers beside a plot are those of the plot.
+
+    Attributes
+    ----------
+    sweep : Sweep
+    x : ndarray of float, shape (N,)
+        What is on the x axis.
+    columns : dict of ndarray of float, shape (N + 1,)
+        Every numeric parameter's value at each point; the last entry is the sliders' value.
+    """
+
+    sweep: Sweep
+    x: FloatArray
+    columns: dict[str, FloatArray]
+
+    def __getitem__(self, key: str) -> FloatArray:
+        return self.columns[key]
+
+    def thinned(self, points: int) -> SweptPoints:
+        """Return about so many of the points, both ends and the sliders' among them."""
+        if self.x.size <= points:
+            return self
+        kept = np.unique(np.rint(np.linspace(0, self.x.size - 1, points)).astype(int))
+        both = np.append(kept, self.x.size)
+        return SweptPoints(self.sweep, self.x[kept], {k: v[both] for k, v in self.columns.items()})
+
+    def with_sliders(self) -> SweptPoints:
+        """Return the points with the sliders' own on the curve, too, if it lies between them.
+
+        Where points are few what is read off between them is not what stands beside the plot.
+        """
+        own = float(self[self.sweep.key][-1])
+        low, high = self.x[0], self.x[-1]
+        if not low < own < high or (np.abs(self.x - own) <= 1e-12 * abs(own)).any():
+            return self
+        at = int(np.searchsorted(self.x, own))
+        order = np.insert(np.arange(self.x.size + 1), at, self.x.size)
+        columns = {k: v[order] for k, v in self.columns.items()}
+        return SweptPoints(self.sweep, np.insert(self.x, at, own), columns)
+
+
+def swept_points(study: Study, request: Request) -> SweptPoints:
+    """Return the points a request asks about.
+
+    Raises
+    ------
+    ValueError
+        If the quantity can't be swept over what is asked, or an axis-only parameter is set.
+    """
+    allowed = quantity(study, request.quantity).sweeps
+    sweep = request.sweep or default_sweep(study, allowed[0])
+    if sweep.key not in allowed:
+        raise ValueError(
+            f"sweep: {request.quantity} can be swept over {', '.join(allowed)}, "
+            f"not over {sweep.key!r}"
+        )
+    for p in study.parameters:
+        if p.axis_only and request[p.key] != p.default:
+            raise ValueError(f"{p.key}: {p.symbol} can only be an axis; it can't be set")
+    x = parameter(study, sweep.key).grid(sweep.low, sweep.high, sweep.points, sweep.scale)
+    columns = {
+        p.key: np.full(x.size + 1, float(request[p.key]))
+        for p in study.parameters
+        if p.kind in (Kind.REAL, Kind.INTEGER)
+    }
+    columns[sweep.key][:-1] = x
+    return SweptPoints(sweep, x, columns)
+
+
+def carried(
+    bound: Bound, points: SweptPoints, weaker: Mapping[str, int], *, largest: bool = False
+) -> Bound:
+    """Return a bound that is nowhere worse than at a point whose promise is stricter.
+
+    What holds for a stricter promise holds for a weaker one: there the better of the two numbers
+    is the bound, and the stricter one's is where the weaker one's own argument does not hold.
+
+    Parameters
+    ----------
+    bound : Bound
+        At `points`.
+    points : SweptPoints
+    weaker : mapping
+        Along which axes the promise gets weaker: 1 as their number rises, −1 as it falls. On
+        another axis the bound stays as it is.
+    largest : bool
+        Whether larger numbers are better, as of what may be used.
+    """
+    turn = weaker.get(points.sweep.key, 0)
+    if not turn:
+        return bound
+    order = np.argsort(turn * points[points.sweep.key], kind="stable")
+    values = bound.value[order]
+    best = running_best(values, np.fmax if largest else np.fmin)
+    # Where each best number comes from; an unknown one from itself.
+    place = np.arange(values.size)
+    own: BoolArray = (values == best) | np.isnan(best)
+    source = order[np.maximum.accumulate(np.where(own, place, 0))]
+    at = np.empty_like(source)
+    at[order] = source
+    valid = bound.valid[at]
+    return replace(
+        bound, value=bound.value[at], valid=valid, truncated=bound.truncated[at],
+        reason="" if valid.all() else bound.reason,
+    )  # fmt: skip
+
+
+def curve_of(
+    key: str,
+    label: str,
+    points: SweptPoints,
+    bound: Bound,
+    *,
+    note: str = "",
+    mark: Mark = Mark.LINE,
+    low: FloatArray | None = None,
+    high: FloatArray | None = None,
+    assumes: tuple[str, ...] = (),
+) -> Series:
+    """Return the curve of a bound evaluated at `points` (the sliders' point, last, left out)."""
+    y = bound.value[:-1]
+    cut = "in places a certified bound in the safe direction, not the sharpest"
+    notes = [note, cut if bound.truncated[:-1].any() else ""]
+    return Series(
+        key,
+        label,
+        bound.role,
+        points.x,
+        y,
+        bound.reference,
+        low=None if low is None else low[:-1],
+        high=None if high is None else high[:-1],
+        why_absent=bound.reason if np.isnan(y).any() else "",
+        note="; ".join(n for n in notes if n),
+        mark=mark,
+        formula=True,
+        grade=bound.grade,
+        assumes=assumes,
+    )
+
+
+def readout_of(key: str, label: str, bound: Bound, *, unit: str = "", note: str = "") -> Readout:
+    """Return the number at the sliders' point (the last of a bound's values)."""
+    value = float(bound.value[-1])
+    if not bound.valid[-1]:
+        return Readout(key, label, None, bound.role, unit, note=bound.reason)
+    cut = "certified in the safe direction, not the sharpest" if bound.truncated[-1] else ""
+    notes = "; ".join(n for n in (note, cut) if n)
+    return Readout(key, label, value, bound.role, unit, note=notes)

@@ -1,0 +1,306 @@
+"""What the study of CLDP-SGD says in words: references, conditions, guarantee."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy.core.bound import Reference
+from explorer.privacy.learning import guarantees
+from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
+from explorer.studies.base.claims import Claim, Said
+from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.phrases import odds_lines, times
+from explorer.studies.base.study import Condition, Guarantee, Result, Series
+
+_PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
+PRIVACY = guarantees.PRIVACY
+CONVERGENCE = guarantees.CONVERGENCE
+CONVERGENCE_EXACT = guarantees.CONVERGENCE_EXACT
+ALGORITHM = Reference(_PAPER, "Algorithm 1")
+FIGURE_5 = Reference(_PAPER, "Figure 5", "one epoch is n/k rounds; errata B7")
+R_INFINITY = Reference(
+    "Girgis, Data, Diggavi, Kairouz & Suresh 2021 (shuffled model of federated learning)", "R_∞"
+)
+R_TWO = Reference("Duchi, Jordan & Wainwright 2013", "ℓ2 mechanism")
+R_TWO_CAP = Reference(
+    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂", "cap of smallest error"
+)
+SHUFFLED = Reference(
+    "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
+    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata B1",
+)  # fmt: skip
+UNAMPLIFIED = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata B2"
+)
+CAP = Reference(
+    "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
+)
+COMPOSED, RESPONSE = COMPOSED_CLONES, COMPOSED_RESPONSES
+NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata B6")
+TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
+PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
+DIGITS = Reference("Alpaydin & Kaynak 1998", "optical recognition of handwritten digits, UCI")
+
+LABELS = {
+    "theorem": "Theorem 1 (upper bound)",
+    "numerical": "numerical upper bound (clones 2021)",
+    "clones": "clones (2021, numerical) + sampling + KOV",
+    "unamplified": "no shuffle amplification: (ε₀, 0) + sampling + KOV",
+    "cap": "T·εₛ, holds in any case",
+    "response": "2RR lower bound",
+}
+COMPUTING = "it is being computed"
+MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
+STAMP = "simulation, not a release"
+RESTING = "training begins when the sliders rest"
+NOT_YET = "not trained so far"
+NO_FOLDER = (
+    "MNIST's folder is not chosen: choose the folder with its four idx files, or take "
+    "the digits that ship"
+)
+NOTHING_RELEASED = (
+    "Trained here, on this computer, on pictures that the program sees: nothing here is a release, "
+    "and no model is kept."
+)
+SPREAD = "mean of the runs; the band is ± one standard deviation between runs"
+ABOUT = {
+    "numerical": "the clones' losses composed as they are; every step is rounded up",
+    "clones": "what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
+    "response": (
+        "on what any accountant sound for all ε₀-LDP randomisers can report; R₂ and R∞ may leak "
+        "less"
+    ),
+}
+
+
+def not_longer(epochs: int) -> str:
+    """Return why the curve ends after so many epochs."""
+    return f"trained for E = {epochs} epochs: raise E, or narrow the axis, to train longer"
+
+
+def epsilon_differences(upper: dict[str, float], numerical: float) -> tuple[str, ...]:
+    """Return why the accountants differ.
+
+    Parameters
+    ----------
+    upper : dict
+        ε of ``theorem`` and, where known, ``clones``.
+    numerical : float
+        ε of the numerical upper bound; NaN where not known.
+    """
+    gap = "the gap is the price of the formula"
+    if numerical > 0:
+        gap += f"; the first is {_as_large(upper['theorem'] / numerical)} the second here"
+    told = "what a round loses on average is forgotten"
+    if upper.get("clones", math.nan) > 0 and upper["theorem"] > 0:
+        told += f". It is {_as_large(upper['clones'] / upper['theorem'])} Theorem 1 here"
+    return (
+        "“Theorem 1” adds Rényi bounds that hold for every k; the “numerical upper bound” composes "
+        f"the privacy loss itself. Both bound the same training: {gap}.",
+        "“Clones + KOV” amplifies every round, then composes the rounds knowing only their (ε, δ): "
+        f"{told}.",
+    )
+
+
+def risk_differences(here: dict[str, float], p: float) -> tuple[str, ...]:
+    """Return why the bounds on the risk differ, by their values at the sliders."""
+    out = []
+    if "exact" in here:
+        ratio = here["remark"] / here["exact"]
+        if p == math.inf:
+            out.append(
+                "Remark 1 and the exact error give one curve: Remark 1's constant for R∞ is its "
+                "squared error itself."
+            )
+        else:
+            out.append(
+                "Remark 1 bounds the squared error of R₂ by 14·dC²((e^ε₀+1)/(e^ε₀−1))², whatever "
+                "its cap; the other curve takes the error of the chosen cap itself. The bound by "
+                f"Remark 1 is {_as_large(ratio)} the one by the exact error here."
+            )
+        out.append(
+            "Without privacy G² has only the clipped gradients in it; with the noise of the "
+            "randomised ones, averaged over k reports, the bound is "
+            f"{_as_large(here['exact'] / here['silent'])} that one here."
+        )
+    if here["trivial"] < min(here["remark"], here.get("exact", math.inf)):
+        needed = "more rounds, more clients in each or a larger ε₀ are needed"
+        if here["trivial"] < here["silent"]:
+            needed = "more rounds are needed, without privacy too,"
+        out.append(
+            "Lipschitz continuity alone bounds the risk of any model in the set, trained or not; "
+            f"here it is less than what convergence gives: {needed} before the bound says anything."
+        )
+    return tuple(out)
+
+
+def accuracy_differences(counted: dict[str, float], epochs: int, spent: bool) -> tuple[str, ...]:
+    """Return why the curves of accuracy differ.
+
+    Parameters
+    ----------
+    counted : dict
+        ε after `epochs` by curve; NaN where not known.
+    spent : bool
+        Whether accuracy is drawn against ε.
+    """
+    out = []
+    known = [
+        f"{at_most(value)} by “{LABELS[key]}”"
+        for key, value in counted.items()
+        if math.isfinite(value)
+    ]
+    if spent and len(known) > 1:
+        out.append(
+            "The curves of CLDP-SGD are one and the same training, drawn at the ε that each "
+            f"accountant counts for it: after E = {epochs} " + ", ".join(known) + "."
+        )
+    out.append(
+        "SGD without privacy sees the same pictures as often, but neither shortens nor randomises "
+        "its gradients, keeps its parameters in no set and has a step of its own (η = 0.5): the "
+        "gap is the price of all these together."
+    )
+    return tuple(out)
+
+
+def _as_large(ratio: float) -> str:
+    return "as large as" if abs(ratio - 1) < 0.005 else times(ratio)
+
+
+_RISK_ONLY = "Only for Theorem 3's bound on the risk, not for the guarantee"
+
+
+def conditions(
+    *, sampled: float, clients: float, order: float, lam_max: float, at_edge: bool
+) -> tuple[Condition, ...]:
+    """Return what the statements about ε need."""
+    return (
+        sampling(sampled, clients),
+        Condition(
+            f"Only how sharp “{LABELS['theorem']}” is, which holds either way: the best order lies "
+            "inside the search (a larger λₘₐₓ might give a smaller ε)",
+            not at_edge,
+            f"λ* = {order:.0f}, λₘₐₓ = {lam_max:.0f}",
+            of_guarantee=False,
+        ),
+        Condition(
+            "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only",
+            None,
+        ),
+        Condition(
+            "Every round samples anew, without replacement, and who was sampled stays secret", None
+        ),
+    )
+
+
+def sampling(sampled: float, clients: float) -> Condition:
+    """Return the condition that no more clients are sampled than there are."""
+    return Condition(
+        "No more clients are sampled than there are, k ≤ n",
+        sampled <= clients,
+        f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
+    )
+
+
+def training_conditions(
+    *, convex: bool, clip: float, lipschitz: float, clients: int, pictures: int, rates: bool
+) -> tuple[Condition, ...]:
+    """Return what Theorem 3's convergence needs of this training, and who holds what."""
+    found = [
+        Condition(f"{_RISK_ONLY}: the loss is convex", convex, of_guarantee=False),
+        Condition(f"{_RISK_ONLY}: the learning rate is D/(G√t)", rates, of_guarantee=False),
+    ]
+    if convex and math.isfinite(lipschitz):
+        found.append(
+            Condition(
+                f"{_RISK_ONLY}: clipping leaves gradients alone, C ≥ L (else it is about a clipped "
+                "descent that it doesn't cover)",
+                clip >= lipschitz,
+                f"C = {nearest(clip)}, L = {nearest(lipschitz)} on these pictures",
+                of_guarantee=False,
+            )
+        )
+    if pictures:
+        found.append(
+            Condition(
+                "Every client holds a picture of its own",
+                clients <= pictures,
+                f"{clients:,} clients, {pictures:,} training pictures"
+                + (
+                    f": each is held by about {nearest(clients / pictures)} clients, and what is "
+                    "protected is one client's copy"
+                    if clients > pictures
+                    else ""
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, ...]:
+    """Return what the convergence bound needs, and whether it says anything."""
+    norm = "∞" if p == math.inf else "2"
+    return (
+        Condition(
+            "Only how sharp the bound on the risk is: it says more than that F is Lipschitz",
+            bound < trivial,
+            f"bound {at_most(bound)}, trivially {at_most(trivial)}",
+            of_guarantee=False,
+        ),
+        Condition(
+            f"{_RISK_ONLY}: the loss is convex with ‖∇f‖_{norm} ≤ L = C", None, of_guarantee=False
+        ),
+        Condition(
+            f"{_RISK_ONLY}: the learning rate is D/(G√t), parameters are projected onto the set",
+            None,
+            of_guarantee=False,
+        ),
+    )
+
+
+def guarantee(*, local: float, messages: float, differing: tuple[str, ...]) -> Guarantee:
+    """Return what holds whichever bound is claimed; a client sends `messages` reports, γT."""
+    return Guarantee(
+        unit="one client's record, over all rounds",
+        replace_one="",
+        add_remove=(
+            "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
+            "removing a record would change the sampling itself"
+        ),
+        trust=(
+            "Clients trust the shuffler to hide who sent what and to keep secret who was sampled. "
+            "The server, and everyone it gives a model to, sees the shuffled reports of every "
+            "round. Against the shuffler itself each report has only its own "
+            f"ε₀ = {at_most(local)}; over all rounds a client sends γT = "
+            + (f"{messages:,.0f}" if messages >= 10 else nearest(messages))
+            + " of them on average."
+        ),
+        sentence="",
+        references=(PRIVACY, ALGORITHM),
+        differences=differing,
+        law="the 2021 clones through all rounds",
+    )
+
+
+def claim_words(result: Result, series: Series, epsilon: float) -> Said:
+    """Say what a bound on ε means at the sliders' values."""
+    promise, delta = result.guarantee, float(result.request["delta"])
+    known = {r.key: r.value for r in result.readouts}
+    order, rounds = known.get("order"), known.get("rounds") or math.nan
+    at = f", order λ* = {order:.0f}" if series.key == "theorem" and order else ""
+    distance = promise.distance if promise else None
+    return Said(
+        f"ε ≤ {at_most(epsilon)}",
+        odds_lines(
+            epsilon, delta, "which of two records a client holds",
+            "after seeing all shuffled reports and every model",
+            distance=distance, law=promise.law if promise else "", by=series.label,
+            awaited=distance is None and not result.complete,
+        ),
+        f"({at_most(epsilon)}, {at_most(delta)})-DP after "
+        + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
+        + f" when one record is replaced by any other ({series.label}{at})",
+    )  # fmt: skip
+
+
+CLAIM = Claim(("numerical", "theorem", "clones", "unamplified", "cap"), claim_words, solves="eps0")

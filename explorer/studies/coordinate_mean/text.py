@@ -1,0 +1,316 @@
+"""What the study of the private mean says in words: references, conditions, guarantee."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy.coordinates import (
+    best_possible_zeta,
+    corollary1_threshold,
+    repeated_certificate,
+)
+from explorer.privacy.coordinates.claims import PAPER
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.phrases import odds
+from explorer.studies.base.study import Condition, Guarantee
+from explorer.studies.coordinate_mean.parameters import TWO
+from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
+from explorer.studies.coordinate_mean.public_file import PublicCoupling
+
+MECHANISM = Reference(
+    PAPER, "Mechanisms 1 and 2, Theorem 2", "B is half of what is printed: unbiased (errata A1)"
+)
+BASELINE = Reference(PAPER, "Appendix B.1, min δ-LDP", "Duchi et al.'s channel at level min δ")
+BEST_ZETA = Reference(PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata A2)")
+EXACT = Reference(
+    PAPER, "Mechanism 1 under the sharpened Proposition 4",
+    "log((1−q)e^c + q·e^L) ≤ δ instead of part 2; searched",
+)  # fmt: skip
+HYBRID = Reference(
+    PAPER, "Mechanism 2 on disjoint channels",
+    "beyond the paper: channels that do not overlap meet the same certificate; searched",
+)  # fmt: skip
+THEOREM_2 = Reference(
+    PAPER, "Theorem 2, equation (17)", "constant unknown; false for large increments (errata A3)"
+)
+COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata A3, A4)")
+PROJECTED = Reference(PAPER, "Theorem 2", "the average taken as normal, then clipped to [−1, 1]")
+FIGURE_3 = Reference(PAPER, "Figure 3", "drawn here from a seed")
+PROPOSITION_3 = Reference(PAPER, "Proposition 3")
+PROPOSITION_4 = Reference(PAPER, "Proposition 4, part 2")
+CERTIFICATE = Reference(
+    PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L); c and L add over releases"
+)
+PROPOSITION_6 = Reference(
+    PAPER, "Proposition 6, equation (53)",
+    "one channel a coordinate with A_δ·c ≤ 1 and Σc ≤ ε, c in proportion to a power of min(δᵢ, ε)",
+)  # fmt: skip
+BRUTE_FORCE = Reference(
+    PAPER, "Definition 4 on the corners {−1, 1}^d", "exact for the prior (60) of Figure 3"
+)
+REFERENCES = (
+    MECHANISM,
+    BASELINE,
+    BEST_ZETA,
+    EXACT,
+    HYBRID,
+    THEOREM_2,
+    COROLLARY_1,
+    CERTIFICATE,
+    PROPOSITION_6,
+)
+
+NAMES: dict[str, tuple[str, Role, Reference]] = {
+    "paper": ("M_mean, Theorem 2 with the paper's ζ", Role.EXACT, MECHANISM),
+    "baseline": ("min δ-LDP", Role.BASELINE, BASELINE),
+    "best_zeta": ("M_mean, Theorem 2 with the best ζ", Role.EXACT, BEST_ZETA),
+    "exact": ("M_mean, exact constraint", Role.EXACT, EXACT),
+    "hybrid": ("hybrid channels, exact constraint", Role.EXACT, HYBRID),
+    "proposition6": ("one channel a coordinate, Proposition 6", Role.EXACT, PROPOSITION_6),
+    "theorem2": ("Theorem 2 (17), without its O(1)", Role.ESTIMATE, THEOREM_2),
+    "corollary1": ("Corollary 1, without its O(1)", Role.ESTIMATE, COROLLARY_1),
+}
+BUDGETS = {
+    "paper": "c, paper's ζ",
+    "best_zeta": "c, best ζ",
+    "exact": "c, exact",
+    "hybrid": "c, hybrid",
+    "baseline": "c, min δ-LDP",
+    "proposition6": "c, Proposition 6",
+}
+JUMPS = (
+    "it jumps here: on one side (16) gives all coordinates one budget, on the other the sensitive "
+    "ones less"
+)
+NO_REPORT = "a coordinate with budget 0 has no report: its error is infinite"
+ORDER_ONLY = "an order of magnitude: the constant is unknown"
+FOUND = "found by search: no better one is certified not to exist"
+
+
+def demand_sentence(demand: Demand) -> str:
+    """Return what is demanded of the coordinates."""
+    low = min(demand.level, demand.eps)
+    if demand.profile == TWO:
+        rest = demand.d - demand.k
+        others = f", {rest} at ε = {at_most(demand.eps)}" if rest else ""
+        return f"{demand.k} coordinates at δ = {at_most(low)}{others}"
+    return f"{demand.d} coordinates from δ = {at_most(low)} to ε = {at_most(demand.eps)}"
+
+
+def believes(level: float) -> str:
+    """Return what an observer at 50:50 can come to believe at a level: ``reach at most 55:45``."""
+    best = odds(level)
+    return "become practically certain" if best == "100:0" else f"reach at most {best}"
+
+
+def guarantee(
+    demand: Demand, paper: Plan, releases: int = 1, public: PublicCoupling | None = None
+) -> Guarantee:
+    """Return what every mechanism shown promises, the paper's in numbers.
+
+    Reports repeated by the paper's budgets are certified from c and L, which add; levels don't.
+    `public` is the table that q was taken from, if it was.
+    """
+    low = min(demand.level, demand.eps)
+    sentence = (
+        "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
+        f"has can {believes(low)} after seeing the report, if their beliefs couple the "
+        f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
+        f"as a whole, they can {believes(demand.eps)}."
+    )
+    if public is not None:
+        sentence += f" {_confidence(public, demand)}"
+    if releases > 1:
+        level = repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
+        total, own = releases * paper.total, float(level[0])
+        sentence += (
+            f" That is of one report. After {releases} by the paper's budgets they can "
+            f"{believes(own)} (the coordinate's level is {at_most(own)}), and with any beliefs "
+            f"{believes(total)} (level {at_most(total)})."
+        )
+    return Guarantee(
+        unit="one user's record, and each of its coordinates",
+        replace_one=(
+            f"{at_most(demand.eps)}-LDP when a whole record is replaced, for everybody. Coordinate "
+            f"levels: {demand_sentence(demand)}, against beliefs of coupling up to "
+            f"{at_least(demand.q)}. With the paper's budgets a change of the most sensitive "
+            f"coordinate alone has c = {at_most(float(paper.c[0]))} and any change "
+            f"L = {at_most(paper.total)}"
+        ),
+        add_remove=(
+            "not covered: each of n users sends one report, and n is public; a user who does not "
+            "report is seen not to"
+        ),
+        trust=(
+            "Nobody is trusted: every user randomises their own record. The server, and everyone "
+            "it tells, sees every report and all the budgets, hence q."
+        ),
+        sentence=sentence,
+        references=(MECHANISM, CERTIFICATE, PROPOSITION_3),
+        differences=(
+            "The paper's budgets and those with the best ζ meet Proposition 4, part 2; the exact "
+            "constraint is log((1−q)e^c + q·e^L) ≤ δ, which is weaker to meet and as private.",
+            "Hybrid channels split the coordinates instead of sending the less sensitive ones "
+            "several times: a channel's error grows with the number of coordinates in it.",
+            "The paper's ζ = (1+q)/2 starves the sensitive coordinates: their budget falls like "
+            "δ(1−q)/2 while nothing but q = 1 needs it to.",
+        ),
+    )
+
+
+def _confidence(public: PublicCoupling, demand: Demand) -> str:
+    """Return what a public file's records certify, or that they don't."""
+    if public.estimate:
+        return (
+            f"That q is an estimate from {public.records:,} public records and no bound, as "
+            f"{public.estimate}."
+        )
+    low = min(demand.level, demand.eps)
+    return (
+        f"With confidence {public.confidence} over {public.records:,} public records, if drawn "
+        "independently from the population the reader believes in, coupling is at most "
+        f"{at_most(public.q)} and odds about a most sensitive coordinate change at most "
+        f"{_times(low)} times; else {_times(demand.eps)}."
+    )
+
+
+def _times(level: float) -> str:
+    """Return e^level as a factor: ``e^0.2 = 1.222``."""
+    return f"e^{at_most(level)} = {at_most(math.exp(level))}"
+
+
+def from_file(public: PublicCoupling) -> str:
+    """Return what the q of a public file is."""
+    if public.estimate:
+        return f"q is an estimate: {public.estimate}"
+    return f"q is an upper bound at confidence {public.confidence}"
+
+
+def no_file(q: float) -> str:
+    """Return what is said while a public file is wanted and none is open."""
+    slider = f"q = {nearest(q)} is the slider's"
+    return f"No public file is open: {slider} until you open one under “public file”."
+
+
+def _about_zeta(demand: Demand) -> str:
+    """Return what ζ does to the paper's budgets: nothing at q = 0, where c = min(δᵢ, ε)."""
+    if demand.q == 0.0:
+        return "at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)"
+    least = float(best_possible_zeta(demand.levels, demand.eps, demand.q))
+    return f"ζ = {nearest(demand.zeta)}, and at ζ₀ = {nearest(least)} both are the same"
+
+
+def conditions(
+    demand: Demand,
+    plans: dict[str, Plan],
+    x2: float,
+    n: float,
+    wants_file: bool,
+    public: PublicCoupling | None,
+) -> tuple[Condition, ...]:
+    """Return what the statements need, and whether they have it.
+
+    `wants_file` says whether q is to come from a public file, `public` is what it gave.
+    """
+    paper, baseline = plans["paper"], plans["baseline"]
+    ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
+    steps = max(paper.c[0], max(b - a for a, b in zip(paper.c, paper.c[1:], strict=False)))
+    said = [
+        Condition(
+            "q is public and bounds the coupling of the beliefs one wants protection from",
+            None,
+            f"q = {at_most(demand.q)}; every coordinate whose level is below L needs it",
+        ),
+        Condition(
+            "Only the error: the paper's budgets beat min δ-LDP (averages not projected)",
+            ours < theirs,
+            f"error {nearest(ours)} against {nearest(theirs)}; {_about_zeta(demand)}",
+            of_guarantee=False,
+        ),
+        Condition(
+            "Only the error: every coordinate is reported, c > 0",
+            bool((paper.c > 0.0).all()),
+            f"least budget {nearest(float(paper.c.min()))}",
+            of_guarantee=False,
+        ),
+        Condition(
+            "Only (17), to mean something: increments are of order 1 at most",
+            bool(steps <= 1.0),
+            f"largest increment of the paper's budgets {nearest(steps)}",
+            of_guarantee=False,
+        ),
+        Condition(
+            "The data lie in [−1, 1]: scaled by public bounds, values beyond them clipped", None
+        ),
+    ]
+    if demand.profile == TWO:
+        low = min(demand.level, demand.eps)
+        threshold = float(corollary1_threshold(low, demand.eps))
+        said.append(
+            Condition(
+                "Only Corollary 1: ε > 2δ",
+                demand.eps > 2.0 * low,
+                f"ε = {at_most(demand.eps)}, 2δ = {nearest(2.0 * low)}; (18) for "
+                f"q ≤ {nearest(threshold)}, else (19)",
+                of_guarantee=False,
+            )
+        )
+    if wants_file and public is None:
+        said.append(
+            Condition("A public file is open", False, "the slider's q is used until there is one")
+        )
+    elif public is not None:
+        said += _about_file(public)
+    return tuple(said)
+
+
+def _about_file(public: PublicCoupling) -> list[Condition]:
+    """Return what a public file's bound needs to be one."""
+    found = [
+        Condition(
+            "The public file's bound is one on the coupling of what the mechanism reads",
+            not public.estimate,
+            public.estimate or f"at most {at_most(public.q)}, confidence {public.confidence}",
+        ),
+        Condition(
+            "The public file's records were drawn independently from the population the reader "
+            "believes in, and none is a protected one",
+            None,
+            f"{public.records:,} records",
+        ),
+    ]
+    if public.vouched:
+        found.append(
+            Condition(
+                "The public file's columns can have no values but those found in it: these were "
+                "declared before it was looked at",
+                None,
+                f"{'; '.join(public.vouched)}; or write them in its first line: smoker [yes|no]",
+            )
+        )
+    return found
+
+
+def levels_note(demand: Demand, true_q: float) -> str:
+    """Return what to remember where beliefs are more coupled than was assumed."""
+    if true_q <= demand.q:
+        return ""
+    return (
+        f"At q′ = {at_most(true_q)} beliefs are more coupled than the assumed "
+        f"q = {at_most(demand.q)}: the demanded level is not promised, only what the curves say, "
+        "and never more than L."
+    )
+
+
+def on_the_axis(public: PublicCoupling) -> str:
+    """Return what the public file's coupling does while q is on the x axis."""
+    q = f"estimate is q ≈ {nearest(public.q)}" if public.estimate else (
+        f"upper bound is q = {at_most(public.q)}"
+    )  # fmt: skip
+    return f"With q on the x axis its line is what counts; the file's {q}."
+
+
+def finite(value: float) -> float | None:
+    """Return a number for a table, or nothing where it is infinite."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,194 @@
+"""Frequency estimation: its help, and the paper's comparisons as questions."""
+
+from __future__ import annotations
+
+from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.frequency import text as said
+
+PAGE = Page(
+    what=(
+        "How often does each item occur among all users' items? The items here live in clusters: "
+        "two of one cluster are near (distance r), two of different clusters far (distance 1). A "
+        "wrong histogram is worse the farther its mass must be moved to put it right, which is "
+        "the earth mover's distance d_EM.",
+        "Metric privacy lets an item be mistaken for its neighbours rather than for anything: GKRR "
+        "(generalised randomised response) answers a near item more often than a far one, and the "
+        "answers are shuffled. User-level privacy must hide every change of a user's data alike: "
+        "Hadamard response randomises item by item, a trusted curator adds Laplace noise. The "
+        "study compares their errors, exact in ℓ2 and bounded in d_EM (exact for Laplace noise).",
+        "“α from which GKRR wins” divides the plane of ε and α: above the edge metric privacy at α "
+        "is more exact than user-level privacy at ε. Compared in ℓ2 errors are exact; compared in "
+        "d_EM Laplace noise's is exact and the others' are estimated by the normal limit of many "
+        "items. The two promise different things; on and below the line α = ε metric privacy "
+        "promises more as well. Simulation draws data and runs everything, with and without "
+        "projection to a proper histogram.",
+    ),
+    assumptions=(
+        "s clusters of t items each: distance r inside, 1 between; items outside are refused.",
+        "Every user has the same public number m of items; α₀ is what exact hops certify for that, "
+        "with the smallest distance of the space.",
+        "Errors and bounds are of the unprojected, signed estimate against the histogram of the "
+        "users' own items; nothing is assumed of where these come from.",
+        "Hadamard response spends (ε, δ) on m items by exact composition; Laplace noise has scale "
+        "2/(nε), in the local model 2/ε with every user.",
+    ),
+    formulas=(
+        Formula(
+            "GKRR: the answer y to an item x",
+            r"\Pr[y|x]\propto e^{\alpha_0(1-d(x,y))}",
+        ),
+        Formula(
+            "its exact error; a', b', c' are the entries of the inverse matrix",
+            r"E\|\tilde F-\tilde K\|_2^2=\frac{R-1}{mn},\quad R=(a'+b'+c')^2+(t-1)(b'+c')^2"
+            r"+(s-1)t\,c'^2",
+        ),
+        Formula(
+            "of the clusters' masses",
+            r"E\|(\tilde F-\tilde K)P\|_2^2=\frac{R_P-1}{mn},\quad R_P=(a'+tb'+tc')^2+(s-1)"
+            r"(tc')^2",
+        ),
+        Formula(
+            "earth mover's distance on this space, and the halved Theorem 6.5",
+            r"d_{EM}=\frac{r}{2}\|\cdot\|_1+\frac{1-r}{2}\|\cdot P\|_1\leq\frac{r}{2}"
+            r"\sqrt{st\cdot mse}+\frac{1-r}{2}\sqrt{s\cdot mse_P}",
+        ),
+        Formula(
+            "Theorem 6.6, E = e^α₀, g = e^((1−r)α₀)",
+            r"r\sqrt{\frac{st^3}{mn}}\,\frac{E+s}{E-g}+\sqrt{\frac{s^2t^2}{mn}}\,"
+            r"\frac{\sqrt{s+2(E-1)}}{E+(t-1)g-t}",
+        ),
+        Formula(
+            "Hadamard response and Laplace noise",
+            r"\frac{k/\tanh^2(\varepsilon_0/2)-1}{mn},\qquad 2k\left(\frac{2}{n\varepsilon}"
+            r"\right)^2",
+        ),
+    ),
+    sources=said.REFERENCES,
+    errata=(
+        "The paper (v1) prints Laplace noise of scale 1/(nε), which is only 2ε-private: replacing "
+        "one user changes the histogram by up to 2/n in ℓ1. We use 2/(nε) (errata E1).",
+        "The paper (v1) prints that normalising an estimate will only reduce its error, which is "
+        "false (F = (0.6, −0.4) against (1, 0): from 0.8 to 4, and with Laplace noise the "
+        "expectation is infinite). We project to the nearest histogram, in ℓ2 or in d_EM; only the "
+        "ℓ2 error is sure not to grow, the earth mover's distance can (errata E2).",
+        "The paper (v1) prints d_EM of estimates with negative entries, for which its definition "
+        "has no meaning, and for any right inverse, though Hadamard response's estimates do not "
+        "sum to 1. We use the Kantorovich–Rubinstein norm, and shift estimates to sum 1 first "
+        "(errata E3).",
+        "The paper (v1) prints Theorems 6.5 and 6.6 with d_EM ≤ ‖·‖₁; it is (r/2)‖·‖₁ + "
+        "((1−r)/2)‖·P‖₁ exactly, so that both terms can be halved. We draw both (errata E4).",
+        "The paper (v1) prints r < 1/2 as a condition; neither the metric nor GKRR need it, and we "
+        "allow any r from 0 to 1 (errata E5).",
+        "The paper (v1) prints a simplified remark after Theorem 6.6 that does not follow from it: "
+        "two of its steps fail (by factors up to 2 and 1.5), and the theorem exceeds the remark in "
+        "67 of 580 cases. We draw the remark as a baseline; the tight bound never exceeded it "
+        "(errata E6).",
+        "The paper (v1) prints GKRR's normaliser without saying that it is the same for every "
+        "input; it is, so that α₀·d holds exactly, except that nothing can be estimated at r = 0 "
+        "(t > 1; errata E7).",
+        "The paper (v1) prints a budget of ε/√(m ln(m/δ)) an item for Hadamard response with the "
+        "constant dropped, and calls it (ε, 0): at m = 1000, δ = 1e-12, ε = 1 its true δ is "
+        "8.4e-11. We use the largest budget that composes to (ε, δ) exactly, 0.004838 there "
+        "(errata E8).",
+        "The paper (v1) prints “since α < ε” where α > ε is meant, and refers to (7) in Corollary "
+        "6.8 where Theorem 6.6's formula is meant; Table 2(a) drops √ln(1/δ) (errata E9).",
+        "The paper (v1) prints equations (6) and (7) for α₀, which lie 4.6 to 8 times too low for "
+        "small α₀ and above their theorem for α₀ > 4, and no condition beside them. We draw "
+        "Theorem 6.6 with them as a baseline, where the theorem behind them holds, and calibrate "
+        "by exact hops (errata A3–A6; see “Item-wise release”).",
+    ),
+)
+
+_SPACE = (("space", "clustered"), ("space_clusters", 10), ("space_each", 10))
+_CASE = (("m", 1000), ("delta", 1e-12), *_SPACE)
+PRESETS = (
+    Preset(
+        "local",
+        "Table 2(b), local: regions",
+        "Ten clusters of ten items at r = 0.1, 100,000 users with 1000 items each. Each point is "
+        "one ε for Hadamard response and one α for GKRR; look for the edge beside the paper's "
+        "condition and its choice α = ε/r.",
+        values=(*_CASE, ("model", "local"), ("n", 100_000), ("space_near", 0.1),
+                ("rival", "hadamard")),
+        quantity="wins",
+        sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
+        claim="Section 6.2.1: lower error when α > ε√k (ε < ln(m/δ)/√k), ε²k/ln(m/δ) beyond.",
+        ours=(
+            "In d_EM GKRR wins from about α = 16.2 at ε = 1 (the paper's condition says 10), from "
+            "1.37 at ε = 0.1 (1.0) and from 388 at ε = 10 (290): at the paper's choice "
+            "α = ε/r = 10 Hadamard response still wins. Laplace noise with each user errs less "
+            "than either."
+        ),
+    ),
+    Preset(
+        "central",
+        "Table 2(b), central: regions",
+        "The same with a trusted curator: Laplace noise is hard to beat. Few users (n ≤ m/α), as "
+        "the paper assumes.",
+        values=(*_CASE, ("model", "central"), ("n", 40), ("space_near", 0.1),
+                ("rival", "laplace")),
+        quantity="wins",
+        sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
+        claim="Section 6.2.2: lower error when α ≥ ε√(k ln(m/δ)) (ε ≤ √(ln(m/δ)/k)), ε²k beyond.",
+        ours=(
+            "In d_EM GKRR wins from about α = 6.80 at ε = 0.1 (the paper's condition says 5.88) "
+            "and from 124 at ε = 1 (100). With 100,000 users it wins at no α up to 800 at ε = 1."
+        ),
+    ),
+    Preset(
+        "theorem66",
+        "Theorems 6.5 and 6.6 beside the truth",
+        "Bounds on the earth mover's distance of GKRR against α, with simulated errors: how much "
+        "every step of the proof gives away.",
+        values=(*_CASE, ("model", "local"), ("n", 1000), ("space_near", 0.1),
+                ("simulate", True), ("trials", 20)),
+        quantity="emd",
+        sweep=Sweep("alpha", 1.0, 400.0, 60, Scale.LOG),
+        claim="Theorem 6.6 and its remark bound the expected d_EM.",
+        ours=(
+            "At α = 25 the halved Theorem 6.5 gives 5.67, as printed 11.4, Theorem 6.6 13.2, the "
+            "same with equation (6) 358, the remark 636. Signed estimates come out near the halved "
+            "bound, though no two histograms are farther apart than 1; projected in ℓ2 they are "
+            "hardly better than guessing (0.73 at α = 35), projected in d_EM they are (0.19)."
+        ),
+    ),
+    Preset(
+        "hadamard",
+        "The printed budget of Hadamard response",
+        "m = 1000 items, ε = 1, δ = 1e-12: what an item may spend.",
+        values=(*_CASE, ("model", "local"), ("n", 100_000), ("eps", 1.0), ("space_near", 0.1)),
+        quantity="rmse",
+        sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
+        claim="After Lemma 6.4: a budget of ε/√(m ln(m/δ)) an item gives (ε, δ).",
+        ours="0.005381 has a true δ of 8.4e-11; the largest private budget is 0.004838.",
+    ),
+    Preset(
+        "near",
+        "Small clusters: what r does",
+        "The nearer the items of a cluster, the less they can be told apart; masses of clusters "
+        "gain nothing from it.",
+        values=(*_CASE, ("model", "local"), ("n", 100_000), ("alpha", 25.0)),
+        quantity="emd",
+        sweep=Sweep("space_near", 0.01, 1.0, 60, Scale.LOG),
+        claim="Section 6.2.1: the first term of Theorem 6.5 vanishes with r.",
+        ours=(
+            "The halved bound hardly moves (0.566 at r = 0.01, 0.567 at 0.1, 0.593 at 1): as r "
+            "shrinks, items of a cluster get as much harder to tell apart as mixing them up costs "
+            "less. Hadamard response gains: 0.67 at r = 0.01, 2.07 at 1."
+        ),
+    ),
+    Preset(
+        "items",
+        "GKRR against α₀",
+        "The exact error of GKRR at any parameter of an item, beside the user-level mechanisms.",
+        values=(*_CASE, ("model", "local"), ("n", 100_000), ("space_near", 0.1)),
+        quantity="rmse",
+        sweep=Sweep("alpha0", 0.001, 20.0, 80, Scale.LOG),
+        ours=(
+            "α₀ = 0.08067, which α = 25 allows, gives an error of 1.10, where no two histograms "
+            "are farther apart than √2 = 1.41; Hadamard response at ε = 1 has 0.413, Laplace noise "
+            "with each user 0.089."
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,235 @@
+"""What frequency estimation says in words: sources, names, conditions, guarantee, tables."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.privacy.core.bound import Reference
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.phrases import guesses
+from explorer.studies.base.study import Condition, Guarantee
+
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
+GKRR = Reference(
+    _PAPER,
+    "Section 6.2, Algorithm 4 with GKRR",
+    "exact error; α₀ by exact hops of Lemma B.1's pair",
+)
+THEOREM44 = Reference(
+    _PAPER, "Section 6.2, Algorithm 4 with GKRR", "exact error; α₀ by Theorem 4.4, δ·e^h = δ′"
+)
+PRINTED_ALPHA0 = Reference(
+    _PAPER, "Theorem 6.6 with α₀ of equation (6)/(7), as printed",
+    "these equations are not to calibrate with: errata A3–A6",
+)  # fmt: skip
+TIGHT = Reference(
+    _PAPER, "Theorem 6.5, both terms halved",
+    "d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ here: errata E4",
+)  # fmt: skip
+COMPARED = Reference(
+    _PAPER, "Theorem 6.5, both terms halved, times √(2/π)",
+    "the mean of |N| over its root mean square for normal N: an estimate, as where two "
+    "upper bounds cross nothing follows",
+)  # fmt: skip
+THEOREM65 = Reference(_PAPER, "Theorem 6.5, equation (8), with the exact norms of GKRR's inverse")
+THEOREM66 = Reference(_PAPER, "Theorem 6.6, with α₀ by exact hops")
+REMARK = Reference(
+    _PAPER, "remarks after Theorem 6.6 and Corollary 6.8, as printed",
+    "does not follow from the theorem: errata E6",
+)  # fmt: skip
+HADAMARD = Reference(
+    "Acharya, Sun & Zhang 2018 (Hadamard response); Kairouz, Oh & Viswanath 2015 (composition)",
+    "Lemma 6.4 with the exact budget of an item", "(ε, δ), not (ε, 0): errata E8",
+)  # fmt: skip
+HADAMARD_PRINTED = Reference(
+    _PAPER, "remark after Lemma 6.4: ε/√(m ln(m/δ)) an item", "not private: errata E8"
+)
+LAPLACE = Reference(_PAPER, "Lemma 6.7, with scale 2/(nε)", "errata E1")
+LAPLACE_DISTANCE = Reference(
+    _PAPER, "Lemma 6.7, with scale 2/(nε)",
+    "errata E1; its mean d_EM exactly, shifted to sum 1, by its characteristic function",
+)  # fmt: skip
+LAPLACE_PRINTED = Reference(
+    _PAPER, "Lemma 6.7, with scale 1/(nε) as printed", "only 2ε-private: errata E1"
+)
+THRESHOLD = Reference(
+    _PAPER, "Sections 6.2.1 and 6.2.2, conditions for an improvement",
+    "up to the constants that O(·) drops",
+)  # fmt: skip
+CHOICE = Reference(_PAPER, "Section 6.2: α = ε/r", "")
+REFERENCES = (
+    GKRR, THEOREM44, PRINTED_ALPHA0, TIGHT, THEOREM65, THEOREM66, REMARK, HADAMARD,
+    HADAMARD_PRINTED, LAPLACE, LAPLACE_PRINTED, THRESHOLD,
+)  # fmt: skip
+
+LABELS = {
+    "gkrr": "GKRR, α₀ by exact hops",
+    "gkrr_theorem": "GKRR, α₀ by Theorem 4.4",
+    "gkrr_printed": "GKRR, α₀ of equation (6)/(7)",
+    "hadamard_printed": "Hadamard, printed budget (not private)",
+    "laplace_printed": "Laplace, printed scale (not private)",
+    "hadamard": "Hadamard response",
+    "laplace": "Laplace",
+}
+EMD_LABELS = {
+    "gkrr": "GKRR, halved Theorem 6.5",
+    "theorem65": "Theorem 6.5, as printed",
+    "theorem66": "Theorem 6.6",
+    "theorem66_printed": "Theorem 6.6 with equation (6)/(7)",
+    "remark": "remark to Theorem 6.6",
+    "hadamard": "Hadamard response",
+    "laplace": "Laplace",
+}
+REGION_LABELS = {
+    "gkrr": "GKRR wins",
+    "hadamard": "Hadamard response wins",
+    "laplace": "Laplace wins",
+    "here": "the sliders",
+    "equal": "α = ε",
+    "choice": "α = ε/r, the paper's choice",
+    "paper": "the paper's condition",
+}
+ESTIMATES = {
+    "gkrr": "GKRR, signed",
+    "gkrr_simplex": "GKRR, nearest histogram in ℓ2",
+    "gkrr_emd": "GKRR, nearest histogram in d_EM",
+    "hadamard": "Hadamard response, shifted to sum 1",
+    "hadamard_simplex": "Hadamard response, nearest histogram",
+    "laplace": "Laplace, shifted to sum 1",
+    "laplace_simplex": "Laplace, nearest histogram",
+}
+NOTES = {
+    "equal": "below it metric privacy at α implies user-level privacy at ε",
+    "choice": "moving everything within its cluster is then protected at ε",
+    "paper": "from there on GKRR should win, by the paper's O(·): its constants are dropped",
+    "hadamard_printed": "the paper's, not (ε, δ)-private; never to calibrate with",
+    "laplace_printed": "the paper's, private at 2ε only; never to calibrate with",
+    "gkrr_printed": "the paper's, never to calibrate with",
+    "theorem66_printed": "the paper's, never to calibrate with",
+    "remark": "the paper's simplification; exceeded by its own theorem in places",
+}
+EXACT_COMING = "quick estimate of the calibration; the exact one follows"
+CENTRED = "of the estimate shifted to sum 1: without that there is no earth mover's distance"
+NO_THEOREM = (
+    "Theorem 4.4's condition holds for no α₀ > 0 there, or items of a cluster are at distance 0"
+)
+NO_PRINTED = (
+    "the condition of the theorem behind equation (6)/(7) fails there, or α is not below m, or "
+    "items of a cluster are at distance 0"
+)
+NOT_TOLD_APART = "items of a cluster are at distance 0: no metric-private answer tells them apart"
+TOO_LARGE = "the error has no number: it is beyond 1e308"
+ESTIMATED = "an estimate: Laplace noise exactly, the others' d_EM by the normal limit of many items"
+NEVER = "GKRR wins at no α up to 800 there"
+OTHER = "another user-level mechanism is better there"
+HERE = "α of the slider"
+OUTSIDE = "outside α from 0.01 to 800"
+
+
+def conditions(
+    *,
+    alpha: float,
+    eps: float,
+    delta: float,
+    m: float,
+    n: float,
+    k: float,
+    r: float,
+    t: float,
+    hadamard_delta: float,
+    local: bool,
+) -> tuple[Condition, ...]:
+    """Return what the numbers at the sliders need, and whether they have it."""
+    root = math.sqrt(m)
+    found = [
+        Condition(
+            "Items of a cluster can be told apart: r > 0, or one item a cluster",
+            r > 0 or t == 1, f"r = {nearest(r)}, t = {t:.0f}",
+        ),
+        Condition(
+            "The printed budget ε/√(m ln(m/δ)) of Hadamard response is (ε, δ)-private",
+            hadamard_delta <= delta,
+            f"its exact δ is {nearest(hadamard_delta)}, asked is {nearest(delta)}",
+        ),
+        Condition(
+            "The printed Laplace scale 1/(nε) is ε-private", False,
+            f"one user changes the histogram by 2/n in ℓ1: it is {at_most(2 * eps)}-private",
+        ),
+        Condition(
+            "The paper's comparison assumes k, ε, α ≤ √m",
+            max(k, eps, alpha) <= root, f"√m = {nearest(root)}, k = {k:,.0f}, α = {nearest(alpha)}",
+        ),
+    ]  # fmt: skip
+    if not local:
+        found.append(
+            Condition(
+                "The paper's central comparison assumes n ≤ m/α", n <= m / alpha,
+                f"n = {n:,.0f}, m/α = {nearest(m / alpha)}",
+            )
+        )  # fmt: skip
+    return (
+        *found,
+        Condition("Every user has the same public number m of items (bounded data)", None),
+        Condition("The shuffle hides which answer is whose, and in which order", None),
+    )
+
+
+def guarantee(
+    *,
+    alpha: float,
+    eps: float,
+    delta: float,
+    near: float,
+    alpha0: float,
+    item: float,
+    alone: bool,
+    local: bool,
+) -> Guarantee:
+    """Return the guarantee at the sliders' values.
+
+    `near` is how far items move of which the sentence speaks: the distance inside a cluster, or
+    the only one there is with one item a cluster (`alone`).
+    """
+    who = "her own" if local else "all users'"
+    return Guarantee(
+        unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
+        replace_one=(
+            f"GKRR: ({at_most(alpha)}·w, {at_most(delta)}) when one user's m items are "
+            f"replaced by others at earth mover's distance w (bounded d_EM-DP, exact hops, "
+            f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta)}) "
+            f"for any replacement (ε₀ = {at_least(item)}); Laplace: ({at_most(eps)}, 0) for any "
+            "replacement"
+        ),
+        add_remove="not covered: n and m are fixed and public",
+        trust=(
+            f"GKRR: the items of {'one user' if local else 'all users'} are randomised and "
+            f"shuffled; everybody else sees {who} shuffled answers. Hadamard response: each user "
+            "sends randomised items. Laplace: "
+            + ("each user adds noise to her own histogram." if local
+               else "the curator sees all data and adds noise once.")
+        ),
+        sentence="GKRR: " + guesses(
+            alpha * near, delta,
+            "which of two data sets a user holds" if alone
+            else "to which places of their clusters a user's items belong",
+            f"after seeing {who} shuffled answers",
+        ),
+        references=(GKRR, HADAMARD, LAPLACE),
+        differences=DIFFERENCES,
+    )  # fmt: skip
+
+
+DIFFERENCES = (
+    "GKRR promises less than user-level DP for items moved between clusters when α > ε, and more "
+    "for those moved within one when αr < ε: the curves compare errors, not equal promises.",
+    "The halved form of Theorem 6.5 uses that d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ on this space; "
+    "the theorem as printed counts both terms twice, Theorem 6.6 bounds the matrix norms "
+    "further, and its remark is a simplification that does not follow from it.",
+    "Exact hops and Theorem 4.4 calibrate the same mechanism: a larger α₀ by exact hops is less "
+    "noise at the same promise. Exact hops here use the smallest distance of the space.",
+    "GKRR and Hadamard response err by n^(−1/2) in the local model; Laplace noise of a trusted "
+    "curator by 1/n, whatever m is.",
+    "In the local model Laplace noise on each user's own histogram is user-level private too, "
+    "without a δ: it errs less than Hadamard response by about √ln(1/δ), as composition over m "
+    "items costs that much. The paper compares with Hadamard response only.",
+)

@@ -1,0 +1,125 @@
+"""What must hold for a heatmap's guarantee, and where the choices came from that it rests on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from explorer.studies.base.study import Condition, Origin, Request, Value, relevant
+from explorer.studies.heatmap.help import PRESETS
+from explorer.studies.heatmap.parameters import GAUSSIAN, PARAMETERS, WHOLE
+from explorer.studies.heatmap.text import replacement
+
+CAME_FROM = {
+    Origin.PUBLIC: "a constant of the program, its sample or a paper",
+    Origin.TYPED: "typed in: whoever chose it must vouch for that",
+    Origin.UNKNOWN: "not known where it came from: whoever chose it must vouch for that",
+    Origin.DRAWN: "drawn on the map over the check-ins: not private",
+    Origin.BUSIEST: "picked from the cells with most check-ins: not private",
+    Origin.FIRST: "found by the program where check-ins are densest: not private",
+    Origin.EXTENT: "the extent of the check-ins, found by the program: not private",
+}
+"""What is said of a choice, by where it came from."""
+
+_SYMBOLS = {
+    "epsilon": "ε", "delta": "δ", "resolution": "Δ", "w": "w", "n0": "n₀", "top_percent": "t",
+    "sigma": "σ",
+}  # fmt: skip
+"""Settings that must not be found by comparing with the truth."""
+_OWN_COUNT = "n₀ taken from the data's own count gives no privacy at all"
+
+
+def conditions(request: Request) -> tuple[Condition, ...]:
+    """Return what must hold for the guarantee; a function of the request alone."""
+    mechanism: str = request["mechanism"]
+    weighs = (
+        Condition("Each user counts once, in one cell", True, "sensitivity 1")
+        if mechanism in WHOLE
+        else Condition(
+            "Each user weighs at most 1: their check-ins inside region and time range share it",
+            True,
+            "sensitivity 1",
+        )
+    )
+    failing = mechanism in GAUSSIAN
+    return (
+        weighs,
+        *_chosen(request),
+        Condition(
+            "The number of users is not published",
+            None,
+            f"if it is, only replace-one is meaningful, at {replacement(request)}",
+        ),
+        Condition(
+            "Nothing else is released from the same check-ins",
+            None,
+            "every new ε is a new release, and their ε add up" + ", as their δ do" * failing,
+        ),
+        Condition(
+            "The noise is secret, random and exact",
+            False,
+            "demonstration noise: seeded and in floating point; never release it",
+        ),
+    )
+
+
+def _chosen(request: Request) -> tuple[Condition, ...]:
+    """Return whether region, time range and settings were chosen without looking at the data."""
+    selection = request.selection
+    found = [_settings(request)]
+    if selection is None:
+        return tuple(found)
+    if selection.start is not None or selection.end is not None:
+        found.insert(0, _condition("The time range", selection.time_origin))
+    found.insert(0, _condition("The region", selection.region_origin))
+    return tuple(found)
+
+
+def _condition(what: str, origin: Origin) -> Condition:
+    return Condition(
+        f"{what} was chosen without looking at the data", origin.independent, CAME_FROM[origin]
+    )
+
+
+def _settings(request: Request) -> Condition:
+    """Return the condition on all that is set with sliders, and on the sample of users."""
+    values, selection = dict(request.values), request.selection
+    there = {p.key: p for p in PARAMETERS if p.key in _SYMBOLS and relevant(p, values, "")}
+    names = [_SYMBOLS[key] for key in _SYMBOLS if key in there]
+    sampled = selection is not None and selection.sampled
+    text = f"{', '.join(names)}{' and the sample of users' if sampled else ''} were chosen "
+    text += "without looking at the data"
+    if selection is not None and "n0" in there and selection.n0_from.independent is False:
+        return Condition(text, False, f"n₀: {CAME_FROM[selection.n0_from]}")
+    if _of_a_paper(request):
+        return Condition(text, True, "as in a paper's figure")
+    changed = [_SYMBOLS[key] for key in _SYMBOLS if key in there
+               and values[key] != there[key].default]  # fmt: skip
+    if sampled:
+        changed.append("the sample")
+    if not changed:
+        return Condition(text, True, "the program's defaults")
+    vouch = f"whoever chose {', '.join(changed)} must vouch for that"
+    return Condition(text, None, f"{vouch}; {_OWN_COUNT}" if "n0" in there else vouch)
+
+
+def _of_a_paper(request: Request) -> bool:
+    """Whether all settings are those of a preset that shows a paper's figure."""
+    selection = request.selection
+    users = (None, 0) if selection is None else (selection.users, selection.data_seed)
+    if selection is not None and selection.share is not None:
+        return False
+    return (*users, request.values) in _papers()
+
+
+@cache
+def _papers() -> frozenset[tuple[int | None, int, tuple[tuple[str, Value], ...]]]:
+    """Return number of users, seed and settings of the presets that show a paper's figure."""
+    return frozenset(
+        (
+            item.users,
+            0,
+            tuple((p.key, p.parse(dict(item.values).get(p.key, p.default))) for p in PARAMETERS),
+        )
+        for item in PRESETS
+        if item.claim
+    )

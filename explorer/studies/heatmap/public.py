@@ -1,0 +1,87 @@
+"""What of a heatmap may stand where nothing private may: settings, guarantee, noisy numbers.
+
+Nothing is taken out of an answer here; an answer is made anew. Words are made of the settings
+alone, numbers are those made of noise, and what is on neither list does not pass:
+
+- settings (mechanism and its parameters, the sample's size or share and public seed), version;
+- region and time range if somebody typed them or they are public constants, else only that they
+  came from the data; n₀ likewise;
+- the private map, and numbers and remarks that are functions of noisy counts.
+
+What counts users or check-ins, names the file, compares with the truth, was found from the data,
+took so long, or makes the draw again stays with the curator.
+"""
+
+from __future__ import annotations
+
+from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surface
+from explorer.studies.heatmap import text as said
+from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.parameters import PARAMETERS
+
+MADE_OF_NOISE = {
+    "cells_read": "Noisy counts read",
+    "objective": "Misfit minimised",
+}
+"""Readouts that are functions of noisy counts, and what they are called."""
+LEVEL = "epsilon_level_"
+NOISY_NOTES = (said.ALL_COUNTS_NEGATIVE, said.TOTAL_NEGATIVE, said.ALL_CELLS_EMPTY)
+"""Remarks that are functions of noisy counts."""
+PRIVATE = "private"
+
+
+def public_result(result: Result) -> Result:
+    """Return an answer made of nothing but what may be published of it.
+
+    Its request has neither data nor seed; its surfaces have a region only if that may be told.
+    """
+    asked = result.request
+    selection = asked.selection
+    tell_n0 = selection is None or selection.n0_from.may_be_told
+    tell_region = selection is not None and selection.region_origin.may_be_told
+    given = dict(asked.values)
+    values = tuple(
+        (p.key, p.parse(given[p.key])) for p in PARAMETERS
+        if p.key in given and (p.key != "n0" or tell_n0)
+    )  # fmt: skip
+    stamps = [said.stamp(synthetic, curator_only=False) for synthetic in (False, True)]
+    stamp = result.stamp if result.stamp in stamps else stamps[0]
+    surfaces = tuple(
+        Surface(
+            PRIVATE, said.pane_label(asked), s.values, s.region if tell_region else None, False,
+            stamp,
+        )
+        for s in result.surfaces
+        if s.key == PRIVATE and not s.curator_only
+    )  # fmt: skip
+    return Result(
+        Request(asked.study, values),
+        Fidelity.FULL,
+        surfaces=surfaces,
+        readouts=tuple(_readouts(result, tell_n0)),
+        conditions=conditions(asked),
+        guarantee=said.guarantee(asked),
+        notes=(*said.notes(asked), *_notes(result)),
+        stamp=stamp,
+        complete=True,
+    )
+
+
+def _readouts(result: Result, tell_n0: bool) -> list[Readout]:
+    found = []
+    for item in result.readouts:
+        label = MADE_OF_NOISE.get(item.key, "")
+        level = item.key.removeprefix(LEVEL)
+        if item.key.startswith(LEVEL) and level.isdecimal() and tell_n0:
+            label = f"ε of level {level}"
+        if label and not item.curator_only:
+            found.append(Readout(item.key, label, item.value))
+    return found
+
+
+def _notes(result: Result) -> list[str]:
+    """Return the remarks of an answer that noisy counts alone lead to.
+
+    The text is that of the list: a remark that is not on it, word for word, does not pass.
+    """
+    return [note for note in NOISY_NOTES if note in result.notes]

@@ -1,0 +1,205 @@
+"""What item-wise release says in words: sources, names of curves, conditions, guarantee."""
+
+from __future__ import annotations
+
+from explorer.privacy.core.bound import Reference
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.phrases import guesses
+from explorer.studies.base.study import Condition, Guarantee
+from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
+
+_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
+EXACT = Reference(
+    _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
+    "no condition on α₀ and m",
+)  # fmt: skip
+THEOREM_SIMPLE = Reference(
+    _PAPER, "Theorem 4.4 with δ = δ′e^(−α)", "the limit w → 0, which is not attained: errata A1, A2"
+)
+THEOREM_TIGHT = Reference(
+    _PAPER, "Theorem 4.4 with δ·e^h = δ′", "the largest δ inside: errata A2, A7"
+)
+THEOREM_PROOF = Reference(
+    _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: errata A7"
+)
+COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
+PRINTED = Reference(
+    _PAPER, "equations (6) and (7), as printed",
+    "never to calibrate with: errata A3–A6, F1",
+)  # fmt: skip
+NOISE = Reference(
+    "Andrés et al. 2013 (planar Laplace); Imola et al. 2024, Section 6.2 (GKRR); McSherry & Talwar "
+    "2007 (exponential mechanism)",
+    "mean distance of an answer from its item",
+)
+
+LABELS = {
+    "exact": "exact hops",
+    "exact_near": "exact hops, smallest distance of the space",
+    "tight": "Theorem 4.4, δ·e^h = δ′",
+    "simple": "Theorem 4.4, δ = δ′e^(−α)",
+    "composed": "plain composition, α = m·α₀",
+    "printed": "equation (6)/(7) of the paper",
+    "proof": "Theorem 4.3, the δ of its proof",
+    "claimed": "Theorem 4.4, the δ it claims",
+}
+HOW_FAR = {
+    PLANAR: "before any clipping to the square",
+    GKRR: "the same for every item",
+    EXPONENTIAL: "mean over items drawn evenly, answered at the rate α₀/2, which always suffices",
+}
+"""What the mean distance of each randomiser is taken over."""
+COMING = "normal approximation; the exact sum follows"
+PRINTED_FAILS = (
+    "the condition of the theorem behind the equation fails there, or α is not below m: the paper "
+    "states neither"
+)
+PRINTED_JUMPS = "the printed equations jump from α₀ = 1 to 2 ln 2 and give no α between"
+BEYOND = "more than α = 800"
+NO_DELTA = "no δ of the theorem between 1e-300 and 1 gives this α at this α₀"
+ITEMS_NEAR = "the space's items can be arbitrarily near to each other"
+PRINTED_NOTE = (
+    "the paper's claim, not to calibrate with: for α₀ ≤ 1 4.6 to 8 times too small, for α₀ > 4 "
+    "more than its own theorem allows"
+)
+
+
+def condition_fails(local: bool) -> str:
+    """Return why Theorem 4.4 says nothing of an α₀."""
+    t = "m" if local else "mn"
+    return (
+        f"the theorem's condition fails: α₀ must be below ln({t}/(16 ln(4{t}/δ))) with the δ inside"
+    )
+
+
+def no_alpha0(local: bool) -> str:
+    """Return why Theorem 4.4 allows no α₀."""
+    t = "m" if local else "mn"
+    return (
+        f"the theorem's condition holds for no α₀ > 0: {t} is not above 16 ln(4{t}/δ) with the δ "
+        "inside"
+    )
+
+
+def shuffled(model_local: bool) -> str:
+    """Return which answers are shuffled together."""
+    return "one user's items" if model_local else "the items of all users"
+
+
+def conditions(
+    *,
+    alpha0: float,
+    limit: float,
+    alpha: float,
+    m: float,
+    total: float,
+    local: bool,
+    printed_alpha0: float | None,
+    printed_alpha: float | None,
+) -> tuple[Condition, ...]:
+    """Return what the numbers at the sliders need, and whether they have it."""
+    t = "m" if local else "mn"
+    found = [
+        Condition(
+            f"Theorem 4.4 holds at this α₀: α₀ < ln({t}/(16 ln(4{t}/δ))), with the δ inside",
+            bool(alpha0 < limit),
+            f"α₀ = {nearest(alpha0)}, limit {nearest(limit)} at {t} = {total:,.0f}",
+        ),
+        Condition(
+            "Equation (6)/(7): α < m, which the paper states", alpha < m,
+            f"α = {nearest(alpha)}, m = {m:,.0f}",
+        ),
+    ]  # fmt: skip
+    if printed_alpha0 is not None and printed_alpha is not None:
+        found.append(
+            Condition(
+                "Equation (6)/(7) spends no more than α by the paper's own theorem",
+                bool(printed_alpha <= alpha * (1 + 1e-9)),
+                f"at its α₀ = {nearest(printed_alpha0)} Theorem 4.4 certifies "
+                f"α = {at_most(printed_alpha)}",
+            )
+        )
+    return (*found, *ASSUMED)
+
+
+ASSUMED = (
+    Condition(
+        "One common α₀·d-private randomiser for every item, with a symmetric d; items outside the "
+        "space are refused", None,
+    ),
+    Condition("Every user has the same public number m of items (bounded data)", None),
+    Condition("The shuffle hides which answer is whose", None),
+)  # fmt: skip
+
+
+def guarantee(
+    *,
+    alpha: float,
+    alpha0: float,
+    delta: float,
+    w: float,
+    local: bool,
+    source: str,
+    differences: tuple[str, ...],
+) -> Guarantee:
+    """Return the guarantee at the sliders' values."""
+    epsilon = alpha * w
+    failing = f", {at_most(delta)}"
+    seen = "after seeing all of the user's shuffled answers" if local else (
+        "after seeing all shuffled answers"
+    )  # fmt: skip
+    return Guarantee(
+        unit="one user's whole data set: the shorter the earth mover's way, the better",
+        replace_one=(
+            f"({at_most(alpha)}·w{failing})-private when one user's m items are replaced by "
+            f"others at earth mover's distance w (bounded d_EM-DP, {source}, "
+            f"α₀ = {at_least(alpha0)})"
+        ),
+        add_remove=(
+            "not covered: n and m are fixed and public; data sets of any size are drawn down to "
+            "one size first (see “Unbounded data”)"
+        ),
+        trust=(
+            "Local: the user's own device randomises and shuffles her m items; everybody else, the "
+            "curator too, sees only these answers."
+            if local
+            else "Central: the curator, or a shuffler trusted to forget whose answers are whose, "
+            "randomises and shuffles all mn items; everybody else sees the shuffled answers. "
+            f"Against the shuffler itself an item has its own α₀ = {at_most(alpha0)}."
+        ),
+        sentence=guesses(
+            epsilon, delta,
+            f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
+            seen,
+        ),
+        references=(EXACT, THEOREM_TIGHT),
+        differences=differences,
+    )  # fmt: skip
+
+
+def differences(local: bool, near: float) -> tuple[str, ...]:
+    """Return why the accountants shown differ."""
+    said = [
+        "Exact hops and Theorem 4.4 bound the same pair of mechanisms: the theorem by a closed "
+        "form that needs a condition and constants of 8 and 16, exact hops by summing the pair's "
+        "hockey-stick divergence. Exact hops pay e^α for a user's whole way, the theorem e^h: "
+        "where α is in the hundreds and h far below, the theorem may allow a few per cent more. "
+        "Both hold.",
+        "The two forms of Theorem 4.4 choose its inner δ differently: δ′e^(−α) is always enough, "
+        "the largest δ with δ·e^h = δ′ gives more.",
+        "Plain composition ignores the shuffle: α = m·α₀, but needs no δ"
+        + (
+            "; in the local model Theorem 4.4 is often no better, as a user hides only among her "
+            "own items."
+            if local
+            else "."
+        ),
+        "Equations (6) and (7) are simplified from the theorem by bounds that are not valid "
+        "throughout: they lie below it for small α₀ and above it for α₀ > 4.",
+    ]
+    if near > 0:
+        said.append(
+            f"In this space different items are at least {nearest(near)} apart, so that no hop is "
+            "as short, and as costly for its length, as the general bound must assume."
+        )
+    return tuple(said)

@@ -1,0 +1,220 @@
+"""What the study of private regression says in words."""
+
+from __future__ import annotations
+
+from explorer.privacy.coordinates.claims import PAPER
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.study import Condition, Guarantee, Table
+from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
+from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.coordinate_mean.text import believes
+from explorer.studies.private_regression.data import Columns
+from explorer.studies.private_regression.simulation import Trials
+
+ALGORITHM_3 = Reference(
+    PAPER, "Algorithm 3", "two reports at half the budget; f̂ symmetrised (errata B10, B11)"
+)
+CLIPPED = Reference(PAPER, "Algorithm 3", "A's negative eigenvalues set to 0, minimised by cvxpy")
+TRUST_REGION = Reference(
+    PAPER, "Algorithm 3", "the exact minimiser of the indefinite f̂ over the ball, as the proof asks"
+)
+UNPROJECTED = Reference(PAPER, "Algorithm 3 without Θ", "the normal equations A·θ = b alone")
+THEOREM_3 = Reference(PAPER, "Theorem 3", "constant unknown; r² of c, not of c/2 (errata B13)")
+THEOREM_3_HALF = Reference(PAPER, "Theorem 3 with (85)", "constant unknown; exact r² at c/2")
+LEAST_SQUARES = Reference("Gauss 1809", "least squares", "over the ball, without privacy")
+NOTHING = Reference(PAPER, "f(0)", "no report is used")
+CERTIFICATE = Reference(PAPER, "Theorem 2 and Proposition 4", "c and L of both reports together")
+REFERENCES = (ALGORITHM_3, THEOREM_3, THEOREM_3_HALF, CERTIFICATE)
+
+OPTIONS: dict[str, tuple[str, Reference]] = {
+    "psd-clip": ("clipped to convex (cvxpy)", CLIPPED),
+    "trust-region": ("exact over the ball (trust region)", TRUST_REGION),
+    "unprojected": ("unprojected: A⁻¹b, no ball", UNPROJECTED),
+}
+NAMES: dict[str, tuple[str, Role, Reference]] = {
+    "theorem3": ("Theorem 3, without its O(1)", Role.ESTIMATE, THEOREM_3),
+    "theorem3_half": (
+        "Theorem 3 with the reports' own r², without its O(1)", Role.ESTIMATE, THEOREM_3_HALF
+    ),
+    "nothing": ("θ = 0: saying nothing", Role.BASELINE, NOTHING),
+    "nonprivate": ("least squares without privacy", Role.BASELINE, LEAST_SQUARES),
+}  # fmt: skip
+BARS = {MEDIAN: "median and quartiles", MEAN: "mean and 95 % interval"}
+HEAVY_TAILED = "; so heavy-tailed that its mean need not exist: look at median and quartiles"
+# The same words as on maps.
+REAL_DATA = "curator only — not private: computed from real data without accounting"
+SYNTHETIC = "synthetic data"
+NO_FILE = "No file is open: synthetic records are used until you open yours under “file”."
+SYNTHETIC_NOTE = (
+    "Synthetic records, made from a seed: nobody's data are in them. Their features share a common "
+    "part and make the label, so they are coupled by more than a small q; what counts for the "
+    "guarantee is the coupling you assume."
+)
+ORDER_ONLY = "an order of magnitude: the constant is unknown"
+
+
+def guarantee(demand: Demand, plan: Plan) -> Guarantee:
+    """Return what a user is promised for both reports together."""
+    low = min(demand.level, demand.eps)
+    p = demand.d - 1
+    return Guarantee(
+        unit="one user's record: all features and the label",
+        replace_one=(
+            f"{at_most(plan.total)}-LDP (at most ε = {at_most(demand.eps)}) for both reports when "
+            f"a whole record is replaced, for everybody; a sensitive feature alone changed: c = "
+            f"{at_most(float(plan.c[0]))}. Coordinate levels: {demand.k} of {p} features at "
+            f"{at_most(low)}, the others and the label at {at_most(demand.eps)}, against "
+            f"beliefs of coupling up to {at_least(demand.q)}"
+        ),
+        add_remove=(
+            "not covered: each of n users sends two reports, and n is public; a user who does not "
+            "is seen not to"
+        ),
+        trust=(
+            "Nobody is trusted: every user randomises their own record. The server, and everyone "
+            "it tells, sees every report and all the budgets, hence q. This page, though, is "
+            "computed from the records themselves, to show the error."
+        ),
+        sentence=(
+            "An observer who thought it 50:50 which of two values a user's sensitive feature has "
+            f"can {believes(low)} after seeing both reports, if their beliefs couple it with all "
+            f"the rest, the label included, by at most q = {at_least(demand.q)}; with any beliefs, "
+            f"and about the record as a whole, they can {believes(plan.total)}."
+        ),
+        references=(CERTIFICATE, ALGORITHM_3),
+        differences=(
+            "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "
+            "finds the minimum; the exact minimiser of f̂ itself is what the proof of Theorem 3 "
+            "asks for. Without the ball, small eigenvalues of A blow the noise up without bound.",
+            "Theorem 3 is stated for c though each report has c/2, which makes its r² at least 4 "
+            "times too small; both are drawn, without their unknown constants.",
+        ),
+    )
+
+
+def conditions(
+    demand: Demand, plan: Plan, here: Trials | None, trials: int, capped: bool,
+    columns: Columns | None, wants_file: bool,
+) -> tuple[Condition, ...]:  # fmt: skip
+    """Return what the statements need, and whether they have it."""
+    said = [
+        Condition(
+            "q is public and bounds the coupling of each sensitive feature with all the rest",
+            None,
+            f"q = {at_most(demand.q)}; the label alone couples every feature that predicts it: if "
+            "one did so exactly, q would be 1",
+        ),
+        Condition(
+            "Both reports together keep the levels: c and L add up over them",
+            True,
+            "each has half the budget; halving the levels δᵢ would not do",
+        ),
+        Condition(
+            "Only the error: every coordinate is reported, c > 0",
+            bool((plan.c > 0.0).all()),
+            f"least budget {nearest(float(plan.c.min()))}",
+            of_guarantee=False,
+        ),
+        Condition(
+            "Only Theorem 3: it says more than its cap (R² + R)·d",
+            not capped,
+            "more users, or larger levels, are needed" if capped else "",
+            of_guarantee=False,
+        ),
+    ]
+    if here is not None:
+        said.append(
+            Condition(
+                "Only the error: the estimated objective f̂ is convex",
+                here.indefinite == 0,
+                f"not in {here.indefinite} of {trials} trials",
+                of_guarantee=False,
+            )
+        )
+    if columns is not None:
+        beyond = int(columns.clipped.sum())
+        clipped = (
+            "1 value lies beyond them and is"
+            if beyond == 1
+            else (f"{beyond:,} values lie beyond them and are")
+        )
+        said.append(
+            Condition(
+                "The bounds are public, chosen without looking at the records",
+                None,
+                f"{clipped} clipped",
+            )
+        )
+        lost = lost_columns(columns, demand.d - 1)
+        said.append(
+            Condition(
+                "Only the error: the bounds fit, of no column used is more than half beyond them",
+                not lost,
+                "; ".join(lost),
+                of_guarantee=False,
+            )
+        )
+        if columns.moved:
+            said.append(
+                Condition(
+                    "The label's column exists", False,
+                    f"there are {len(columns.names)} columns; the last one is the label",
+                )
+            )  # fmt: skip
+    elif wants_file:
+        said.append(
+            Condition("A file is open", False, "synthetic records are used until there is one")
+        )
+    return tuple(said)
+
+
+def lost_columns(columns: Columns, features: int) -> list[str]:
+    """Return what is said of each column used most of whose values lie beyond its bounds."""
+    count = len(columns.names)
+    return [
+        f"{int(columns.clipped[i]):,} of {columns.records:,} values of {columns.names[i]} lie "
+        f"beyond [{nearest(columns.low[i])}, {nearest(columns.high[i])}]"
+        for i in (*range(min(features, count - 1)), count - 1)
+        if 2 * columns.clipped[i] > columns.records
+    ]
+
+
+def out_of_bounds(lost: list[str]) -> str:
+    """Return the warning that goes with columns most of whose values are clipped."""
+    return (
+        f"Most of what is drawn is about clipped values: {'; '.join(lost)}. Set public bounds that "
+        "fit under “data”, or column by column in the file's first line: age [0:120]."
+    )
+
+
+def column_table(columns: Columns, features: int) -> Table:
+    """Return what is used of a file, and how it is scaled."""
+    count = len(columns.names)
+    uses = ["feature" if i < features else "not used" for i in range(count - 1)] + ["label"]
+    return Table(
+        "columns",
+        "Columns of the file",
+        ("column", "use", "public minimum", "public maximum", "values clipped"),
+        tuple(
+            (name, use, float(low), float(high), float(beyond))
+            for name, use, low, high, beyond in zip(
+                columns.names, uses, columns.low, columns.high, columns.clipped, strict=True
+            )
+        ),
+        "Scaled to [−1, 1] by these bounds, values beyond them clipped. Curator only.",
+    )
+
+
+def coefficient_table(trials: Trials, names: tuple[str, ...]) -> Table:
+    """Return the coefficients without privacy and those of one draw, for scaled columns."""
+    return Table(
+        "coefficients",
+        "Coefficients at the sliders' values",
+        ("feature", "without privacy", *(label for label, _ in OPTIONS.values())),
+        tuple(
+            (name, float(best), *(float(theta) for theta in found))
+            for name, best, found in zip(names, trials.truth.theta, trials.theta.T, strict=True)
+        ),
+        "For features and label scaled to [−1, 1]; the private ones are those of one draw.",
+    )

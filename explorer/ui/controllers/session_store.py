@@ -1,0 +1,266 @@
+"""Keeps the session on disk and brings it back: never lose what somebody set up."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from explorer.engine.session.recipe import view_from_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.session.wire import Key, Place, Window
+from explorer.engine.session.wire_reading import read, read_list
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.study import Selection
+from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.saved_state import StateFile
+
+log = logging.getLogger("explorer")
+
+SAVE_AFTER_MS = 1500
+MOST_RECENT = 10
+MOST_FOLDED = 100
+
+
+class SessionKeeper(QObject):
+    """Remembers the session, the windows' layout, views and recent files.
+
+    Parameters
+    ----------
+    file : StateFile or None
+        None remembers nothing (screenshots, tests of other things).
+
+    Signals
+    -------
+    recent_changed()
+    save_failed(Exception)
+        Once, when the session can't be written.
+    """
+
+    recent_changed = Signal()
+    save_failed = Signal(object)
+
+    def __init__(self, file: StateFile | None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session: Session | None = None
+        self._file = file
+        self._window: Any = None
+        self._told = False
+        self.complaint = ""
+        self._reset()
+        self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._later.timeout.connect(self._save_beside)
+        # Encoding and the disk take 7 to 24 ms: too long for a slider that is being dragged.
+        self._writing = LatestJob("saving the session", self)
+        self._writing.failed.connect(lambda _, error: self._not_saved(error))
+
+    def _reset(self) -> None:
+        """Remember nothing."""
+        self.values: Window | None = None
+        """What the file held."""
+        self.state: SessionState | None = None
+        """The session's state, still without data."""
+        self.views: dict[str, ViewState] = {}
+        """How workspaces were looked at when the last session ended."""
+        self.folded: list[str] = []
+        self.recent: list[str] = []
+        self.data_path: str | None = None
+        self.files: dict[str, str] = {}
+        """Where the files were that the last session's parameters name, by their value."""
+        self.selection: Selection | None = None
+        """The part of the data chosen last time, until those data are open again."""
+
+    @property
+    def restored(self) -> bool:
+        """Whether anything of a last session is in use."""
+        return self.values is not None
+
+    def load(self) -> None:
+        """Read what was remembered.
+
+        What can't be read is kept in a file of its own, and `complaint` says so. Nothing that
+        stands in the file keeps the window from starting.
+        """
+        if self._file is None:
+            return
+        if self._file.number > 1:
+            self.complaint = (
+                "Another window of this program is open and keeps its session; this one keeps "
+                f"a session of its own, in {self._file.path.name}."
+            )
+        try:
+            self._load(self._file)
+        except Exception as error:  # whatever it is, the window must start
+            log.exception("session not loaded")
+            self.give_up(error)
+
+    def give_up(self, error: Exception) -> None:
+        """Go on without what was remembered, and keep its file."""
+        assert self._file is not None
+        self._reset()
+        self.complaint = self._file.put_aside(f"can't be followed ({error})")
+
+    def _load(self, file: StateFile) -> None:
+        loaded = file.load()
+        left_out = loaded.left_out
+        self.complaint = loaded.complaint or self.complaint
+        if loaded.values is None:
+            return
+        values = self.values = loaded.values
+        self.recent = read_list(values.recent, _place, "recent", left_out, MOST_RECENT)
+        self.folded = read_list(values.folded, _key, "folded", left_out, MOST_FOLDED)
+        self.data_path = values.data_path
+        trouble: list[str] = []
+        state = state_from_dict(values.session, trouble)
+        left_out += [f"session.{sentence}" for sentence in trouble]
+        for key, raw in values.views.items():
+            try:
+                view = view_from_dict(raw, f"views.{key}", left_out)
+            except ValueError as error:
+                left_out.append(str(error))
+                continue
+            try:
+                self.views[key] = ViewState.from_dict(view)
+            except ValueError as error:
+                left_out.append(f"views.{key}.{error}")
+        self.files = values.files
+        self.files = self._files_of(state)
+        self.selection = state.selection
+        self.state = replace(state, selection=None)
+        if left_out:
+            log.warning("left out of the session: %s", "; ".join(left_out))
+            more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+            aside = file.put_aside(f"could not be read in full: {left_out[0]}{more}")
+            self.complaint = aside.replace(
+                "and a new one was begun", "and what could be read was taken over"
+            )
+
+    def follow(self, window: Any) -> None:
+        """Bring a window back to how it was, and save whenever something changes from now on."""
+        self._window, self._session = window, window.session
+        for name, restore in (
+            ("geometry", window.restoreGeometry),
+            ("layout", window.restore_layout),
+        ):
+            raw = getattr(self.values, name, "")
+            if raw:
+                try:
+                    restore(base64.b64decode(raw, validate=True))
+                except ValueError:
+                    continue
+        window.parameters.fold(self.folded)
+        for key in window.workspaces:
+            self._restore_view(key)
+        self._session.forget_steps()
+        self._session.changed.connect(self._changed)
+
+    def page_made(self, key: str) -> None:
+        """Restore the view of a workspace that is made after `follow`.
+
+        Not that of the plot: it was of the question that was in front then.
+        """
+        if self._window is not None and key != "bounds":
+            self._restore_view(key)
+
+    def _restore_view(self, key: str) -> None:
+        if key in self.views:
+            try:
+                self._window.workspaces[key].apply_view_state(self.views[key])
+            except Exception:  # a view that does not fit is no reason for no window
+                log.exception("view of %s not restored", key)
+
+    def note_file(self, path: str | Path) -> None:
+        """Put a file at the top of the recent ones."""
+        path = str(Path(path).resolve())
+        self.recent = [path, *(p for p in self.recent if p != path)][:MOST_RECENT]
+        self.recent_changed.emit()
+        self._changed()
+
+    def forget_files(self) -> None:
+        """Empty the list of recent files."""
+        self.recent = []
+        self.recent_changed.emit()
+        self._changed()
+
+    def close(self) -> None:
+        """Save a last time and stop."""
+        self._later.stop()
+        self._writing.close()
+        if self._window is not None:
+            self.save()
+            self._session.changed.disconnect(self._changed)
+            self._window = None
+        if self._file is not None:
+            self._file.release()
+
+    def save(self) -> None:
+        """Write everything now; if that fails, `save_failed` says so once."""
+        if self._file is None or self._window is None:
+            return
+        try:
+            self._file.save(self._everything())
+        except OSError as error:
+            self._not_saved(error)
+
+    def _save_beside(self) -> None:
+        """Write everything as it is now, in a thread."""
+        if self._file is not None and self._window is not None:
+            file, values = self._file, self._everything()
+            self._writing.submit(None, lambda: file.save(values))
+
+    def _everything(self) -> dict[str, Any]:
+        window, state = self._window, self._session.state
+        return {
+            "session": state_to_dict(state),
+            "data_path": self.data_path,
+            "files": self._files_of(state),
+            "recent": list(self.recent),
+            "theme": window.theme.choice,
+            "geometry": _text(window.saveGeometry().data()),
+            "layout": _text(window.saved_layout()),
+            "folded": sorted(window.parameters.folded),
+            "views": {
+                key: view.to_dict()
+                for key, view in (
+                    self.views | {k: w.view_state() for k, w in window.workspaces.items()}
+                ).items()
+            },
+        }
+
+    def _not_saved(self, error: Exception) -> None:
+        log.warning("session not saved: %s", error)
+        if not self._told:
+            self._told = True
+            self.save_failed.emit(error)
+
+    def _files_of(self, state: SessionState) -> dict[str, str]:
+        """Return where the files are, or were last time, that a state's parameters name."""
+        opened = self._window.host.files() if self._window is not None else {}
+        known = self.files | {value: str(path) for value, path in opened.items()}
+        asked = [
+            *state.requests.values(),
+            *(pin.request for pin in state.pins),
+            *(entry.request for entry in state.comparison),
+        ]
+        named = {v for request in asked for _, v in request.values}
+        return {value: path for value, path in known.items() if value in named}
+
+    def _changed(self, *_: object) -> None:
+        if self._window is not None and not self._later.isActive():
+            self._later.start()
+
+
+def _place(raw: object, where: str) -> str:
+    return read(raw, Place, where)
+
+
+def _key(raw: object, where: str) -> str:
+    return read(raw, Key, where)
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode("ascii")

@@ -1,0 +1,1 @@
+"""The Bounds tab: axes, plot, legend and numbers."""

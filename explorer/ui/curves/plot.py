@@ -1,0 +1,414 @@
+"""The plot of a bounds study: curves that move while sliders do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene, QWidget
+
+from explorer.figures import style
+from explorer.figures.geometry import (
+    absent_stretches,
+    axis_coordinates,
+    bar_edges,
+    invalid_stretches,
+    whole_axis,
+)
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Mark, Result, Series
+from explorer.ui.curves.crosshair import Crosshair
+from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
+from explorer.ui.curves.reading import (
+    ABSENT,
+    COMPUTING,
+    reading,
+    reading_table,
+    value_at,
+    wrapped,
+)
+from explorer.ui.curves.value_axis import ValueAxis, nice_range, with_room
+from explorer.ui.drawing.curves import DOT_SIZE, Curve
+from explorer.ui.drawing.plot_label import Tag
+
+DEEPEST_DECADES = 15
+"""A logarithmic y axis starts at most so far below its top."""
+_HALF_A_DOT = DOT_SIZE / 2 + 2
+"""Pixels between a dot's middle and the frame that shows it whole."""
+
+
+class BoundsPlot(pg.GraphicsView):
+    """Axes, curves, the line at the slider's value and the crosshair.
+
+    Signals
+    -------
+    line_dragged(float)
+        Where the value line was dragged to, in data units.
+    line_released()
+    view_changed()
+        The user zoomed or panned, or went back.
+    """
+
+    line_dragged = Signal(float)
+    line_released = Signal()
+    view_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setObjectName("bounds-plot")
+        self.setAccessibleName("Plot of bounds")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(260, 150)
+        self.x_log = self.y_log = False
+        self.hidden: frozenset[str] = frozenset()
+        self.result: Result | None = None
+        self._curves: dict[str, Curve] = {}
+        self._resting: dict[str, Curve] = {}
+        """Curves that only complete answers have, until the next."""
+        self._styles: dict[str, style.SeriesStyle] = {}
+        self._theme = style.LIGHT
+        self._user_view = False
+        self._build()
+
+    def _build(self) -> None:
+        self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
+        self.view.disableAutoRange()
+        self.view.sigRangeChangedManually.connect(self._user_moved)
+        self.left, self.bottom = ValueAxis("left"), ValueAxis("bottom")
+        frame = pg.GraphicsWidget()
+        layout = QGraphicsGridLayout(frame)
+        layout.setContentsMargins(6, 12, 18, 4)
+        layout.setSpacing(0)
+        layout.addItem(self.left, 0, 0)
+        layout.addItem(self.view, 0, 1)
+        layout.addItem(self.bottom, 1, 1)
+        for axis in (self.left, self.bottom):
+            axis.linkToView(self.view)
+            axis.setGrid(255)
+            # Drawing ticks and grid anew takes longer than the curves do.
+            axis.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+        self.view.setZValue(10)
+        self.setCentralItem(frame)
+        # Few items that all move: an index of where they are would be made anew with every frame.
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.lanes = AbsenceLanes(self.view)
+        self.invalid = InvalidRanges(self.view)
+        self.value_line = pg.InfiniteLine(angle=90, movable=True)
+        self.value_line.setZValue(15)
+        self.value_line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.value_line.sigDragged.connect(self._line_dragged)
+        self.value_line.sigPositionChangeFinished.connect(lambda _: self.line_released.emit())
+        self.value_line.hide()
+        self.view.addItem(self.value_line, ignoreBounds=True)
+        self.line_label = Tag(self.view, 16, (0.0, 0.0))
+        self.value_line.sigPositionChanged.connect(self._place_label)
+        self.view.sigRangeChanged.connect(self._place_label)
+        self.view.sigResized.connect(self._resized)
+        self.line_text = ""
+        self.crosshair = Crosshair(self.view, self.viewport())
+        self.scene().sigMouseMoved.connect(self._pointer_moved)
+
+    # What is shown
+
+    def set_theme(self, theme: style.Theme) -> None:
+        """Take over the colours of a theme."""
+        self._theme = theme
+        ratio = self.devicePixelRatioF()
+        self.setBackground(theme.axes)
+        for axis in (self.left, self.bottom):
+            axis.setPen(pg.mkPen(theme.frame, width=1))
+            axis.setTextPen(theme.muted)
+            axis.setTickPen(pg.mkPen(theme.grid, width=1))
+            axis.set_words(axis.labelText, theme.text)
+        self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
+        self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
+        ground = QColor(theme.axes)
+        ground.setAlpha(150)
+        self.line_label.set_look(theme.text, ground)
+        self.crosshair.set_colour(theme.muted)
+        self.invalid.set_colour(theme.muted)
+        if self.result is not None:
+            self._restyle(self.result)
+            self._show_lanes()
+
+    def set_axes(self, x_label: str, y_label: str, x_log: bool, y_log: bool) -> None:
+        """Name the axes and choose their scales."""
+        changed = (x_log, y_log) != (self.x_log, self.y_log)
+        self.x_log, self.y_log = x_log, y_log
+        self.bottom.set_log(x_log)
+        self.left.set_log(y_log)
+        for axis, text in ((self.bottom, x_label), (self.left, y_label)):
+            if axis.labelText != text:
+                axis.set_words(text, self._theme.text)
+        if changed:
+            self._user_view = False
+
+    def show_result(self, result: Result) -> None:
+        """Show an answer: existing curves take its numbers, others come and go."""
+        keys = [s.key for s in result.series]
+        # An estimate may become a bound under the same key: its dashes change with the role.
+        if self.result is None or _looks(result) != _looks(self.result):
+            for key in set(self._curves) - set(keys):
+                self._resting[key] = self._curves.pop(key)
+                self._resting[key].set_visible(False)
+            if self.result is not None and _subject(self.result) != _subject(result):
+                for key in list(self._resting):
+                    self._resting.pop(key).remove()
+            for key in keys:
+                if key not in self._curves:  # a curve is in the scene as soon as it is made
+                    self._curves[key] = self._resting.pop(key, None) or Curve(self.view)
+            self._restyle(result)
+        self.result = result
+        edges = bar_edges(result.series, self.x_log)
+        for series in result.series:
+            self._curves[series.key].set_series(
+                series, self.x_log, self.y_log, edges.get(series.key)
+            )
+        self.bottom.set_whole(not self.x_log and whole_axis(result.series))
+        self._apply_hidden()
+        self._show_lanes()
+        if not self._user_view:
+            self.fit()
+        if self.crosshair.table.isVisible():
+            self.crosshair.hide()
+
+    def set_hidden(self, hidden: frozenset[str]) -> None:
+        """Hide these series."""
+        self.hidden = hidden
+        self._apply_hidden()
+        self._show_lanes()
+        if not self._user_view:
+            self.fit()
+
+    def set_value_line(self, x: float | None, text: str) -> None:
+        """Put the line at the slider's value; None hides it."""
+        if x is None or (self.x_log and x <= 0):
+            self.value_line.hide()
+            self.line_label.hide()
+            return
+        at = math.log10(x) if self.x_log else x
+        if at != self.value_line.value():
+            self.value_line.setPos(at)
+        if text != self.line_text:
+            self.line_text = text
+            self.line_label.set_text(text)
+        self._place_label()
+        self.value_line.show()
+        self.line_label.show()
+
+    def _place_label(self, *_: object) -> None:
+        """Keep the line's text at the top, on the side where there is room."""
+        (x0, x1), (_, y1) = self.view.viewRange()
+        at = self.value_line.value()
+        self.line_label.set_anchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
+        self.line_label.setPos(at, y1)
+
+    def style_of(self, key: str) -> style.SeriesStyle:
+        """Return how a series of the present result is drawn."""
+        return self._styles[key]
+
+    def _restyle(self, result: Result) -> None:
+        self._styles = style.series_styles(result.series, self._theme.name)
+        for key, curve in self._curves.items():
+            curve.set_style(self._styles[key], self._theme.axes, self.devicePixelRatioF())
+
+    def _apply_hidden(self) -> None:
+        for key, curve in self._curves.items():
+            curve.set_visible(key not in self.hidden)
+
+    def _show_lanes(self) -> None:
+        lanes = []
+        for series in self._visible():
+            stretches = [self._in_view(*ends) for ends in absent_stretches(series)]
+            if stretches:
+                colour = QColor(self._styles[series.key].colour)
+                lanes.append((colour, stretches, f"{series.label}: {series.why_absent}"))
+        self.lanes.set_lanes(lanes)
+        nothing = invalid_stretches(self.result.series) if self.result else []
+        self.invalid.set_stretches([(*self._in_view(a, b), why) for a, b, why in nothing])
+
+    def _in_view(self, low: float, high: float) -> tuple[float, float]:
+        """Return a stretch of x in view coordinates; an end that is not on the axis is far away."""
+        a, b = axis_coordinates(np.array([low, high]), self.x_log)
+        far = 1e300
+        return (float(a) if np.isfinite(a) else -far, float(b) if np.isfinite(b) else far)
+
+    def _visible(self) -> list[Series]:
+        return [s for s in self.result.series if s.key not in self.hidden] if self.result else []
+
+    # Which part is shown
+
+    @property
+    def user_view(self) -> bool:
+        """Whether the user zoomed or panned away from the whole."""
+        return self._user_view
+
+    def data_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return what the axes show, in data units."""
+        (x0, x1), (y0, y1) = self.view.viewRange()
+        return (
+            (10**x0, 10**x1) if self.x_log else (x0, x1),
+            (10**y0, 10**y1) if self.y_log else (y0, y1),
+        )
+
+    def set_data_ranges(self, x: tuple[float, float] | None, y: tuple[float, float] | None) -> None:
+        """Show this part (data units); None for both goes back to the whole."""
+        self._user_view = x is not None or y is not None
+        self.fit()
+        if x is not None:
+            self.view.setXRange(*axis_coordinates(np.array(x), self.x_log), padding=0)
+        if y is not None:
+            self.view.setYRange(*axis_coordinates(np.array(y), self.y_log), padding=0)
+
+    def reset_view(self) -> None:
+        """Show everything again."""
+        self._user_view = False
+        self.fit()
+        self.view_changed.emit()
+
+    def fit(self) -> None:
+        """Show the whole sweep, and all of every visible curve that is not a function of x.
+
+        Bars alone need no more room than they take: a map of 8 levels has none up to the 11th.
+        """
+        if self.result is None:
+            return
+        extents = [(s.mark, self._curves[s.key].extent) for s in self._visible()]
+        extents = [(mark, ends) for mark, ends in extents if math.isfinite(ends[0])]
+        sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
+        sweep = self.result.request.sweep
+        bars_alone = bool(extents) and all(mark is Mark.BARS for mark, _ in extents)
+        if sweep is not None and not bars_alone:
+            ends = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
+            if np.isfinite(ends).all():
+                sides.append((float(ends[0]), float(ends[1])))
+        x0, x1 = _hull(sides or [e[:2] for _, e in extents])
+        before = self.view.viewRange()
+        dots = [ends for mark, ends in extents if mark is Mark.DOTS]
+        x1 = x1 if x1 > x0 else x0 + 1.0
+        if dots:
+            left, right = _hull([e[:2] for e in dots])
+            x0, x1 = with_room(x0, x1, left, right, _HALF_A_DOT / max(self.view.width(), 100.0))
+        wanted = [[x0, x1], before[1]]
+        if extents:
+            low, high = _hull([e[2:] for _, e in extents])
+            if self.y_log:
+                low = max(low, high - DEEPEST_DECADES)
+            low, high = nice_range(low, high, self.y_log)
+            room = max(self.view.height() - self.lanes.pixels, 1.0)
+            if dots:
+                down, up = _hull([e[2:] for e in dots])
+                low, high = with_room(low, high, down, up, _HALF_A_DOT / max(room, 100.0))
+            # The lanes stand below the curves, not on them.
+            wanted[1] = [low - (high - low) * self.lanes.pixels / room, high]
+        if wanted != before:
+            self.view.setRange(
+                xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
+            )
+            self.view.updateMatrix()  # else it is done while painting: all would be painted twice
+
+    def _user_moved(self, *_: object) -> None:
+        self._user_view = True
+        self.view_changed.emit()
+
+    # Pointer and keys
+
+    def _line_dragged(self, line: pg.InfiniteLine) -> None:
+        at = line.value()
+        self.line_dragged.emit(10**at if self.x_log else at)
+
+    def _pointer_moved(self, position: QPointF) -> None:
+        area = self.view.sceneBoundingRect()
+        if self.result is None or not area.contains(position):
+            self.crosshair.hide()
+            return
+        point = self.view.mapSceneToView(position)
+        reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
+        text = wrapped(reason) if reason else self._reading(point.x(), point.y())
+        self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text)
+
+    def _reading(self, x: float, y: float) -> str:
+        """Return what every visible curve says under the pointer as a small table."""
+        symbol, pixel = self._x_symbol(), self.view.viewPixelSize()
+        rows = []
+        for s in self._visible():
+            absent = COMPUTING if s.computing else "infinite" if s.infinite else ABSENT
+            said = reading(self._curves[s.key], x, y, pixel, symbol, absent)
+            rows.append((s, self._styles[s.key].colour, said))
+        head = f"{symbol} = {format_number(self._data_x(x))}"
+        return reading_table(head, rows, self.invalid.reason_at(x))
+
+    def _x_symbol(self) -> str:
+        return self.bottom.labelText.split("  ")[0]
+
+    def _data_x(self, x: float) -> float:
+        return 10**x if self.x_log else x
+
+    def value_at(self, key: str, x: float) -> float | None:
+        """Return what is read off a curve at x (view coordinates); None where it is absent."""
+        return value_at(self._curves[key], x)
+
+    def value_here(self, key: str) -> float | None:
+        """Return what is read off a curve at the value line; None without either."""
+        if not self.value_line.isVisible() or key not in self._curves:
+            return None
+        return self.value_at(key, self.value_line.value())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take the crosshair away."""
+        self.crosshair.hide()
+        super().leaveEvent(event)
+
+    def mouseDoubleClickEvent(self, event: object) -> None:
+        """Go back to the whole."""
+        self.reset_view()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        if hasattr(self, "crosshair"):
+            self.crosshair.hide()
+
+    def _resized(self, *_: object) -> None:
+        """Fit to the room that the axes and their words leave."""
+        if not self._user_view:
+            self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        key = Qt.Key(event.key())
+        pan = {
+            Qt.Key.Key_Left: (-0.1, 0.0),
+            Qt.Key.Key_Right: (0.1, 0.0),
+            Qt.Key.Key_Down: (0.0, -0.1),
+            Qt.Key.Key_Up: (0.0, 0.1),
+        }.get(key)
+        if pan is not None:
+            (x0, x1), (y0, y1) = self.view.viewRange()
+            self.view.translateBy(x=pan[0] * (x1 - x0), y=pan[1] * (y1 - y0))
+            self._user_moved()
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            factor = 1.25 if key == Qt.Key.Key_Minus else 0.8
+            self.view.scaleBy((factor, factor))
+            self._user_moved()
+        elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
+            self.reset_view()
+        else:
+            event.ignore()
+
+
+def _hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the range that covers all of these; 0 to 1 without any."""
+    return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
+
+
+def _subject(result: Result) -> tuple[str, str]:
+    return result.request.study, result.request.quantity
+
+
+def _looks(result: Result) -> list[tuple[str, str]]:
+    """Return what the styles of a result's curves are made of."""
+    return [(s.key, s.role) for s in result.series]

@@ -1,0 +1,179 @@
+"""What is read off a curve, by its mark."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+
+import numpy as np
+
+from explorer.figures.geometry import axis_coordinates
+from explorer.studies.base.numbers import NEARLY, format_interval, format_number
+from explorer.studies.base.study import Mark, Result, Series
+from explorer.ui.drawing.curves import Curve
+
+SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
+ABSENT = "not valid here"
+COMPUTING = "computing…"
+LINE = 64
+"""Letters in a line beside the pointer."""
+
+
+def value_at(curve: Curve, x: float) -> float | None:
+    """Return a curve's y at x (view coordinates), in data units; None where it has none.
+
+    Lines and the edges of areas are interpolated; dots and bars answer only where they stand, and
+    a path, which may pass an x several times, never does.
+    """
+    if not len(curve.x) or curve.mark is Mark.PATH:
+        return None
+    if curve.mark in (Mark.DOTS, Mark.BARS):
+        near = _nearest(curve, x)
+        close = near is not None and abs(curve.x[near] - x) <= 1e-6 * max(1.0, abs(x))
+        return float(curve.heights[near]) if close else None
+    if x < curve.x[0] - 1e-9 or x > curve.x[-1] + 1e-9:
+        return None
+    place = computed_at(curve, x)
+    if place is not None:
+        return float(curve.heights[place]) if np.isfinite(curve.y[place]) else None
+    y = _between(curve, curve.y, x)
+    return None if y is None else _number(y, curve.y_log)
+
+
+def computed_at(curve: Curve, x: float) -> int | None:
+    """Return the place of the point that was computed at x (view coordinates), if there is one."""
+    place = int(np.argmin(np.abs(curve.x - x)))
+    return place if abs(curve.x[place] - x) <= 1e-12 * abs(x) else None
+
+
+def at_slider(result: Result) -> set[str]:
+    """Return the keys of the curves that were computed at the very value of the slider."""
+    sweep = result.request.sweep
+    value = dict(result.request.values).get(sweep.key) if sweep is not None else None
+    if value is None:
+        return set()
+    return {s.key for s in result.series if (abs(s.x - value) <= 1e-12 * abs(value)).any()}
+
+
+def reading(
+    curve: Curve,
+    x: float,
+    y: float,
+    pixel: tuple[float, float],
+    symbol: str,
+    absent: str = ABSENT,
+) -> str:
+    """Return what a curve says under the pointer.
+
+    Parameters
+    ----------
+    curve : Curve
+    x, y : float
+        The pointer, in view coordinates.
+    pixel : (float, float)
+        Width and height of a pixel in view coordinates.
+    symbol : str
+        Of the x axis.
+    absent : str
+        What is said where the curve is not.
+    """
+    if curve.mark is Mark.PATH:
+        away = np.hypot((curve.x - x) / (pixel[0] or 1.0), (curve.y - y) / (pixel[1] or 1.0))
+        if not np.isfinite(away).any():
+            return absent
+        near = int(np.nanargmin(away))
+        return f"({_text(curve.x[near], curve.x_log)}, {_height(curve, near)})"
+    if curve.mark in (Mark.DOTS, Mark.BARS):
+        near = _nearest(curve, x)
+        if near is None:
+            return absent
+        at = f" at {symbol} = {_text(curve.x[near], curve.x_log)}"
+        return _height(curve, near) + _spread(curve, near) + at
+    value = value_at(curve, x)
+    if value is None:
+        return absent if curve.x[0] <= x <= curve.x[-1] else ABSENT
+    computed = computed_at(curve, x) is not None
+    nearly, role = ("", curve.role) if computed else (f"{NEARLY} ", None)
+    if curve.low is None:
+        return nearly + format_number(value, role)
+    low, high = _edge(curve, curve.low, x), _edge(curve, curve.high, x)
+    if curve.mark is Mark.AREA:
+        return nearly + format_interval(low, high)
+    return f"{nearly}{format_number(value, role)} ({format_interval(low, high)})"
+
+
+def reading_table(head: str, rows: list[tuple[Series, str, str]], reason: str = "") -> str:
+    """Return a small table as rich text: x, why nothing holds there, and a row a curve.
+
+    `rows` are series, colour and what is read off it.
+    """
+    cells = "".join(
+        f"<tr><td style='color:{colour}'>{SIGNS[series.mark]}&nbsp;</td>"
+        f"<td>{html.escape(_short(series.label))}&nbsp;&nbsp;</td>"
+        f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
+        for series, colour, said in rows
+    )
+    why = f"<br>{wrapped(f'Nothing claimed holds here: {reason}')}" if reason else ""
+    return f"<b>{html.escape(head)}</b>{why}<table cellspacing='1'>{cells}</table>"
+
+
+def wrapped(text: str) -> str:
+    """Return a sentence as rich text in lines that fit beside the pointer."""
+    return "<br>".join(html.escape(line) for line in textwrap.wrap(text, LINE))
+
+
+def _spread(curve: Curve, place: int) -> str:
+    """Return a point's error bar: ``± h`` where it is as long both ways."""
+    if curve.low is None or curve.mark is Mark.BARS:
+        return ""
+    low, high = float(curve.low[place]), float(curve.high[place])
+    y = float(curve.heights[place])
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return ""
+    half = (high - low) / 2
+    if abs((high - y) - (y - low)) <= 0.02 * half:
+        return f" ± {format_number(half)}"
+    return f" ({format_interval(low, high)})"
+
+
+def _nearest(curve: Curve, x: float) -> int | None:
+    """Return the place of the point that stands nearest to x; None without any."""
+    away = np.where(np.isfinite(curve.y), np.abs(curve.x - x), np.nan)
+    return int(np.nanargmin(away)) if np.isfinite(away).any() else None
+
+
+def _edge(curve: Curve, edge: np.ndarray, x: float) -> float:
+    """Return the edge of a band or area at x, in data units; one without an end is as it is."""
+    y = _between(curve, axis_coordinates(edge, curve.y_log), x)
+    if y is not None and np.isfinite(y):
+        return _number(y, curve.y_log)
+    return float(edge[int(np.nanargmin(np.abs(curve.x - x)))])
+
+
+def _between(curve: Curve, ys: np.ndarray, x: float) -> float | None:
+    """Return what joins the two neighbouring points at x; None if either is not finite."""
+    right = min(int(np.searchsorted(curve.x, x)), len(curve.x) - 1)
+    left = right if curve.x[right] == x else max(right - 1, 0)
+    a, b = ys[left], ys[right]
+    if not (np.isfinite(a) and np.isfinite(b)):
+        return None
+    width = curve.x[right] - curve.x[left]
+    return float(a + (b - a) * ((x - curve.x[left]) / width if width else 0.0))
+
+
+def _number(y: float, log: bool) -> float:
+    return float(10**y if log else y)
+
+
+def _text(coordinate: float, log: bool) -> str:
+    return format_number(_number(coordinate, log))
+
+
+def _height(curve: Curve, place: int) -> str:
+    """Return the number of a computed point."""
+    return format_number(float(curve.heights[place]), curve.role)
+
+
+def _short(label: str, letters: int = 38) -> str:
+    """Return a label cut to what fits beside the pointer; the legend has it whole."""
+    return label if len(label) <= letters else label[: letters - 1].rstrip() + "…"

@@ -1,0 +1,291 @@
+"""*Solve for*: from a target, typed or dragged, to the slider that reaches it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.solving.goal import (
+    DIGITS,
+    Goal,
+    Solution,
+    solution_sentence,
+    solvable_parameters,
+    solvable_series,
+)
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.claims import claim_of, claimed
+from explorer.studies.base.study import Request, Result, Study, parameter, quantity
+from explorer.studies.registry import get_study
+from explorer.ui.controllers.solve_controller import SolveController
+from explorer.ui.curves.plot import BoundsPlot
+from explorer.ui.curves.solve_bar import SolveBar
+from explorer.ui.curves.target_line import TargetLine
+from explorer.ui.panels.presets import preset_in_front
+
+LIVE_DIGITS = 3
+"""Digits of a solution while the target moves; at rest there are more."""
+_STEP = 0.02
+"""Share of a target, or of the shown range of y, by which a key moves it."""
+
+
+@dataclass
+class _Wish:
+    """What was last asked of one quantity of one study."""
+
+    parameter: str
+    curve: str = ""
+    """That the user chose; without, or while it is not there, the claimed one is solved."""
+    target: float | None = None
+
+
+class Solving(QObject):
+    """Ties the bar, the line in the plot and the thread together, and moves the slider.
+
+    Parameters
+    ----------
+    session : Session
+    host : Host
+    plot : BoundsPlot
+    bar : SolveBar
+
+    Signals
+    -------
+    busy_changed(bool)
+    shown_changed(bool)
+        The bar came or went.
+    """
+
+    busy_changed = Signal(bool)
+    shown_changed = Signal(bool)
+
+    def __init__(self, session: Session, host: Host, plot: BoundsPlot, bar: SolveBar) -> None:
+        super().__init__(bar)
+        self._session, self._plot, self.bar = session, plot, bar
+        self.line = TargetLine(plot)
+        self.controller = SolveController(host, self)
+        self._wishes: dict[tuple[str, str], _Wish] = {}
+        self._result: Result | None = None
+        self._gestures = 0
+        self._ending = False
+        self._applying = False
+        bar.hide()
+        bar.say("")
+        bar.wanted.connect(self.solve)
+        bar.target_set.connect(self._target_typed)
+        bar.stepped.connect(self._stepped)
+        bar.chosen.connect(self._chosen)
+        bar.left.connect(lambda: self.set_shown(False))
+        self.line.dragged.connect(self._dragged)
+        self.line.released.connect(self.solve)
+        self.controller.solved.connect(self._solved)
+        self.controller.failed.connect(self._failed)
+        self.controller.idle.connect(self._idle)
+        self.controller.busy_changed.connect(self.busy_changed)
+        session.changed.connect(self._state_changed)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the bar is there."""
+        return not self.bar.isHidden()
+
+    def set_shown(self, shown: bool) -> None:
+        """Bring the bar, ready for a target to be typed, or take it away."""
+        if shown != self.shown:
+            self.bar.setVisible(shown)
+            if not shown:
+                self.controller.cancel()
+                self.bar.say("")
+            self._refresh()
+            self.shown_changed.emit(shown)
+        if shown:
+            self.bar.target.setFocus()
+            self.bar.target.selectAll()
+
+    def cancel(self) -> None:
+        """Give up what is being solved."""
+        self.controller.cancel()
+
+    def close(self) -> None:
+        """Stop listening and end the thread."""
+        self._session.changed.disconnect(self._state_changed)
+        self.controller.close()
+
+    def show_result(self, result: Result) -> None:
+        """Offer what the answer in front can be solved for."""
+        self._result = result
+        self._refresh()
+
+    # What is asked
+
+    def _wish(self) -> _Wish | None:
+        """Return what is asked of the answer in front; None if it can't be solved."""
+        result = self._result
+        if result is None or result.request.study != self._session.state.study:
+            return None
+        study, request = get_study(result.request.study), result.request
+        parameters = [p.key for p in solvable_parameters(study, request)]
+        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+        if not (parameters and curves):
+            return None
+        subject = (study.id, request.quantity)
+        wish = self._wishes.setdefault(subject, _Wish(""))
+        if wish.parameter not in parameters:
+            claim = claim_of(study, request.quantity)
+            swept = request.sweep.key if request.sweep is not None else ""
+            first = [key for key in (claim.solves if claim else "", swept) if key in parameters]
+            wish.parameter = first[0] if first else parameters[0]
+        if wish.target is None:
+            wish.target = self._value_now(result, self._curve(wish))
+        return wish
+
+    def _curve(self, wish: _Wish) -> str:
+        """Return the curve that is solved: the chosen one, else the claimed, else the first."""
+        result = self._result
+        assert result is not None
+        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+        asked = result.request
+        found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
+        said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
+        wanted = (wish.curve, found.series.key if found is not None else "", *said)
+        return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
+
+    def _value_now(self, result: Result, curve: str) -> float | None:
+        """Return what a curve says at the sliders, to so many digits as one would type."""
+        known = {r.key: r.value for r in result.readouts}
+        now = known[curve] if curve in known else self._plot.value_here(curve)
+        return float(f"{now:.3g}") if now is not None and math.isfinite(now) else None
+
+    def _refresh(self) -> None:
+        """Bring bar and line up to date."""
+        if not self.shown:
+            self.line.show(None)
+            return
+        wish = self._wish()
+        if wish is None:
+            self.bar.offer([], "", [], "")
+            self.bar.say("Nothing in this plot can be solved for.")
+            self.line.show(None)
+            return
+        study, request = self._front()
+        parameters = [
+            (p.key, "  ".join(filter(None, (p.symbol, p.name))))
+            for p in solvable_parameters(study, request)
+        ]
+        curves = [
+            (s.key, s.label)
+            for s in solvable_series(self._result)
+            if s.key not in self._plot.hidden
+        ]
+        self.bar.offer(parameters, wish.parameter, curves, self._curve(wish))
+        if wish.target is not None:
+            self.bar.target.set_number(wish.target)
+        shown = quantity(study, request.quantity)
+        self.line.show(wish.target, shown.symbol or shown.name)
+
+    def _front(self) -> tuple[Study, Request]:
+        request = self._session.request()
+        return get_study(request.study), request
+
+    def _chosen(self) -> None:
+        wish = self._wish()
+        if wish is not None:
+            wish.parameter = self.bar.parameter.currentData()
+            wish.curve = self.bar.curve.currentData()
+            self.bar.say("")
+            self._refresh()
+
+    def _target_typed(self, target: float) -> None:
+        wish = self._wish()
+        if wish is not None:
+            wish.target = target
+            self._refresh()
+
+    def _dragged(self, target: float) -> None:
+        wish = self._wish()
+        if wish is not None:
+            wish.target = float(f"{target:.3g}")
+            self.bar.target.set_number(wish.target)
+            self._submit(LIVE_DIGITS)
+
+    def _stepped(self, direction: int) -> None:
+        wish = self._wish()
+        if wish is None or wish.target is None:
+            return
+        if self._plot.y_log and wish.target > 0:
+            target = wish.target * (1 + _STEP) ** direction
+        else:
+            low, high = self._plot.data_ranges()[1]
+            target = wish.target + direction * _STEP * (high - low)
+        wish.target = float(f"{target:.3g}")
+        self._refresh()
+        self.solve()
+
+    def solve(self) -> None:
+        """Solve for the target as it stands; what follows is another step to undo."""
+        self._ending = True
+        self._submit(DIGITS)
+
+    def _submit(self, digits: int) -> None:
+        wish = self._wish()
+        if wish is None or wish.target is None:
+            self._idle()
+            return
+        _, request = self._front()
+        self.controller.submit(
+            Goal(request, self._curve(wish), wish.parameter, wish.target, digits)
+        )
+
+    # What comes back
+
+    def _solved(self, goal: Goal, solution: Solution) -> None:
+        if not self._current(goal):
+            return
+        study = get_study(goal.request.study)
+        self.bar.say(solution_sentence(solution))
+        if solution.value is None:
+            return
+        p = parameter(study, goal.parameter)
+        self._applying = True
+        try:
+            self._session.set_value(
+                p.key, p.clamp(solution.value), study.id, f"solve {self._gestures}"
+            )
+        finally:
+            self._applying = False
+
+    def _failed(self, goal: Goal, error: Exception) -> None:
+        if self._current(goal):
+            self.bar.say(f"Not solved: {error}")
+
+    def _current(self, goal: Goal) -> bool:
+        """Return whether a goal is still about the question in front."""
+        _, request = self._front()
+        if request.study != goal.request.study or not self.shown:
+            return False
+        key = goal.parameter
+        asked = goal.request.with_value(key, request[key])
+        return (asked.values, asked.quantity) == (request.values, request.quantity)
+
+    def _idle(self) -> None:
+        if self._ending:
+            self._ending = False
+            self._gestures += 1
+            self._session.end_gesture()
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if self._applying:
+            return
+        if old is not None and state.request != old.request and preset_in_front(state) is not None:
+            # A target about the former question is none about a preset.
+            self._wishes.pop((state.study, state.request.quantity), None)
+        if not self.shown:
+            return
+        if old is None or state.request != old.request or state.study != old.study:
+            self.bar.say("")  # what was found is not so any more
+        if old is None or state.study != old.study:
+            self._refresh()

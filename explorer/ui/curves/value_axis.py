@@ -1,0 +1,198 @@
+"""Axes whose labels never overlap, linear or logarithmic."""
+
+from __future__ import annotations
+
+import math
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number, power_of_ten
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def linear_ticks(
+    low: float, high: float, room: float, whole: bool = False
+) -> tuple[list[float], list[float]]:
+    """Return labelled and bare ticks of a linear axis.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends, low < high.
+    room : float
+        How many labels fit.
+    whole : bool
+        Whether ticks stand at whole numbers only.
+    """
+    span = high - low
+    raw = max(span / max(room, 1.0), 1.0 if whole else 0.0)
+    power = 10.0 ** math.floor(math.log10(raw))
+    steps = [s * power for s in _STEPS if not whole or s * power % 1 == 0]
+    step = next(s for s in steps if s >= raw * (1 - 1e-9))
+    major = _multiples(low, high, step)
+    if whole:
+        return major, _multiples(low, high, 1.0) if 1 < step <= 10 else []
+    fifth = step / (5 if round(step / 10 ** math.floor(math.log10(step)), 3) in (1, 5) else 4)
+    minor = [x for x in _multiples(low, high, fifth) if not _near(x, major, fifth)]
+    return major, minor
+
+
+def log_ticks(low: float, high: float, room: float) -> tuple[list[float], list[float]]:
+    """Return labelled and bare ticks of a logarithmic axis, as exponents of ten.
+
+    Decades are labelled, every other or third one where they are many; within fewer than two
+    decades 2 and 5 are too, and within half a decade ticks are those of a linear axis.
+    """
+    room = max(room, 1.0)
+    if high - low < 0.5:
+        major, minor = linear_ticks(10**low, 10**high, room)
+        return ([math.log10(x) for x in major if x > 0], [math.log10(x) for x in minor if x > 0])
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    every = max(1, math.ceil((last - first + 1) / room))
+    decades = [float(e) for e in range(first, last + 1)]
+    major = [e for e in decades if e % every == 0]
+    if every > 1:
+        return major, [e for e in decades if e % every]
+    within = [
+        e + math.log10(digit)
+        for e in range(first - 1, last + 1)
+        for digit in range(2, 10)
+        if low <= e + math.log10(digit) <= high
+    ]
+    for digits in ((2, 5), (3,)):
+        wanted = [x for x in within if round(10 ** (x % 1)) in digits]
+        if len(major) <= 2 and len(major) + len(wanted) <= room:
+            major = sorted(major + wanted)
+            break
+    if high - low > 6:
+        return major, []
+    return major, [x for x in within if x not in major]
+
+
+def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
+    """Return ends for an axis that shows low…high and stays put when they move a little.
+
+    On a logarithmic axis low and high are exponents; ends fall on 1, 2 or 5 times a power of ten
+    (on powers of ten alone beyond three decades).
+    """
+    if log:
+        if high - low > 3:
+            return math.floor(low), max(math.ceil(high), math.floor(low) + 1)
+        stops = [e + m for e in range(math.floor(low) - 1, math.ceil(high) + 2)
+                 for m in (0.0, math.log10(2), math.log10(5))]  # fmt: skip
+        below = max(s for s in stops if s <= low + 1e-12)
+        above = min(s for s in stops if s >= high - 1e-12)
+        return (below, above) if above > below else (below, below + math.log10(2))
+    if high <= low:
+        low, high = (low - 0.5 * abs(low) or -1.0, high + 0.5 * abs(high) or 1.0)
+    if low >= 0 and low < 0.6 * high:
+        low = 0.0
+    power = 10.0 ** math.floor(math.log10(high - low))
+    step = power / 5 if (high - low) / power < 3 else power / 2
+    return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+
+
+def with_room(
+    low: float, high: float, first: float, last: float, share: float
+) -> tuple[float, float]:
+    """Return the ends of an axis, moved out where marks at `first` or `last` would be cut.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    first, last : float
+        Where the outermost marks are; those beyond the ends stay there.
+    share : float
+        Share of the axis that half a mark needs.
+    """
+    room = (high - low) * share
+    below = first - room if low <= first < low + room else low
+    above = last + room if high - room < last <= high else high
+    return below, above
+
+
+def _power_label(exponent: float) -> str:
+    """Return a tick's label on a logarithmic axis: ``0.01``, ``1,000``, ``10⁵``, ``2×10⁵``."""
+    if -3 <= exponent < 4:
+        return format_number(float(f"{10**exponent:.6g}"), digits=PARAMETER_DIGITS)
+    whole = math.floor(exponent + 1e-9)
+    digits = float(f"{10 ** (exponent - whole):.6g}")
+    power = power_of_ten(whole)
+    return power if digits == 1 else f"{digits:g}×{power}"
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+def _near(x: float, others: list[float], step: float) -> bool:
+    return any(abs(x - other) < 0.01 * step for other in others)
+
+
+class ValueAxis(pg.AxisItem):
+    """An axis item that takes its ticks from the functions above.
+
+    On a logarithmic axis the view's coordinates are exponents of ten.
+    """
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation, maxTickLength=-5)
+        self.log = self.whole = False
+        self._covered: tuple[QRectF, QRectF, QRectF] | None = None
+        """Where axis and view were, and what was drawn over then."""
+        self.enableAutoSIPrefix(False)
+        self.setStyle(autoExpandTextSpace=False, tickTextOffset=6, hideOverlappingLabels=False)
+        if orientation == "left":
+            self.setStyle(tickTextWidth=52)
+        else:
+            self.setStyle(tickTextHeight=16)
+
+    def set_log(self, log: bool) -> None:
+        """Read the view's coordinates as exponents of ten, or as they are."""
+        if log != self.log:
+            self.log = log
+            self.picture = None
+            self.update()
+
+    def set_whole(self, whole: bool) -> None:
+        """Label whole numbers only: what is counted has nothing in between."""
+        if whole != self.whole:
+            self.whole = whole
+            self.picture = None
+            self.update()
+
+    def set_words(self, text: str, colour: str) -> None:
+        """Name the axis, in the middle of it: new words would begin where the ones before did."""
+        self.setLabel(text, color=colour)
+        self.resizeEvent()
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over; labels at the ends stick out."""
+        view = self.linkedView()
+        place = (self.geometry(), view.geometry() if view is not None else QRectF())
+        if self._covered is None or self._covered[:2] != place:
+            self._covered = (*place, super().boundingRect().adjusted(-30, -10, 30, 10))
+        return self._covered[2]
+
+    def tickValues(self, low: float, high: float, size: float) -> list:
+        """Return labelled and bare ticks."""
+        if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+            return []
+        room = size / (60 if self.orientation == "bottom" else 34)
+        if self.log:
+            major, minor = log_ticks(low, high, room)
+        else:
+            major, minor = linear_ticks(low, high, room, self.whole)
+        return [(1.0, major), (None, minor)]
+
+    def tickStrings(self, values: list, _scale: float, spacing: float | None) -> list[str]:
+        """Return the labels of labelled ticks, none for bare ones."""
+        if spacing is None:
+            return []
+        if self.log:
+            return [_power_label(v) for v in values]
+        return [format_number(v, digits=PARAMETER_DIGITS) for v in values]

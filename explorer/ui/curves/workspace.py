@@ -1,0 +1,427 @@
+"""The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.comparison import entries_of, with_entries
+from explorer.engine.session.plot_view import Look, Pin, pins_from_list, pins_to_list
+from explorer.engine.session.session import Session, SessionState
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.study import (
+    Request,
+    Result,
+    Scale,
+    Study,
+    parameter,
+    quantity,
+    with_unit,
+)
+from explorer.studies.registry import get_study
+from explorer.ui.base.deferred_gc import Undisturbed
+from explorer.ui.base.theme import Theme
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
+from explorer.ui.curves.claiming import Claiming
+from explorer.ui.curves.legend import Legend
+from explorer.ui.curves.pin_list import PinList
+from explorer.ui.curves.pinning import Pinning
+from explorer.ui.curves.plot import BoundsPlot
+from explorer.ui.curves.plot_tables import BelowPlot
+from explorer.ui.curves.reading import at_slider
+from explorer.ui.curves.readouts import ReadoutsTable
+from explorer.ui.curves.solve_bar import SolveBar
+from explorer.ui.curves.solving import Solving
+from explorer.ui.panels.presets import PresetNote
+from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.short_area import ShortArea
+from explorer.ui.widgets.stale_mark import StaleMark
+
+LINE_WAITS_MS = 12
+"""The line at the slider moves with the curves where they are as quick as this, else alone."""
+_SIDE_BY_SIDE = 620
+"""Pixels from which on legend and numbers stand beside each other."""
+
+
+class BoundsWorkspace(QWidget):
+    """Shows the answers of the bounds study in front and lets its axes be chosen.
+
+    Signals
+    -------
+    said(str)
+        What was done, for the status bar.
+    view_changed()
+        Something about the view, not about the question, was changed.
+    """
+
+    said = Signal(str)
+    view_changed = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        controller: StudyController,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._controller = controller
+        self._theme = theme
+        self._drags = 0
+        self._words: tuple[list[str], list[str]] = ([], [])
+        self._coming: tuple[tuple, ViewState] | None = None
+        self.current_result: Result | None = None
+        self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
+        self._line_late.timeout.connect(self._move_line)
+        self._build()
+        self.solving = Solving(session, host, self.plot, self.solve_bar)
+        self.pinning = Pinning(session, host, self.pin_list)
+        self.claiming = Claiming(session, self.legend)
+        self._undisturbed = Undisturbed(session, self)
+        self.pinning.answered.connect(self._redraw)
+        self.solving.shown_changed.connect(self._solve.setChecked)
+        controller.result_ready.connect(self._show)
+        controller.failed.connect(self._failed)
+        controller.stale_changed.connect(self._set_stale)
+        session.changed.connect(self._state_changed)
+        theme.changed.connect(self._retheme)
+        self._retheme()
+        self._state_changed(session.state, None)
+
+    def _build(self) -> None:
+        self.y_bar, self.x_bar = YAxisBar(self._session), XAxisBar(self._session)
+        self.plot = BoundsPlot()
+        self.solve_bar = SolveBar()
+        self.legend = Legend()
+        self.pin_list = PinList()
+        self.readouts = ReadoutsTable("At the sliders' values")
+        self.notes = StillText("notes")
+        self.notes.hide()
+        self.stale = StaleMark(self.plot, (self.legend, self.readouts), self.plot.view)
+        tables = QWidget()
+        self._tables = QBoxLayout(QBoxLayout.Direction.LeftToRight, tables)
+        self._tables.setContentsMargins(14, 6, 14, 8)
+        self._tables.setSpacing(28)
+        curves = QVBoxLayout()
+        curves.setSpacing(0)
+        curves.addWidget(self.pin_list)
+        curves.addWidget(self.legend)
+        curves.addStretch(1)
+        self._tables.addLayout(curves, 1)
+        self._tables.addWidget(self.readouts, 0, Qt.AlignmentFlag.AlignTop)
+        legend = QScrollArea(widgetResizable=True)
+        legend.setFrameShape(QScrollArea.Shape.NoFrame)
+        legend.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        legend.setWidget(tables)
+        self.below = BelowPlot(legend)
+        above = QWidget()
+        column = QVBoxLayout(above)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
+        column.addWidget(ShortArea(self.preset_note, self))
+        column.addWidget(self.y_bar)
+        column.addWidget(self.plot, 1)
+        column.addWidget(self.x_bar)
+        column.addWidget(self.solve_bar)
+        column.addWidget(ShortArea(self.notes, self))
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.addWidget(above)
+        self.splitter.addWidget(self.below)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setCollapsible(0, False)
+        self.splitter.setSizes([450, 225])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.splitter)
+
+        self.y_bar.log_chosen.connect(self._set_y_log)
+        self.y_bar.reset_wanted.connect(self.plot.reset_view)
+        self.plot.line_dragged.connect(self._line_dragged)
+        self.plot.line_released.connect(self._line_released)
+        self.plot.view_changed.connect(self.view_changed)
+        self.legend.toggled.connect(self._toggle)
+        self._reset = QAction("Reset plot view", self)
+        self._reset.triggered.connect(self.plot.reset_view)
+        self._y_log = QAction("Logarithmic y axis", self, checkable=True)
+        self._y_log.triggered.connect(self._set_y_log)
+        self._solve = QAction("&Solve for a target", self, checkable=True)
+        self._solve.setShortcut("Ctrl+L")
+        self._solve.triggered.connect(lambda on: self.solving.set_shown(on))
+        self._pin = QAction("&Pin these curves", self)
+        self._pin.setShortcut("Ctrl+P")
+        self._pin.triggered.connect(lambda: self.pinning.pin(self.plot.hidden))
+        self._unpin = QAction("&Unpin all", self)
+        self._unpin.triggered.connect(lambda: self.pinning.unpin_all())
+        self.y_bar.add_button("Solve…", self._solve, "Find the parameter that reaches a target")
+        self._compare = QAction("Add to &comparison", self)
+        self._compare.setShortcut("Ctrl+D")
+        self._compare.triggered.connect(lambda: self.add_to_comparison())
+        self.y_bar.add_button("Pin", self._pin, "Keep these curves, dashed, for reference")
+        tip = "Add the numbers at the sliders' values to the Compare tab"
+        self.y_bar.add_button("Compare", self._compare, tip)
+
+    # What the window asks of a workspace
+
+    def view_actions(self) -> list[QAction]:
+        """Return what the View menu offers for this workspace."""
+        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare]
+
+    def close_workspace(self) -> None:
+        """Stop listening."""
+        self._line_late.stop()
+        self._undisturbed.close()
+        self.preset_note.close_panel()
+        self._session.changed.disconnect(self._state_changed)
+        self.solving.close()
+        self.pinning.close()
+
+    def view_state(self) -> ViewState:
+        """Return how the answer in front is looked at."""
+        x, y = self.plot.data_ranges() if self.plot.user_view else (None, None)
+        return ViewState(
+            theme=self._theme.name,
+            x_range=x,
+            y_range=y,
+            x_log=self.plot.x_log,
+            y_log=self.plot.y_log,
+            hidden=tuple(sorted(self.plot.hidden)),
+            claim=self.claiming.key,
+            pinned=tuple(pins_to_list(self._pins_shown())),
+        )
+
+    def apply_view_state(self, view: ViewState) -> None:
+        """Look at the question in front in this way."""
+        if self._front() is None:
+            return
+        step = ("open recipe", "open recipe")
+        look = Look(view.y_log, frozenset(view.hidden), view.claim)
+        self._session.set_look(self._look_subject(), look, *step)
+        others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
+        self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
+        wanted = _subject(self._front()[1])
+        shown = self.current_result
+        if shown is not None and _subject(shown.request) == wanted:
+            self._draw(shown)
+            self.plot.set_data_ranges(view.x_range, view.y_range)
+        else:
+            self._coming = (wanted, view)
+
+    def shown_result(self, result: Result) -> Result:
+        """Return an answer as it is drawn: with what is pinned beside it."""
+        return self.pinning.beside(result, self.plot.hidden)
+
+    def add_to_comparison(self) -> None:
+        """Put the numbers at the sliders' values into the comparison."""
+        result, hidden = self.current_result, self.plot.hidden
+        if result is None:
+            return
+        before = self._session.state.comparison
+        try:
+            entries = with_entries(before, entries_of(result, hidden, self.claiming.key))
+        except ValueError as error:
+            self.said.emit(f"{error}.")
+            return
+        self._session.set_comparison(entries, "add to comparison")
+        more = len(entries) - len(before)
+        numbers = f"{more} number{'' if more == 1 else 's'}"
+        self.said.emit(
+            f"{numbers} added to the comparison (Compare tab)." if more
+            else "The comparison has these numbers already."
+        )  # fmt: skip
+
+    # From the session
+
+    def _front(self) -> tuple[Study, Request] | None:
+        study = get_study(self._session.state.study)
+        if study.workspace != "bounds":
+            return None
+        return study, self._session.state.request_of(study.id)
+
+    def _look_subject(self) -> tuple[str, str]:
+        study, request = self._front()
+        return study.id, request.quantity
+
+    def _pins_shown(self) -> list[Pin]:
+        front = self._front() if self._session.state.pins else None
+        return [] if front is None else [pin for _, pin, _ in self.pinning.shown(front[1])]
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        front = self._front()
+        if front is None:
+            return
+        study, request = front
+        look = state.look_of(*self._look_subject())
+        self.y_bar.show_request(study, request, look.y_log)
+        self.x_bar.show_request(study, request)
+        self._y_log.setChecked(look.y_log)
+        pins = [pin for pin in state.pins if pin.request.study == study.id]
+        self._pin.setEnabled(not self.pinning.full)
+        self._unpin.setEnabled(bool(pins))
+        if old is not None and (state.looks, state.pins) != (old.looks, old.pins):
+            self._redraw()
+            self.view_changed.emit()
+        if not self._controller.busy:
+            self._place_line(study, request)
+        elif not self._line_late.isActive():
+            self._line_late.start()
+
+    def _move_line(self) -> None:
+        """Put the line at the slider: the curves take their time."""
+        front = self._front()
+        if front is not None:
+            self._place_line(*front)
+
+    def _redraw(self) -> None:
+        """Draw the last answer again, if it is about the question in front."""
+        front, shown = self._front(), self.current_result
+        if front is None or shown is None:
+            return
+        if (shown.request.study, shown.request.quantity) == self._look_subject():
+            self._draw(shown)
+
+    def _place_line(self, study: Study, request: Request) -> None:
+        """Put the line at the slider, if what is drawn has the slider's parameter below it."""
+        self._line_late.stop()
+        sweep = request.sweep
+        drawn = self.current_result.request if self.current_result is not None else None
+        if sweep is None or drawn is None or drawn.sweep is None or drawn.sweep.key != sweep.key:
+            self.plot.set_value_line(None, "")
+            return
+        p = parameter(study, sweep.key)
+        value = None if p.axis_only or not p.numeric else request[p.key]
+        text = (
+            "" if value is None else f"{p.symbol} = {format_number(value, digits=PARAMETER_DIGITS)}"
+        )
+        self.plot.set_value_line(value, text)
+
+    # From the controller
+
+    def _show(self, result: Result, _elapsed_ms: float) -> None:
+        front = self._front()
+        if front is None or result.request.study != front[0].id:
+            return
+        if result.request.quantity != front[1].quantity:
+            return
+        self._draw(result)
+
+    def _draw(self, result: Result) -> None:
+        study = get_study(result.request.study)
+        shown = quantity(study, result.request.quantity)
+        look = self._session.state.look_of(study.id, shown.key)
+        sweep = result.request.sweep
+        x_words, x_log = "", False
+        if sweep is not None:
+            p = with_unit(parameter(study, sweep.key), dict(result.request.values))
+            x_words, x_log = axis_words(p.symbol, p.name, p.unit), sweep.scale is Scale.LOG
+        before = self.current_result
+        if before is None or _subject(before.request) != _subject(result.request):
+            self.plot.set_data_ranges(None, None)
+        self.current_result = result
+        self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
+                           look.y_log)  # fmt: skip
+        self.plot.hidden = look.hidden
+        self.plot.show_result(self.pinning.beside(result, look.hidden))
+        if self._coming is not None and self._coming[0] == _subject(result.request):
+            view = self._coming[1]
+            self._coming = None
+            self.plot.set_data_ranges(view.x_range, view.y_range)
+        self._place_line(study, self._session.state.request_of(study.id))
+        self._tell(result)
+        self.pinning.tell(result, self._theme.plot.muted)
+        self.solving.show_result(result)
+        drawn = {s.key for s in result.series}
+        self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
+        words = ([s.label for s in result.series], [r.label for r in result.readouts])
+        if words != self._words:
+            self._words = words
+            self._arrange()
+        self.below.show_result(
+            self.plot.result, parameter(study, sweep.key).symbol if sweep else "x"
+        )
+        notes = "\n".join(result.notes)
+        if notes != self.notes.text():
+            self.notes.setText(notes)
+        self.notes.setVisible(bool(notes))
+
+    def _tell(self, result: Result) -> None:
+        """Bring the legend up to date."""
+        known = {r.key: r.value for r in result.readouts}
+        values = {
+            s.key: known[s.key] if s.key in known else self.plot.value_here(s.key)
+            for s in result.series
+        }
+        at = self.plot.line_text if self.plot.value_line.isVisible() else ""
+        styles = {s.key: self.plot.style_of(s.key) for s in result.series}
+        between = {s.key for s in result.series if s.key not in known} - at_slider(result)
+        here, claim = f"at {at}" if at else "", self.claiming.of(result)
+        self.legend.show_series(
+            result.series, styles, self.plot.hidden, values, here, between, claim
+        )
+
+    def _failed(self, _error: Exception) -> None:
+        if self.current_result is not None:
+            self.notes.hide()
+
+    def _set_stale(self, stale: bool) -> None:
+        self.stale.mark(stale and self.current_result is not None, self._controller.busy)
+
+    # From the user
+
+    def _set_y_log(self, on: bool) -> None:
+        if self._front() is not None:
+            subject = self._look_subject()
+            look = self._session.state.look_of(*subject)
+            self._session.set_look(subject, replace(look, y_log=on), "change y scale")
+
+    def _toggle(self, key: str, shown: bool) -> None:
+        if self._front() is not None:
+            subject = self._look_subject()
+            look = self._session.state.look_of(*subject)
+            hidden = look.hidden - {key} if shown else look.hidden | {key}
+            text = f"{'show' if shown else 'hide'} curve"
+            self._session.set_look(subject, replace(look, hidden=hidden), text)
+
+    def _line_dragged(self, x: float) -> None:
+        study, request = self._front()
+        p = parameter(study, request.sweep.key)
+        number = p.clamp(float(f"{x:.4g}"))
+        self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
+
+    def _line_released(self) -> None:
+        self._drags += 1
+        self._session.end_gesture()
+
+    def _retheme(self) -> None:
+        self.plot.set_theme(self._theme.plot)
+        self.solving.line.set_theme(self._theme.plot)
+        if self.current_result is not None:
+            self._tell(self.current_result)
+            self.pinning.tell(self.current_result, self._theme.plot.muted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the numbers beside the legend where both fit uncut, else below it."""
+        wanted = self.legend.wanted_width() + self.readouts.wanted_width() + 70
+        wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
+        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        if self._tables.direction() is not direction:
+            self._tables.setDirection(direction)
+            self._tables.setSpacing(28 if wide else 10)
+
+
+def _subject(request: Request) -> tuple[str, str, object]:
+    """Return what makes a view of one answer fit another: study, quantity, x axis."""
+    return (request.study, request.quantity, request.sweep)

@@ -1,0 +1,178 @@
+"""The help of a study: what is asked, what is assumed, formulas, sources, errata."""
+
+from __future__ import annotations
+
+import logging
+
+from PySide6.QtCore import QByteArray, QUrl
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QImage, QPalette, QTextDocument
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session, SessionState
+from explorer.figures.formulas import Picture, formula_pictures
+from explorer.studies.base.help_page import Formula, page_of, presets_of
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Cancelled, Parameter, Study
+from explorer.studies.registry import get_study
+from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.theme import Theme
+from explorer.ui.widgets.links import linked
+
+log = logging.getLogger("explorer")
+
+
+class StudyPage(QDialog):
+    """A window of its own that follows the study in front; made once, shown by F1.
+
+    Words are there at once; formulas follow from the worker process, which alone imports what
+    draws them.
+    """
+
+    def __init__(self, session: Session, host: Host, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("study-page")
+        self._session, self._host, self._theme = session, host, theme
+        self._drawn: dict[tuple[str, str], tuple[Picture, ...]] = {}
+        self._as_typed = False
+        self._closed = False
+        self.text = QTextBrowser(openExternalLinks=False)
+        self.text.setOpenLinks(False)
+        self.text.anchorClicked.connect(QDesktopServices.openUrl)
+        self.text.setAccessibleName("About this question")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 10)
+        layout.addWidget(self.text)
+        layout.addWidget(buttons)
+        self.resize(720, 680)
+        self._job = LatestJob("formulas", self)
+        self._job.done.connect(self._formulas_came)
+        self._job.failed.connect(self._formulas_failed)
+        session.changed.connect(self._state_changed)
+        theme.changed.connect(self.refresh)
+
+    def open_page(self) -> None:
+        """Show the page of the study in front."""
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.refresh()
+        self.text.setFocus()
+
+    def end(self) -> None:
+        """Stop listening and wait for the thread."""
+        if not self._closed:
+            self._closed = True
+            self._session.changed.disconnect(self._state_changed)
+            self._job.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Hide; the window keeps the page for the next time."""
+        event.accept()
+
+    def refresh(self) -> None:
+        """Write the page of the study in front."""
+        if not self.isVisible() or self._closed:
+            return
+        study = get_study(self._session.state.study)
+        self.setWindowTitle(f"{study.name} – about this question")
+        page = page_of(study)
+        colour = self.palette().color(QPalette.ColorRole.Text).name()
+        key = (study.id, colour)
+        pictures = self._drawn.get(key, ())
+        self.text.document().setDefaultStyleSheet(_STYLE.format(text=colour))
+        for place, picture in enumerate(pictures):
+            image = QImage.fromData(QByteArray(picture.png), "PNG")
+            image.setDevicePixelRatio(image.width() / picture.width)
+            self.text.document().addResource(
+                QTextDocument.ResourceType.ImageResource, QUrl(f"formula:{place}"), image
+            )
+        self.text.setHtml(page_html(study, pictures, self._as_typed))
+        if page is not None and page.formulas and not pictures:
+            wanted = tuple(f.latex for f in page.formulas)
+            self._job.submit(key, lambda: self._drawn_elsewhere(wanted, colour))
+
+    def _drawn_elsewhere(self, formulas: tuple[str, ...], colour: str) -> tuple[Picture, ...]:
+        def check() -> None:
+            if self._closed:
+                raise Cancelled
+
+        return self._host.worker.call(formula_pictures, (formulas, colour), check)
+
+    def _formulas_came(self, key: tuple[str, str], pictures: tuple[Picture, ...]) -> None:
+        self._drawn[key] = pictures
+        place = self.text.verticalScrollBar().value()
+        self.refresh()
+        self.text.verticalScrollBar().setValue(place)
+
+    def _formulas_failed(self, _key: object, error: Exception) -> None:
+        if not isinstance(error, Cancelled):
+            log.warning("formulas not drawn: %s", error)
+            self._as_typed = True
+            self.text.setHtml(page_html(get_study(self._session.state.study), (), True))
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is None or old.study != state.study:
+            self.refresh()
+
+
+_STYLE = """
+h2 {{ margin-bottom: 2px; }} h3 {{ margin-top: 16px; margin-bottom: 4px; }}
+p {{ margin-top: 4px; margin-bottom: 6px; line-height: 125%; }}
+li {{ margin-bottom: 5px; line-height: 125%; }} td {{ padding: 2px 12px 2px 0; }}
+"""
+
+
+def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool = False) -> str:
+    """Return a study's page as HTML; formulas without a picture are to come, or stand as typed."""
+    page = page_of(study)
+    parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
+    if page is not None:
+        parts += [f"<p>{linked(p)}</p>" for p in page.what]
+        parts.append("<h3>What is assumed</h3>" + _list(page.assumptions))
+        parts.append("<h3>Formulas</h3>")
+        parts += [_formula(f, i, pictures, as_typed) for i, f in enumerate(page.formulas)]
+    parts.append("<h3>Parameters</h3>")
+    parts.append("<table>" + "".join(map(_parameter, study.parameters)) + "</table>")
+    if page is not None and page.errata:
+        parts.append("<h3>Where we differ from what is printed</h3>")
+        parts += [f"<p>{linked(p)}</p>" for p in page.errata]
+    if presets_of(study):
+        parts.append("<h3>Presets</h3>")
+        for item in presets_of(study):
+            told = [item.about]
+            told += [f"Paper: {item.claim}"] * bool(item.claim)
+            told += [f"Here: {item.ours}"] * bool(item.ours)
+            words = "<br>".join(linked(t) for t in told)
+            parts.append(f"<p><b>{linked(item.name)}</b><br>{words}</p>")
+    sources = page.sources if page is not None else study.references
+    parts.append("<h3>Sources</h3>" + _list(tuple(dict.fromkeys(map(str, sources)))))
+    return "".join(parts)
+
+
+def _list(items: tuple[str, ...]) -> str:
+    return "<ul>" + "".join(f"<li>{linked(item)}</li>" for item in items) + "</ul>"
+
+
+def _formula(formula: Formula, place: int, pictures: tuple[Picture, ...], as_typed: bool) -> str:
+    if place < len(pictures):
+        size = pictures[place]
+        shown = f"<img src='formula:{place}' width='{size.width:.0f}' height='{size.height:.0f}'>"
+    elif as_typed:
+        shown = f"<code>{linked(formula.latex)}</code>"
+    else:
+        shown = "<i>is being drawn…</i>"
+    return f"<p>{linked(formula.caption)}<br>{shown}</p>"
+
+
+def _parameter(p: Parameter) -> str:
+    domain = ""
+    if p.numeric and not p.axis_only:
+        unit = f" {p.unit}" if p.unit else ""
+        domain = f"{format_number(p.low)} … {format_number(p.high)}{unit}"
+    name = f"{p.symbol}, {p.name}" if p.symbol and p.symbol != p.name else p.name
+    return (
+        f"<tr><td><b>{linked(name)}</b></td><td>{linked(domain)}</td><td>{linked(p.help)}</td></tr>"
+    )

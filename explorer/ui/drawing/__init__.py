@@ -1,0 +1,1 @@
+"""Items of plots and maps: lines, areas, labels, colours."""

@@ -1,0 +1,1 @@
+"""The Map tab: panes, camera, colour scale, metrics."""

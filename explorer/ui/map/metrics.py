@@ -1,0 +1,253 @@
+"""How far the private map is from the true one: a strip of numbers below the panes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from explorer.studies.base.numbers import at_most, format_interval, format_number
+from explorer.studies.base.study import Readout, Result
+from explorer.ui.widgets.fixed_size_label import StillLabel
+
+CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of the strip: readout key, short title, what it means."""
+
+    key: str
+    title: str
+    help: str
+
+
+METRICS = (
+    Metric(
+        "similarity", "Similarity",
+        "Mass that the two blurred maps have in common: Σ min(true, private), each map summing "
+        "to 1. 1 is equal, 0 is disjoint; 1 − similarity is the total variation distance.",
+    ),
+    Metric(
+        "pearson", "Pearson r",
+        "Correlation coefficient of the two blurred maps over all cells: 1 is equal up to scale "
+        "and an offset, 0 unrelated. A uniform map has none.",
+    ),
+    Metric(
+        "kl", "KL (nats)",
+        "Kullback–Leibler divergence of the private map from the true one, "
+        "Σ true · ln(true / private), regularised with 2⁻⁵². 0 is equal; at most 36 (52 ln 2).",
+    ),
+    Metric(
+        "emd", "EMD, unit square",
+        "Earth mover's distance: how far mass must travel on average (|Δx| + |Δy|) to turn one "
+        "map into the other, the region being a square of side 1. First a certified interval, "
+        "then exact.",
+    ),
+    Metric(
+        "emd_km", "EMD, km",
+        "The same in kilometres: |Δx| · width + |Δy| · height of the region, the width taken at "
+        "its middle latitude.",
+    ),
+)  # fmt: skip
+
+
+def format_readout(item: Readout) -> str:
+    """Write a number or its interval; empty while neither is known."""
+    if item.value is not None:
+        return format_number(item.value, item.role)
+    if item.low is not None and item.high is not None:
+        return format_interval(item.low, item.high)
+    return ""
+
+
+class MetricCell(QFrame):
+    """One number with its title; grey while it belongs to an earlier picture."""
+
+    def __init__(self, metric: Metric, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.about = metric  # not "metric": Qt calls a method of that name
+        self.trailing = True
+        self.title = StillLabel(metric.title)
+        self.value = StillLabel("–")
+        font = QFont(self.value.font())
+        font.setPointSizeF(font.pointSizeF() * 1.15)
+        font.setWeight(QFont.Weight.DemiBold)
+        self.value.setFont(font)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(6, 2, 6, 2)
+        box.setSpacing(0)
+        box.addWidget(self.title)
+        box.addWidget(self.value)
+        widest = "0.000 … 0.000" if metric.key.startswith("emd") else "1.234e-5"
+        self.setMinimumWidth(
+            max(
+                self.value.fontMetrics().horizontalAdvance(widest),
+                self.title.fontMetrics().horizontalAdvance(metric.title + " ="),
+            )
+            + 14
+        )
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._describe("not computed yet")
+
+    def show_readout(self, item: Readout) -> None:
+        """Show a number that belongs to the picture on the screen, or grey the one before."""
+        text = format_readout(item)
+        if not text and not item.note:
+            self.set_trailing(True)
+            return
+        glyph = item.role.glyph if item.role is not None else ""
+        self.title.setText(f"{self.about.title} {glyph}".rstrip())
+        self.value.setText(text or "–")
+        self.set_trailing(False)
+        role = item.role.value if item.role is not None else ""
+        if item.value is None and item.low is not None:
+            role = "certified interval"
+        notes = [part for part in (role, item.note) if part]
+        self._describe(f"{text or 'none'} ({'; '.join(notes)})" if notes else text)
+
+    def set_trailing(self, trailing: bool) -> None:
+        """Grey the number, or bring it back."""
+        if trailing != self.trailing:
+            self.trailing = trailing
+            self.value.setEnabled(not trailing)
+
+    def clear(self) -> None:
+        """Show no number."""
+        self.value.setText("–")
+        self.title.setText(self.about.title)
+        self.set_trailing(True)
+        self._describe("not computed yet")
+
+    def _describe(self, now: str) -> None:
+        self.setAccessibleName(f"{self.about.title}: {now}")
+        self._now = now
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Bring the tool tip up to date."""
+        # Written when somebody looks, not sixty times a second.
+        self.setToolTip(self.explanation)
+        super().enterEvent(event)
+
+    @property
+    def explanation(self) -> str:
+        """What the tool tip says: the number, what it is to the truth, its definition."""
+        trailing = "\nGrey: belongs to an earlier picture." if self.trailing else ""
+        return f"{self.about.title}: {self._now}{trailing}\n\n{self.about.help}\n\n{CURATOR}"
+
+
+class LevelBars(QWidget):
+    """How ε is split over the pyramid's levels, as small bars."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.levels: tuple[tuple[int, float], ...] = ()
+        self.setFixedWidth(112)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+
+    def show_levels(self, levels: tuple[tuple[int, float], ...]) -> None:
+        """Show (level, ε) pairs, coarsest first."""
+        if levels == self.levels:
+            return
+        self.levels = levels
+        lines = [f"level {i} ({2**i} × {2**i} cells): ε = {at_most(e)}" for i, e in levels]
+        text = "How ε is split over the levels that are measured:\n" + "\n".join(lines)
+        self.setToolTip(text if levels else "")
+        self.setAccessibleName(text if levels else "ε per level")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the preferred size."""
+        return QSize(112, 36)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the widget."""
+        painter = QPainter(self)
+        metrics = painter.fontMetrics()
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        painter.drawText(
+            QRectF(2, 2, self.width(), metrics.height()), Qt.AlignmentFlag.AlignLeft, "ε per level"
+        )
+        if not self.levels:
+            return
+        top, bottom = metrics.height() + 4, self.height() - 4
+        highest = max(e for _, e in self.levels)
+        slot = min(14.0, (self.width() - 4) / len(self.levels))
+        for index, (_, epsilon) in enumerate(self.levels):
+            tall = max(1.0, (bottom - top) * epsilon / highest)
+            painter.fillRect(
+                QRectF(2 + index * slot, bottom - tall, max(1.0, slot - 2), tall),
+                self.palette().color(QPalette.ColorRole.Highlight),
+            )
+
+
+class MetricsStrip(QWidget):
+    """The comparison with the truth, allowed to trail the picture."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Comparison of the private map with the true one, curator only")
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(4, 0, 4, 0)
+        self._grid.setSpacing(4)
+        self._badge = QLabel("curator\nonly")
+        self._badge.setObjectName("badge")
+        self._badge.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._badge.setToolTip(CURATOR)
+        self.cells = {metric.key: MetricCell(metric) for metric in METRICS}
+        self.bars = LevelBars()
+        self._two_rows: bool | None = None
+        self._arrange(two_rows=False)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _arrange(self, two_rows: bool) -> None:
+        """Put the numbers into one row, or into two where one is too wide for the window."""
+        if two_rows == self._two_rows:
+            return
+        self._two_rows = two_rows
+        widgets = [*self.cells.values(), self.bars]
+        columns = (len(widgets) + 1) // 2 if two_rows else len(widgets)
+        self._grid.addWidget(self._badge, 0, 0, 2 if two_rows else 1, 1)
+        for place, widget in enumerate(widgets):
+            self._grid.addWidget(widget, place // columns, 1 + place % columns)
+        for column in range(1, len(widgets) + 1):
+            self._grid.setColumnStretch(column, int(column <= columns))
+        self.updateGeometry()
+
+    def _one_row_width(self) -> int:
+        widgets = [self._badge, *self.cells.values(), self.bars]
+        widths = [max(w.minimumWidth(), w.minimumSizeHint().width()) for w in widgets]
+        return sum(widths) + 4 * (len(widgets) + 1)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of two rows: one row is a matter of room."""
+        height = self.layout().totalMinimumSize().height()
+        return QSize(self._one_row_width() * 2 // 3, height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take one row or two."""
+        super().resizeEvent(event)
+        self._arrange(two_rows=self.width() < self._one_row_width())
+
+    def show_result(self, result: Result) -> None:
+        """Show what an answer knows; what it does not know yet stays, in grey."""
+        levels = []
+        for item in result.readouts:
+            if item.key in self.cells:
+                self.cells[item.key].show_readout(item)
+            elif item.key.startswith("epsilon_level_") and item.value is not None:
+                levels.append((int(item.key.rpartition("_")[2]), item.value))
+        self.bars.show_levels(tuple(levels))
+
+    def set_trailing(self) -> None:
+        """Grey all numbers: a newer picture is asked for."""
+        for cell in self.cells.values():
+            cell.set_trailing(True)
+
+    def clear(self) -> None:
+        """Show no numbers (no data)."""
+        for cell in self.cells.values():
+            cell.clear()
+        self.bars.show_levels(())

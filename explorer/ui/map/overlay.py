@@ -1,0 +1,256 @@
+"""What lies above the map in pixels: city names, scale bar, region box and handles.
+
+Names and bars are drawn once into pixmaps (text with a halo is slow) and only copied while the
+heatmap below changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
+
+from explorer.geography.projection import Box
+from explorer.geography.region import KM_PER_DEGREE
+from explorer.geography.scale_bar import scale_bars
+from explorer.ui.drawing.map_style import DARK, MapStyle, cities
+from explorer.ui.map.region_tool import PixelBox
+
+MARGIN = 3.0
+LABELS_AT_MOST = 40
+NOTE_EDGE = 3.0
+NOTE_PAD = 5.0
+NOTE_HEIGHT = 20.0
+"""Pixels at the upper edge that names leave to the note."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A pixmap and where its top left corner goes, in logical pixels."""
+
+    pixmap: QPixmap
+    x: float
+    y: float
+
+
+class TextPainter:
+    """Makes pixmaps of text with a halo, and remembers them."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, str, str, float], QPixmap] = {}
+
+    def text(self, text: str, font: QFont, style: MapStyle, ratio: float) -> QPixmap:
+        """Return the pixmap of a text for a screen of so many device pixels a pixel."""
+        key = (text, font.key(), style.theme, ratio)
+        if key not in self._made:
+            if len(self._made) > 600:
+                self._made.clear()
+            metrics = QFontMetricsF(font)
+            width = metrics.horizontalAdvance(text) + 2 * MARGIN
+            height = metrics.height() + 2 * MARGIN
+            path = QPainterPath()
+            path.addText(QPointF(MARGIN, MARGIN + metrics.ascent()), font, text)
+            pixmap = blank(width, height, ratio)
+            painter = QPainter(pixmap)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            halo = QPen(style.halo, 3.0)
+            halo.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+            painter.strokePath(path, halo)
+            painter.setPen(style.label)
+            painter.setFont(font)
+            painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
+            painter.end()
+            self._made[key] = pixmap
+        return self._made[key]
+
+    def strip(self, lines: tuple[str, ...], font: QFont, style: MapStyle, ratio: float) -> QPixmap:
+        """Return the pixmap of some lines on an opaque background of their own."""
+        key = ("\n".join(lines), font.key(), f"{style.theme} strip", ratio)
+        if key not in self._made:
+            metrics = QFontMetricsF(font)
+            width = max(metrics.horizontalAdvance(line) for line in lines) + 2 * NOTE_PAD
+            pixmap = blank(width, metrics.height() * len(lines) + 2, ratio)
+            pixmap.fill(style.warn_back)
+            painter = QPainter(pixmap)
+            painter.setPen(style.warn_text)
+            painter.setFont(font)
+            for place, line in enumerate(lines):
+                baseline = 1 + place * metrics.height() + metrics.ascent()
+                painter.drawText(QPointF(NOTE_PAD, baseline), line)
+            painter.end()
+            self._made[key] = pixmap
+        return self._made[key]
+
+
+def blank(width: float, height: float, ratio: float) -> QPixmap:
+    """Return a transparent pixmap of a size in logical pixels."""
+    pixmap = QPixmap(max(1, round(width * ratio)), max(1, round(height * ratio)))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    return pixmap
+
+
+def city_stamps(
+    box: Box,
+    width: float,
+    height: float,
+    covered: PixelBox | None,
+    texts: TextPainter,
+    font: QFont,
+    style: MapStyle,
+    ratio: float,
+) -> list[Stamp]:
+    """Return dots and names of the largest cities in view that do not run into each other.
+
+    Parameters
+    ----------
+    box : Box
+        South, west, north, east in view.
+    width, height : float
+        Size of the view in pixels.
+    covered : PixelBox or None
+        Where a heatmap lies; names on it are bright, because every colour map begins dark.
+    """
+    metrics = QFontMetricsF(font)
+    line = metrics.height() + 4
+    separation = (min(1.0, 60.0 / max(width, 1)), min(1.0, 1.6 * line / max(height, 1)))
+    south, west, north, east = box
+    taken: list[QRectF] = []
+    stamps: list[Stamp] = []
+    for city in cities().visible(box, LABELS_AT_MOST, separation):
+        x = (city.longitude - west) / (east - west) * width
+        y = (north - city.latitude) / (north - south) * height
+        wide = metrics.horizontalAdvance(city.name) + 2 * MARGIN
+        for left in (x + 3, x - 3 - wide):
+            room = QRectF(left, y - line / 2 - MARGIN, wide, line)
+            fits = left >= 0 and left + wide <= width and room.top() >= NOTE_HEIGHT
+            fits = fits and room.bottom() <= height - 34
+            if fits and not any(room.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
+                taken.append(room.united(QRectF(x - 3, y - 3, 6, 6)))
+                on_heatmap = covered is not None and _within(room, covered)
+                ink = DARK if on_heatmap else style
+                pixmap = texts.text(city.name, font, ink, ratio)
+                stamps.append(Stamp(_dot(ink, ratio), x - 4, y - 4))
+                stamps.append(Stamp(pixmap, left, y - pixmap.height() / ratio / 2))
+                break
+    return stamps
+
+
+def _within(room: QRectF, box: PixelBox) -> bool:
+    return (
+        box.left <= room.left()
+        and room.right() <= box.right
+        and box.top <= room.top()
+        and room.bottom() <= box.bottom
+    )
+
+
+_dots: dict[tuple[str, float], QPixmap] = {}
+
+
+def _dot(style: MapStyle, ratio: float) -> QPixmap:
+    if (style.theme, ratio) not in _dots:
+        pixmap = blank(8, 8, ratio)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(style.halo, 1.4))
+        painter.setBrush(style.label)
+        painter.drawEllipse(QPointF(4, 4), 2.2, 2.2)
+        painter.end()
+        _dots[style.theme, ratio] = pixmap
+    return _dots[style.theme, ratio]
+
+
+def scale_stamp(
+    degrees_per_pixel: float,
+    width: float,
+    height: float,
+    texts: TextPainter,
+    font: QFont,
+    style: MapStyle,
+    ratio: float,
+) -> Stamp:
+    """Return the scale bar, km above and miles below its line, for the lower left corner.
+
+    Parameters
+    ----------
+    degrees_per_pixel : float
+        Degrees of latitude a pixel; on the flat map a pixel is as many km in every direction
+        at the latitude the map is true to.
+    """
+    metric, imperial = scale_bars(width * degrees_per_pixel * KM_PER_DEGREE, 0.3)
+    above = texts.text(metric.label, font, style, ratio)
+    below = texts.text(imperial.label, font, style, ratio)
+    long, short = metric.share * width, imperial.share * width
+    high = above.height() / ratio
+    middle = high - 1
+    wide = max(long, short, above.width() / ratio, below.width() / ratio) + 8
+    pixmap = blank(wide, 2 * high, ratio)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for pen in (QPen(style.halo, 4.0), QPen(style.label, 1.5)):
+        painter.setPen(pen)
+        painter.drawLine(QPointF(3, middle), QPointF(3 + max(long, short), middle))
+        painter.drawLine(QPointF(3, middle - 5), QPointF(3, middle + 5))
+        painter.drawLine(QPointF(3 + long, middle - 5), QPointF(3 + long, middle))
+        painter.drawLine(QPointF(3 + short, middle), QPointF(3 + short, middle + 5))
+    painter.drawPixmap(QPointF(4, 0), above)
+    painter.drawPixmap(QPointF(4, high - 3), below)
+    painter.end()
+    return Stamp(pixmap, 8, height - 2 * high - 4)
+
+
+def note_stamps(
+    text: str, width: float, texts: TextPainter, font: QFont, style: MapStyle, ratio: float
+) -> list[Stamp]:
+    """Return a note on an opaque strip in the upper left corner, in lines that fit the width.
+
+    Letters with a halo can't be read on every map: dark ones are lost on a dark heatmap.
+    """
+    metrics = QFontMetricsF(font)
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and metrics.horizontalAdvance(longer) <= width - 2 * NOTE_EDGE - 2 * NOTE_PAD:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    if not lines:
+        return []
+    return [Stamp(texts.strip(tuple(lines), font, style, ratio), NOTE_EDGE, NOTE_EDGE)]
+
+
+def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: bool) -> None:
+    """Draw the outline of the region, with handles if it can be pulled."""
+    rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(style.region, 1))
+    painter.drawRect(rect)
+    if handles:
+        painter.setBrush(style.background)
+        for x, y in box.handles:
+            painter.drawRect(QRectF(x - 4, y - 4, 8, 8))
+
+
+def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused: bool) -> None:
+    """Draw the box of a drag that is not over yet; dashed and filled, red if it can't be used."""
+    colour = QColor("#d0342c") if refused else style.region
+    fill = QColor(colour)
+    fill.setAlpha(36)
+    painter.setPen(QPen(colour, 1, Qt.PenStyle.DashLine))
+    painter.setBrush(fill)
+    painter.drawRect(QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom)))
+
+
+def paint_mark(painter: QPainter, pixels: PixelBox) -> None:
+    """Outline a cell, in black on white so that it is seen on every colour."""
+    grow = max(0.0, 4 - (pixels.right - pixels.left) / 2)
+    rect = QRectF(
+        QPointF(pixels.left - grow, pixels.top - grow),
+        QPointF(pixels.right + grow, pixels.bottom + grow),
+    )
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for colour, width in ((QColor(255, 255, 255), 3), (QColor(0, 0, 0), 1)):
+        painter.setPen(QPen(colour, width))
+        painter.drawRect(rect)

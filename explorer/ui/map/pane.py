@@ -1,0 +1,396 @@
+"""One pane of the map: a heatmap on the basemap, moved by the camera it shares with the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from explorer.geography.projection import Box
+from explorer.geography.region import Region
+from explorer.ui.drawing.map_style import LIGHT, MapStyle, basemap
+from explorer.ui.map.camera import MapCamera
+from explorer.ui.map.lines import MapLines
+from explorer.ui.map.overlay import (
+    Stamp,
+    TextPainter,
+    city_stamps,
+    note_stamps,
+    paint_mark,
+    paint_region,
+    paint_rubber_band,
+    scale_stamp,
+)
+from explorer.ui.map.region_tool import (
+    SMALLEST,
+    Grip,
+    PixelBox,
+    cursor_of,
+    dragged_box,
+    grip_at,
+    usable,
+)
+
+PAN_STEP = 0.15
+"""Share of the pane that an arrow key moves."""
+KEY_ZOOM = 1.5
+WHEEL_ZOOM = 1.0015
+
+_texts = TextPainter()
+
+
+class _View(pg.ViewBox):
+    """A view box that leaves mouse and keys to its pane."""
+
+    def __init__(self, pane: MapPane) -> None:
+        super().__init__(enableMenu=False, enableMouse=False, defaultPadding=0)
+        self._pane = pane
+        self.setAcceptHoverEvents(True)
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        self._pane.wheel(event.scenePos(), event.delta())
+        event.accept()
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            event.accept()
+            self._pane.drag(event)
+        else:
+            event.ignore()
+
+    def mouseClickEvent(self, event: Any) -> None:
+        if event.double() and event.button() == Qt.MouseButton.LeftButton:
+            event.accept()
+            self._pane.wheel(event.scenePos(), 462)  # twice as large
+
+
+class MapPane(pg.GraphicsView):
+    """A heatmap, the basemap above it, check-ins as dots below it, and a pixel overlay.
+
+    Signals
+    -------
+    hovered(object)
+        (longitude, latitude) under the pointer, None when it leaves.
+    region_drawn(object)
+        Box of degrees that a drag with the region tool made.
+    region_tool_left()
+        Escape was pressed.
+    resized()
+    """
+
+    hovered = Signal(object)
+    region_drawn = Signal(object)
+    region_tool_left = Signal()
+    resized = Signal()
+
+    def __init__(self, camera: MapCamera, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setAccessibleName(name)
+        self.setMinimumSize(180, 160)
+        self._camera = camera
+        self._style = LIGHT
+        self._stamps: list[Stamp] | None = []
+        self._stamp_text = ""
+        self._show_cities = True
+        self._region: Region | None = None
+        self._surface_region: Region | None = None
+        self._editing = False
+        self._dots_box: Box | None = None
+        self._band: Box | None = None
+        self._band_refused = False
+        self._grip = Grip()
+        self._marked: Box | None = None
+        self._pointer: QPointF | None = None
+        self._view = _View(self)
+        self.setCentralItem(self._view)
+        self._dots = pg.ImageItem(axisOrder="row-major")
+        self._image = pg.ImageItem(axisOrder="row-major")
+        self._lines = MapLines(self._view)
+        for z, item in enumerate((self._dots, self._image)):
+            item.setZValue(z)
+            item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+            self._view.addItem(item, ignoreBounds=True)
+        self.setAntialiasing(False)
+        # Left to itself each scene asks for its own repaint, and linked panes are then painted
+        # in two rounds; every change below asks its viewport instead.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setViewportUpdateMode(self.ViewportUpdateMode.NoViewportUpdate)
+        # Files dropped on the map are for the window.
+        self.setAcceptDrops(False)
+        self.viewport().setAcceptDrops(False)
+        self.scene().sigMouseMoved.connect(self._mouse_moved)
+        camera.changed.connect(self._look)
+        self.set_style(LIGHT)
+
+    # What is shown ---------------------------------------------------------------------------
+
+    def set_style(self, style: MapStyle) -> None:
+        """Draw in light or dark colours."""
+        self._style = style
+        self.setBackground(style.background)
+        self._lines.set_colour(style.line)
+        self._look()
+
+    def set_colours(self, table: np.ndarray) -> None:
+        """Set the colour map: uint8, shape (256, 3)."""
+        self._image.setLookupTable(table)
+        self.viewport().update()
+
+    def set_surface(self, values: np.ndarray, region: Region, top: float) -> None:
+        """Show a heatmap over its region, coloured from 0 to `top`."""
+        self._image.setImage(values, autoLevels=False, levels=(0.0, top))
+        if region != self._surface_region:
+            self._surface_region = region
+            self._image.setRect(_rect(region.box))
+            self._look()
+        if not self._image.isVisible():
+            self._image.setVisible(True)
+            self._look()
+        self.viewport().update()
+
+    def set_top(self, top: float) -> None:
+        """Change where the colour scale ends."""
+        if self._image.image is not None:
+            self._image.setLevels((0.0, top))
+            self.viewport().update()
+
+    def set_stamp(self, text: str) -> None:
+        """Write on the picture what must stand on it."""
+        if text != self._stamp_text:
+            self._stamp_text = text
+            self._look()
+
+    def clear_surface(self) -> None:
+        """Show no heatmap."""
+        self._image.setVisible(False)
+        self._look()
+
+    def set_dots(self, pixels: np.ndarray | None, box: Box | None) -> None:
+        """Show check-ins as dots: uint8 RGBA of shape (rows, columns, 4), row 0 south."""
+        self.viewport().update()
+        if pixels is None or box is None:
+            self._dots.setVisible(False)
+            return
+        self._dots.setImage(pixels, autoLevels=False)
+        self._dots.setRect(_rect(box))
+        self._dots.setVisible(True)
+
+    def set_region(self, region: Region | None) -> None:
+        """Outline the region of interest."""
+        self._region = region
+        self.viewport().update()
+
+    def set_editing(self, editing: bool) -> None:
+        """Switch the region tool on or off."""
+        self._editing = editing
+        self._band = None
+        self._point(None)
+        self.viewport().update()
+
+    def set_lines_visible(self, visible: bool) -> None:
+        """Show or hide coasts and borders."""
+        self._lines.set_visible(visible)
+        self.viewport().update()
+
+    def set_cities_visible(self, visible: bool) -> None:
+        """Show or hide city names."""
+        self._show_cities = visible
+        self._look()
+
+    def mark(self, box: Box | None) -> None:
+        """Outline the cell that the pointer is on, here or in a linked pane."""
+        if box != self._marked:
+            self._marked = box
+            self.viewport().update()
+
+    @property
+    def box(self) -> Box:
+        """South, west, north, east in view."""
+        return self._camera.box(self.width(), self.height())
+
+    @property
+    def level(self) -> str:
+        """Name of the basemap's level of detail in view."""
+        return self._lines.level
+
+    # Where it looks --------------------------------------------------------------------------
+
+    def resizeEvent(self, event: Any) -> None:
+        """Keep what is in view in step with the size."""
+        super().resizeEvent(event)
+        if hasattr(self, "_lines"):
+            self._look()
+            self.resized.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow palette and font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_lines"):
+            self._look()
+
+    def _look(self) -> None:
+        south, west, north, east = self.box
+        self._view.setRange(
+            xRange=(west, east), yRange=(south, north), padding=0, disableAutoRange=True
+        )
+        self._lines.show_level(basemap().level_for(east - west), self.box)
+        # Written at the next paint: while the window is built the size changes many times.
+        self._stamps = None
+        self.viewport().update()
+
+    def _stamp(self) -> list[Stamp]:
+        box = self.box
+        ratio = self.devicePixelRatioF()
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.5, font.pointSizeF() * 0.9))
+        arguments = (_texts, font, self._style, ratio)
+        width, height = self.width(), self.height()
+        shown = []
+        if self._show_cities:
+            covered = None
+            if self._image.isVisible() and self._surface_region is not None:
+                covered = self._pixels(self._surface_region.box)
+            shown = city_stamps(box, width, height, covered, *arguments)
+        return [
+            *shown,
+            scale_stamp(self._camera.scale, width, height, *arguments),
+            *note_stamps(self._stamp_text, width, *arguments),
+        ]
+
+    # Painting above the scene ----------------------------------------------------------------
+
+    def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
+        """Draw what lies above the map in pixels."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self._marked is not None:
+            paint_mark(painter, self._pixels(self._marked))
+        if self._region is not None:
+            paint_region(painter, self._pixels(self._region.box), self._style, self._editing)
+        if self._stamps is None:
+            self._stamps = self._stamp()
+        for stamp in self._stamps:
+            painter.drawPixmap(QPointF(stamp.x, stamp.y), stamp.pixmap)
+        if self._band is not None:
+            paint_rubber_band(painter, self._pixels(self._band), self._style, self._band_refused)
+        if self.hasFocus():
+            painter.setPen(QPen(self._style.region, 1, Qt.PenStyle.DotLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(0.5, 0.5, self.width() - 2, self.height() - 2))
+
+    # Degrees and pixels ----------------------------------------------------------------------
+
+    def _pixels(self, box: Box) -> PixelBox:
+        left, top = self.to_pixels(box[1], box[2])
+        right, bottom = self.to_pixels(box[3], box[0])
+        return PixelBox(left, top, right, bottom)
+
+    def to_pixels(self, longitude: float, latitude: float) -> tuple[float, float]:
+        """Return where a position is on the pane."""
+        south, west, north, east = self.box
+        return (
+            (longitude - west) / (east - west) * self.width(),
+            (north - latitude) / (north - south) * self.height(),
+        )
+
+    def to_degrees(self, x: float, y: float) -> tuple[float, float]:
+        """Return longitude and latitude of a pixel."""
+        south, west, north, east = self.box
+        return (
+            west + x / max(self.width(), 1) * (east - west),
+            north - y / max(self.height(), 1) * (north - south),
+        )
+
+    # Mouse and keys --------------------------------------------------------------------------
+
+    def _mouse_moved(self, position: QPointF) -> None:
+        self._pointer = position
+        self._point(position)
+        self.hovered.emit(self.pointed_at)
+
+    @property
+    def pointed_at(self) -> tuple[float, float] | None:
+        """Longitude and latitude under the pointer; None while it is elsewhere."""
+        if self._pointer is None:
+            return None
+        return self.to_degrees(self._pointer.x(), self._pointer.y())
+
+    def leaveEvent(self, event: Any) -> None:
+        """Tell that the pointer is gone."""
+        # Not handed on to pyqtgraph's scene, which fails on a leave before any move.
+        self._pointer = None
+        self.hovered.emit(None)
+
+    def _point(self, position: QPointF | None) -> None:
+        """Show by the pointer's shape what a drag would do."""
+        if not self._editing:
+            self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
+            return
+        grip = Grip()
+        if position is not None and self._region is not None:
+            grip = grip_at(self._pixels(self._region.box), position.x(), position.y())
+        self.viewport().setCursor(cursor_of(grip))
+
+    def wheel(self, position: QPointF, delta: float) -> None:
+        """Zoom about a position of the pane; 120 is one notch."""
+        self._camera.zoom(
+            WHEEL_ZOOM**delta, position.x() - self.width() / 2, position.y() - self.height() / 2
+        )
+
+    def drag(self, event: Any) -> None:
+        """Pan, or draw, move or pull the region."""
+        position, start = event.scenePos(), event.buttonDownScenePos()
+        if not self._editing or event.button() == Qt.MouseButton.MiddleButton:
+            last = event.lastScenePos()
+            self._camera.pan(position.x() - last.x(), position.y() - last.y())
+            return
+        before = self._region.box if self._region is not None else None
+        if event.isStart():
+            pixels = self._pixels(before) if before is not None else None
+            self._grip = grip_at(pixels, start.x(), start.y())
+        box = dragged_box(
+            before,
+            self._grip,
+            self.to_degrees(start.x(), start.y()),
+            self.to_degrees(position.x(), position.y()),
+        )
+        if not event.isFinish():
+            self._band, self._band_refused = box, not usable(box)
+            self.viewport().update()
+            return
+        self._band = None
+        self.viewport().update()
+        pixels = self._pixels(box)
+        if pixels.right - pixels.left >= SMALLEST and pixels.bottom - pixels.top >= SMALLEST:
+            self.region_drawn.emit(box)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pan and zoom with the keyboard."""
+        key = event.key()
+        step_x, step_y = PAN_STEP * self.width(), PAN_STEP * self.height()
+        moves = {
+            Qt.Key.Key_Left: (step_x, 0.0),
+            Qt.Key.Key_Right: (-step_x, 0.0),
+            Qt.Key.Key_Up: (0.0, step_y),
+            Qt.Key.Key_Down: (0.0, -step_y),
+        }
+        if key in moves:
+            self._camera.pan(*moves[key])
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self._camera.zoom(KEY_ZOOM)
+        elif key in (Qt.Key.Key_Minus, Qt.Key.Key_Underscore):
+            self._camera.zoom(1 / KEY_ZOOM)
+        elif key == Qt.Key.Key_Escape and self._editing:
+            self.region_tool_left.emit()
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+
+def _rect(box: Box) -> QRectF:
+    south, west, north, east = box
+    return QRectF(west, south, east - west, north - south)

@@ -1,0 +1,64 @@
+"""How many users are in the map, above it; and a way from a sample back to all of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+
+from explorer.studies.base.study import Result, Selection
+
+COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
+
+
+class UsersLine(QWidget):
+    """``All 2,237 users``, or ``200 of 2,237 users · use all``.
+
+    Signals
+    -------
+    use_all()
+    """
+
+    use_all = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel()
+        self.label.setToolTip(COUNTED)
+        self.point = QLabel("·")
+        self.button = QToolButton(text="use all")
+        self.button.setAccessibleName("Use all users")
+        self.button.setToolTip("Draw the map of all users in place of a sample")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(self.use_all)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 0, 0)
+        row.setSpacing(4)
+        for widget in (self.label, self.point, self.button):
+            row.addWidget(widget)
+        self.follow(None)
+
+    def follow(self, selection: Selection | None) -> None:
+        """Offer all users while a sample is asked for."""
+        sampled = selection is not None and selection.sampled
+        self.point.setVisible(sampled)
+        self.button.setVisible(sampled)
+        if selection is None:
+            self.label.setText("")
+
+    def show_result(self, result: Result) -> None:
+        """Say how many users are in the picture shown."""
+        try:
+            used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
+        except KeyError:
+            self.label.setText("")
+            return
+        selection = result.request.selection
+        sampled = selection is not None and selection.sampled
+        users = "user" if there == 1 else "users"
+        text = f"{used:,.0f} of {there:,.0f} {users}" if sampled else f"All {there:,.0f} {users}"
+        if text != self.label.text():
+            self.label.setText(text)
+        font = self.label.font()
+        if font.bold() != sampled:
+            font.setBold(sampled)
+            self.label.setFont(font)

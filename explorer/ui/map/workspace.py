@@ -1,0 +1,391 @@
+"""The map: true and private heatmap, what they are drawn from, and how far they are apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QHideEvent,
+    QKeySequence,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolBar, QToolButton, QVBoxLayout, QWidget
+
+from explorer.engine.runtime.runtime import Host
+from explorer.engine.session.session import Session, SessionState
+from explorer.figures.colour_maps import COLOUR_MAPS
+from explorer.figures.view_state import ViewState
+from explorer.geography.projection import Box
+from explorer.geography.region import Region
+from explorer.studies.base.study import Origin, Result, all_sides
+from explorer.studies.registry import card, cards
+from explorer.ui.base.errors import Banner, Problem, explain
+from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.map.dots import Dots
+from explorer.ui.map.lines import prepare_tiles
+from explorer.ui.map.metrics import MetricsStrip
+from explorer.ui.map.pane import KEY_ZOOM
+from explorer.ui.map.panes import MapPanes
+from explorer.ui.map.users_line import UsersLine
+
+PREPARE_AFTER_MS = 300
+"""From the map's first showing to the building of tiles not yet seen, which its first picture would
+otherwise share the interpreter with."""
+HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
+
+
+class MapWorkspace(QWidget):
+    """Linked panes, a tool bar above them and the metrics below.
+
+    Signals
+    -------
+    result_shown(Result)
+        After an answer is on the screen.
+    """
+
+    result_shown = Signal(object)
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        controller: StudyController,
+        data_controller: DataController,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._host = host
+        self._controller = controller
+        self._data = data_controller
+        self._result: Result | None = None
+        self._pending_box: Box | None = None
+        self._went_home = False
+        self._prepared = False
+        self.setAccessibleName("Map")
+        self.panes = MapPanes()
+        self.metrics = MetricsStrip()
+        self.banner = Banner()
+        self.dots = Dots(self)
+        self._prepare = LatestJob("preparing the basemap", self)
+        self._soon = QTimer(self, singleShot=True, interval=PREPARE_AFTER_MS)
+        self._soon.timeout.connect(lambda: self._prepare.submit("tiles", prepare_tiles))
+        self.seed_label = QLabel()
+        self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
+        self.users = UsersLine()
+        self.users.use_all.connect(self.use_all_users)
+        self._make_actions()
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 2)
+        box.setSpacing(2)
+        box.addWidget(self._tool_bar())
+        box.addWidget(self.banner)
+        box.addWidget(self.panes, 1)
+        box.addWidget(self.metrics)
+        self.panes.region_drawn.connect(self.set_region_box)
+        self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
+        self.panes.looked.connect(self.dots.set_view)
+        self.dots.ready.connect(self.panes.set_dots)
+        controller.result_ready.connect(self._show)
+        controller.failed.connect(self._failed)
+        data_controller.loaded.connect(self._loaded)
+        session.changed.connect(self._state_changed)
+        self._follow_selection(session.state)
+        self._show_seed()
+
+    # What the window asks for ----------------------------------------------------------------
+
+    @property
+    def current_result(self) -> Result | None:
+        """The answer on the screen."""
+        return self._result
+
+    def view_actions(self) -> list[QAction]:
+        """Return the actions for the View menu; separators are where groups end."""
+        return list(self._view_actions)
+
+    def view_state(self) -> ViewState:
+        """Return how the map is looked at, for exports and the saved session."""
+        return ViewState(
+            theme=self.panes.style_of_map.theme,
+            surfaces=tuple(s.key for s in self._result.surfaces) if self._result else (),
+            colour_map=self.panes.colour_map,
+            linked_scale=self.panes.linked,
+            map_box=self.panes.box,
+            show_basemap=self.lines_action.isChecked(),
+            show_cities=self.cities_action.isChecked(),
+        )
+
+    def apply_view_state(self, state: ViewState) -> None:
+        """Look at the map as it was looked at before."""
+        self.linked_action.setChecked(state.linked_scale)
+        self.lines_action.setChecked(state.show_basemap)
+        self.cities_action.setChecked(state.show_cities)
+        self._colour_actions[state.colour_map].setChecked(True)
+        self.panes.set_colour_map(state.colour_map)
+        if state.map_box is not None:
+            self._went_home = True
+            if self.isVisible():
+                self.panes.look_at(state.map_box)
+            else:
+                self._pending_box = state.map_box
+
+    def close_workspace(self) -> None:
+        """Stop what runs beside the study; the window closes."""
+        self._session.changed.disconnect(self._state_changed)
+        self.dots.close()
+        self._soon.stop()
+        self._prepare.close()
+
+    def set_region_box(self, box: Box) -> None:
+        """Choose a region as one undoable step, or say why it can't be."""
+        selection = self._session.state.selection
+        if selection is None:
+            self._say("Open check-ins before choosing a region.")
+            return
+        south, west, north, east = box
+        try:
+            # A drag may end a little beyond a pole; that is meant as the pole.
+            region = Region(max(south, -90.0), west, min(north, 90.0), east)
+        except ValueError as error:
+            self.banner.show_problem(explain(error, "region"))
+            return
+        self.banner.settled("region")
+        drawn = all_sides(Origin.DRAWN)
+        self._session.set_selection(replace(selection, region=region, region_from=drawn))
+
+    def go_home(self) -> None:
+        """Show the whole region, the whole data without one, or the world."""
+        selection = self._session.state.selection
+        box: Box | None = selection.region.box if selection is not None else None
+        if box is None and self._data.current is not None:
+            box = self._data.current.extent
+        self.panes.home(box)
+
+    def show_extent(self) -> None:
+        """Show all check-ins."""
+        if self._data.current is not None:
+            aspect = self.panes.camera.aspect
+            self.panes.home(self._data.current.extent)
+            self.panes.camera.set_aspect(aspect)
+
+    def new_noise(self) -> None:
+        """Draw the demonstration noise again."""
+        study = self._map_study()
+        seed = self._session.state.request_of(study).seed
+        self._session.set_seed((seed + 1) % 2**31, study)
+
+    def use_all_users(self) -> None:
+        """Draw the map of all users in place of a sample, as one undoable step."""
+        selection = self._session.state.selection
+        if selection is not None:
+            self._session.set_selection(replace(selection, users=None, share=None))
+
+    # Actions ---------------------------------------------------------------------------------
+
+    def _make_actions(self) -> None:
+        self.region_action = self._action("Choose &region", "R", "Drag a box on the map", True)
+        self.region_action.toggled.connect(self.panes.set_editing)
+        self.home_action = self._action("Reset &view", ("0", "Home"), "Show the whole region")
+        self.home_action.triggered.connect(self.go_home)
+        self.extent_action = self._action("Show &all check-ins", (), "Show the data's extent")
+        self.extent_action.triggered.connect(self.show_extent)
+        self.zoom_in_action = self._action("Zoom &in", ("+", "="), "Zoom in; also the wheel")
+        self.zoom_in_action.triggered.connect(lambda: self.panes.camera.zoom(KEY_ZOOM))
+        self.zoom_out_action = self._action("Zoom &out", "-", "Zoom out; also the wheel")
+        self.zoom_out_action.triggered.connect(lambda: self.panes.camera.zoom(1 / KEY_ZOOM))
+        self.noise_action = self._action("&New noise", "N", "Draw the demonstration noise again")
+        self.noise_action.triggered.connect(self.new_noise)
+        self.linked_action = self._action(
+            "One &colour scale for both maps", (), "0 to the maximum of the true map", True
+        )
+        self.linked_action.setChecked(True)
+        self.linked_action.toggled.connect(self.panes.set_linked)
+        self.lines_action = self._action("Coasts and &borders", (), "", True)
+        self.lines_action.setChecked(True)
+        self.lines_action.toggled.connect(self._show_lines)
+        self.cities_action = self._action("City na&mes", (), "", True)
+        self.cities_action.setChecked(True)
+        self.cities_action.toggled.connect(self._show_cities)
+        self.dots_action = self._action(
+            "Check-ins as &dots (curator only)", (),
+            "Every kept check-in, beyond the region too, in the true pane alone", True,
+        )  # fmt: skip
+        self.dots_action.setChecked(True)
+        self.dots_action.toggled.connect(self.dots.set_enabled)
+        group = QActionGroup(self)
+        self._colour_actions = {}
+        for name in COLOUR_MAPS:
+            action = self._action(f"Colours: {name}", (), "", True)
+            action.triggered.connect(lambda _=False, n=name: self.panes.set_colour_map(n))
+            group.addAction(action)
+            self._colour_actions[name] = action
+        self._colour_actions[COLOUR_MAPS[0]].setChecked(True)
+        self._view_actions = [
+            self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
+            self._line(), self.region_action, self.noise_action,
+            self._line(), self.linked_action, self.lines_action, self.cities_action,
+            self.dots_action,
+            self._line(), *self._colour_actions.values(),
+        ]  # fmt: skip
+
+    def _action(
+        self, text: str, keys: str | tuple[str, ...], tip: str, checkable: bool = False
+    ) -> QAction:
+        action = QAction(text, self)
+        names = (keys,) if isinstance(keys, str) else keys
+        action.setShortcuts([QKeySequence(name) for name in names])
+        # Digits and signs must stay typeable everywhere; a letter is no number.
+        wide = all(name.isalpha() and len(name) == 1 for name in names)
+        action.setShortcutContext(
+            Qt.ShortcutContext.WindowShortcut
+            if wide
+            else Qt.ShortcutContext.WidgetWithChildrenShortcut
+        )
+        action.setCheckable(checkable)
+        plain = text.replace("&", "")
+        action.setToolTip(
+            (f"{plain}: {tip[:1].lower()}{tip[1:]}" if tip else plain)
+            + (f" ({', '.join(names)})" if names else "")
+        )
+        self.addAction(action)
+        return action
+
+    def _line(self) -> QAction:
+        line = QAction(self)
+        line.setSeparator(True)
+        return line
+
+    def _tool_bar(self) -> QToolBar:
+        bar = QToolBar("Map tools")
+        bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        for action, short in (
+            (self.region_action, "▭ Region"),
+            (self.zoom_in_action, "+"),
+            (self.zoom_out_action, "−"),
+            (self.home_action, "Reset view"),
+        ):
+            action.setIconText(short)
+            bar.addAction(action)
+            button = bar.widgetForAction(action)
+            button.setAccessibleName(action.text().replace("&", ""))
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        bar.addWidget(self.users)
+        side = QWidget()
+        row = QHBoxLayout(side)
+        row.setContentsMargins(0, 0, 4, 0)
+        row.addStretch(1)
+        row.addWidget(self.seed_label)
+        noise = QToolButton()
+        noise.setDefaultAction(self.noise_action)
+        noise.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row.addWidget(noise)
+        bar.addWidget(side)
+        return bar
+
+    def _show_lines(self, visible: bool) -> None:
+        for pane in self.panes.panes.values():
+            pane.set_lines_visible(visible)
+
+    def _show_cities(self, visible: bool) -> None:
+        for pane in self.panes.panes.values():
+            pane.set_cities_visible(visible)
+
+    # Session, answers, data ------------------------------------------------------------------
+
+    def _map_study(self) -> str:
+        """Return the study this workspace shows: the one in front, else the first of its kind."""
+        front = self._session.state.study
+        if card(front).workspace == "map":
+            return front
+        return next(c.id for c in cards() if c.workspace == "map")
+
+    def _state_changed(self, state: SessionState, old: SessionState) -> None:
+        if state.selection != old.selection:
+            self._follow_selection(state)
+            moved = state.selection is not None and (
+                old.selection is None or state.selection.data != old.selection.data
+            )
+            if moved:
+                self._show_new_data()
+            elif state.selection is not None and not _overlap(
+                state.selection.region.box, self.panes.box
+            ):
+                # Undo, a recipe or a restored session: what is asked about must be in view.
+                self.go_home()
+        self._show_seed()
+
+    def _follow_selection(self, state: SessionState) -> None:
+        selection = state.selection
+        self.panes.set_region(selection.region if selection is not None else None)
+        self.dots.set_data(self._data.current, selection)
+        self.users.follow(selection)
+        if selection is None:
+            self._result = None
+            self.panes.clear()
+            self.metrics.clear()
+            self._say(HINT)
+        for action in (self.region_action, self.noise_action, self.extent_action):
+            action.setEnabled(selection is not None)
+
+    def _show_new_data(self) -> None:
+        self._result = None
+        self.panes.clear()
+        self.metrics.clear()
+        self.banner.settled("hint")
+        self._went_home = self.isVisible()
+        if self.isVisible():
+            self.go_home()
+
+    def _loaded(self, _data: object) -> None:
+        # The file may have been read anew with other columns: the same question, another answer.
+        self._controller.refresh()
+
+    def _show_seed(self) -> None:
+        self.seed_label.setText(f"seed {self._session.state.request_of(self._map_study()).seed}")
+
+    def _show(self, result: Result, _elapsed_ms: float) -> None:
+        self._result = result
+        self.panes.show_result(result)
+        self.metrics.show_result(result)
+        self.users.show_result(result)
+        self.result_shown.emit(result)
+
+    def _failed(self, _error: Exception) -> None:
+        # The window says why; the numbers no longer belong to what is asked.
+        self.metrics.set_trailing()
+
+    def _say(self, sentence: str) -> None:
+        self.banner.show_problem(Problem("hint", sentence))
+
+    # Qt --------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit the map once its size is known."""
+        super().showEvent(event)
+        if not self._prepared:
+            self._prepared = True
+            self._soon.start()
+        # Only now are the panes as large as they will be.
+        self.layout().activate()
+        self.panes.layout().activate()
+        if self._pending_box is not None:
+            self.panes.look_at(self._pending_box)
+            self._pending_box = None
+        elif not self._went_home:
+            self.go_home()
+        self._went_home = True
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Leave the region tool when another view comes to the front."""
+        super().hideEvent(event)
+        self.region_action.setChecked(False)
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

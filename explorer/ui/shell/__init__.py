@@ -1,0 +1,1 @@
+"""The window: start, menus, tabs."""

@@ -1,0 +1,98 @@
+"""From options to a window: the application's beginning and end.
+
+Nothing of Qt is imported at the top: the system is looked at first, because Qt aborts where a
+library is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from explorer.geography.region import Region
+
+SCREENSHOT_TIMEOUT_S = 600.0
+"""Only what never becomes ready is given up: on a busy machine a map has taken minutes."""
+
+
+@dataclass(frozen=True)
+class WindowOptions:
+    """How the window opens.
+
+    Attributes
+    ----------
+    study : str or None
+        Id of the study in front; else that of the last session.
+    data : Path or None
+        Check-ins to open; else those of the last session, else the sample.
+    values : tuple of (key, text)
+        Parameters of the study to set.
+    preset : str or None
+        Key of one of the study's presets.
+    quantity : str or None
+        Key of what is on the y axis.
+    region : Region or None
+    users : int or None
+    seed : int or None
+        Of demonstration noise.
+    recipe : Path or None
+        An exported file to go back to.
+    screenshot : Path or None
+        Draw off screen, save the picture there and end; remembers and changes no session.
+    size : (int, int)
+        Of the window in device-independent pixels.
+    scale : int
+        Device pixels to one of them, in a screenshot.
+    theme : str
+        ``system``, ``light`` or ``dark``.
+    apart : bool
+        Whether answers about bounds are computed in a process of their own.
+    """
+
+    study: str | None = None
+    data: Path | None = None
+    values: tuple[tuple[str, str], ...] = ()
+    preset: str | None = None
+    quantity: str | None = None
+    region: Region | None = None
+    users: int | None = None
+    seed: int | None = None
+    recipe: Path | None = None
+    screenshot: Path | None = None
+    size: tuple[int, int] = (1280, 800)
+    scale: int = 1
+    theme: str = "system"
+    apart: bool = True
+
+
+def run_window(options: WindowOptions) -> int:
+    """Show the window until it is closed; with a screenshot, until that is saved.
+
+    Returns
+    -------
+    int
+        Exit code: 0 on success, 1 if what was asked for could not be shown.
+
+    Raises
+    ------
+    SystemExit
+        With code 3 if the system lacks what Qt needs.
+    ValueError
+        If an option names a study, parameter or theme there is not.
+    """
+    if options.screenshot is not None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        os.environ["QT_SCALE_FACTOR"] = str(options.scale)
+    from explorer.ui.base.preflight import require
+
+    require()
+    from explorer.ui.base.qt_imports import lighten_imports
+
+    lighten_imports()
+    from explorer.ui.shell.launch import Launch
+
+    return Launch(options, sys.argv[:1]).run()

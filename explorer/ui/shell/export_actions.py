@@ -1,0 +1,86 @@
+"""File ▸ Export and Copy: from the answer in front to a job for the exporter."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from explorer.engine.session.recipe import Recipe
+from explorer.figures.gate import gate
+from explorer.figures.view_state import ViewState
+from explorer.ui.base.errors import explain
+from explorer.ui.controllers.export_controller import ExportController, ExportJob
+from explorer.ui.dialogs.export import ExportDialog, public_view
+
+if TYPE_CHECKING:
+    from explorer.ui.shell.main_window import MainWindow
+
+
+class Output(QObject):
+    """Exports and copies what a window shows.
+
+    Signals
+    -------
+    said(str)
+        What was done, for the status bar.
+    """
+
+    said = Signal(str)
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.controller = ExportController(self)
+        self.dialog: ExportDialog | None = None
+        self.controller.done.connect(self._done)
+        self.controller.failed.connect(lambda error: window.tell(explain(error, "export")))
+        self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
+
+    def recipe(self, view: ViewState) -> dict[str, Any]:
+        """Return the recipe of the answer in front under a view, as far as it may be written."""
+        result = self._window.current_result
+        data = self._window.data.current
+        about_data = result.request.selection is not None and data is not None
+        name = data.basename if about_data else ""
+        columns = asdict(data.mapping) if about_data else {}
+        recipe = Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
+        return dict(gate(result, view, recipe)[2])
+
+    def ask(self) -> None:
+        """Open the export dialog."""
+        window = self._window
+        if window.comparing:
+            window.compare.export_file()
+            return
+        result = window.shown_result
+        if result is None:
+            return
+        self.dialog = ExportDialog(
+            result, window.workspace.view_state(), self.recipe, window.files.folder(), window
+        )
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.chosen.connect(self.controller.start)
+        self.dialog.open()
+
+    def copy(self, fmt: str) -> None:
+        """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
+        window = self._window
+        if window.comparing:
+            window.compare.copy("csv")
+            return
+        result = window.shown_result
+        if result is None:
+            return
+        view = public_view(result, window.workspace.view_state())
+        self.controller.start(ExportJob(result, view, self.recipe(view), fmt))
+
+    def _done(self, job: ExportJob) -> None:
+        self._window.banner.settled("export")
+        if job.path is None:
+            what = "picture is" if job.format == "png" else "numbers are"
+            self.said.emit(f"The {what} on the clipboard.")
+        else:
+            self._window.keeper.note_file(job.path)
+            self.said.emit(f"Exported to {job.path.name}.")

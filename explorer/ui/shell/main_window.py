@@ -1,0 +1,418 @@
+"""The window: puts panels, workspaces and controllers together, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QMainWindow,
+    QScrollArea,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.engine.runtime.runtime import FileNotOpenError, Host
+from explorer.engine.session.recipe import Recipe
+from explorer.engine.session.session import Session, SessionState
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.study import Result
+from explorer.studies.registry import card, cards, get_study
+from explorer.ui.base.errors import Banner, Problem, explain
+from explorer.ui.base.theme import Theme
+from explorer.ui.controllers.activity import Activity, duration_words, progress_words
+from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.file_controller import FileController, paths_in
+from explorer.ui.controllers.parameter_files import ParameterFiles
+from explorer.ui.controllers.session_store import SessionKeeper
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.dialogs.help_window import StudyPage
+from explorer.ui.panels.guarantee import GuaranteePanel
+from explorer.ui.panels.parameters import ParametersPanel
+from explorer.ui.panels.presets import PresetBar
+from explorer.ui.panels.questions import QuestionList
+from explorer.ui.panels.status import StatusRow
+from explorer.ui.shell.export_actions import Output
+from explorer.ui.shell.lazy_tabs import AtIdle
+from explorer.ui.shell.menu_bar import Menus
+from explorer.ui.shell.workspaces import TITLES, compare_page_of, introduce, workspaces_of
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData, Progress
+    from explorer.ui.compare.workspace import CompareWorkspace
+    from explorer.ui.curves.workspace import BoundsWorkspace
+    from explorer.ui.map.workspace import MapWorkspace
+
+LAYOUT_VERSION = 1
+
+
+class MainWindow(QMainWindow):
+    """The one window of the program.
+
+    Signals
+    -------
+    answered(Result)
+        After an answer of the study in front is on the screen.
+    """
+
+    answered = Signal(object)
+
+    def __init__(
+        self, session: Session, host: Host, theme: Theme, keeper: SessionKeeper | None = None
+    ) -> None:
+        super().__init__()
+        self.setObjectName("main-window")
+        self.setWindowTitle("Privacy Explorer")
+        self.setAcceptDrops(True)
+        self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
+        self.session, self.host, self.theme = session, host, theme
+        session.changed.connect(self._make_front)  # before a controller has an answer for it
+        self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
+        self.data = DataController(session, host, self)
+        self.parameter_files = ParameterFiles(host, self)
+        self.keeper = keeper or SessionKeeper(None)
+        self.files = FileController(session, host, self.data, self.keeper, self)
+        self.output = Output(self)
+        self.activity = Activity(self)
+        self.banner = Banner()
+        self._build_middle()
+        self._make_front(session.state, None)
+        self._build_docks()
+        self._build_status()
+        self.menus = Menus(self)
+        self._connect()
+        self._plain_layout = self.saveState(LAYOUT_VERSION)
+        self._state_changed(session.state, None)
+        for key in self.workspaces:
+            introduce(self, key)
+        self.workspaces.made = partial(introduce, self)
+        self._idle = AtIdle((*self.workspaces.pieces(), *self._others.pieces()), self)
+
+    # Building
+
+    def _build_middle(self) -> None:
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setAccessibleName("Workspaces")
+        self.tabs.tabBar().setDrawBase(False)
+        self.workspaces = workspaces_of(self, self.tabs)
+        self._others = compare_page_of(self, self.tabs)
+        middle = QWidget()
+        layout = QVBoxLayout(middle)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.tabs, 1)
+        self.setCentralWidget(middle)
+
+    def _build_docks(self) -> None:
+        self.questions = QuestionList(self.session)
+        self.study_page = StudyPage(self.session, self.host, self.theme, self)
+        self.presets = PresetBar(self.session, self.study_page.open_page)
+        self.parameters = ParametersPanel(self.session, self.parameter_files)
+        self.guarantee = GuaranteePanel(self.theme)
+        self.data_page = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
+        self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.sides = QTabWidget(documentMode=True)
+        self.sides.setObjectName("sides")
+        self.sides.tabBar().setDrawBase(False)
+        self.sides.addTab(self.parameters, "Parameters")
+        self.sides.addTab(self.data_page, "Data")
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 2, 0, 0)
+        column.setSpacing(4)
+        parts = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        parts.addWidget(self.questions)
+        below = QWidget()
+        stack = QVBoxLayout(below)
+        stack.setContentsMargins(0, 0, 0, 0)
+        stack.setSpacing(2)
+        stack.addWidget(self.presets)
+        stack.addWidget(self.sides, 1)
+        parts.addWidget(below)
+        parts.setStretchFactor(1, 1)
+        column.addWidget(parts)
+        column.addStrut(236)  # more where a row of the study in front needs it
+        self.guarantee.setMinimumWidth(216)
+        area = Qt.DockWidgetArea
+        self.docks = {
+            "question": self._dock("Question", left, area.LeftDockWidgetArea),
+            "guarantee": self._dock("Guarantee", self.guarantee, area.RightDockWidgetArea),
+        }
+        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+
+    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        dock = QDockWidget(title, self)
+        dock.setObjectName(f"dock-{title.lower()}")
+        dock.setWidget(content)
+        self.addDockWidget(area, dock)
+        return dock
+
+    def _build_status(self) -> None:
+        self.status_row = row = StatusRow(self.activity)
+        self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
+        self.statusBar().addWidget(row, 1)
+
+    def _connect(self) -> None:
+        for key, controller in self.answers.items():
+            controller.result_ready.connect(
+                lambda result, ms, key=key: self._answered(key, result, ms)
+            )
+            controller.failed.connect(lambda error, key=key: self._failed(key, error))
+            controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
+            controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
+            self.activity.watch(
+                key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
+            )
+        files = self.parameter_files
+        self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
+        self.activity.watch("recipe", "reading a file", self.files.busy_changed, self.files.cancel)
+        self.parameters.reopened.connect(self.answers["bounds"].refresh)
+        self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
+        exporter = self.output.controller
+        self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
+        self.output.said.connect(self.say)
+        self.data.progress.connect(self._loading)
+        self.data.loaded.connect(self._loaded)
+        self.data.failed.connect(lambda error: self.tell(explain(error, "data")))
+        self.files.problem.connect(self.tell)
+        self.keeper.save_failed.connect(lambda error: self.tell(explain(error, "session")))
+        self.files.followed.connect(self._followed)
+        self.session.changed.connect(self._state_changed)
+        self.questions.clicked_on.connect(self.show_study)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+
+    # Asked by others
+
+    @property
+    def compare(self) -> CompareWorkspace:
+        """The Compare tab's page; made now if it is not there yet."""
+        return self._others["compare"]
+
+    @property
+    def comparing(self) -> bool:
+        """Whether the Compare tab is in front."""
+        return self._others.key_at(self.tabs.currentIndex()) == "compare"
+
+    @property
+    def workspace(self) -> MapWorkspace | BoundsWorkspace:
+        """The workspace in front."""
+        return self.workspaces[self._front_key()]
+
+    @property
+    def current_result(self) -> Result | None:
+        """The answer in front, if it belongs to the study in front."""
+        result = self.workspace.current_result
+        return result if result and result.request.study == self.session.state.study else None
+
+    @property
+    def shown_result(self) -> Result | None:
+        """The answer in front with what is pinned beside it."""
+        result = self.current_result
+        pinned = result is not None and self._front_key() == "bounds"
+        return self.workspace.shown_result(result) if pinned else result
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being loaded or computed."""
+        return (
+            self.data.busy
+            or self.parameter_files.busy
+            or self.files.busy
+            or self.guarantee.behind
+            or any(c.busy for c in self.answers.values())
+        )
+
+    def say(self, text: str) -> None:
+        """Say what was done, for a while."""
+        self.statusBar().showMessage(text, 6000)
+
+    def tell(self, problem: Problem) -> None:
+        """Say what went wrong, without standing in the way."""
+        self.banner.show_problem(problem)
+
+    def show_study(self, study_id: str) -> None:
+        """Bring a study to the front, from the Compare tab too."""
+        self.session.set_study(study_id)
+        self.tabs.setCurrentWidget(self.workspace)
+
+    def reset_layout(self) -> None:
+        """Put docks and tabs back to where they were at first."""
+        self.restoreState(self._plain_layout, LAYOUT_VERSION)
+        for dock in self.docks.values():
+            dock.show()
+        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+
+    def restore_layout(self, layout: bytes) -> None:
+        """Put docks where they were when `saved_layout` was called."""
+        self.restoreState(QByteArray(layout), LAYOUT_VERSION)
+
+    def saved_layout(self) -> bytes:
+        """Return where the docks are."""
+        return bytes(self.saveState(LAYOUT_VERSION).data())
+
+    # From the session and the tabs
+
+    def _make_front(self, state: SessionState, _old: SessionState | None) -> None:
+        self.workspaces[card(state.study).workspace]
+
+    def _front_key(self) -> str:
+        return card(self.session.state.study).workspace
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is not None and old.study == state.study:
+            if state.looks != old.looks and self.current_result is not None:
+                self._show_beside(self.current_result)
+            return
+        self.tabs.setCurrentWidget(self.workspace)
+        self.sides.setTabVisible(1, get_study(state.study).needs_data)
+        self._show_data()
+        result = self.current_result
+        if result is None:
+            self.guarantee.clear()
+            self.answer_state.setText("")
+            self.badge.hide()
+        else:
+            self._show_beside(result)
+            self.answer_state.setText("")
+        self._stale(self._front_key(), self.answers[self._front_key()].stale)
+        self.setWindowTitle(f"{card(state.study).name} – Privacy Explorer")
+
+    def _tab_chosen(self, index: int) -> None:
+        """Bring the last study of the chosen workspace to the front."""
+        if self.comparing:
+            self._others["compare"]
+        key = self.workspaces.key_at(index) or self._front_key()
+        if key == self._front_key():
+            return
+        last = self.workspaces[key].current_result
+        of_kind = [c.id for c in cards() if c.workspace == key]
+        if last is not None and last.request.study in of_kind:
+            self.session.set_study(last.request.study)
+        elif of_kind:
+            self.session.set_study(of_kind[0])
+
+    def _followed(self, recipe: Recipe) -> None:
+        """Look at a recipe's answer as it was looked at when it was exported."""
+        self.banner.settled("recipe")
+        if recipe.view:
+            self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
+        self.session.end_gesture()
+
+    # From the controllers
+
+    def _answered(self, key: str, result: Result, elapsed_ms: float) -> None:
+        self.banner.settled("answer")
+        self.activity.share(key, None if result.complete else result.progress)
+        if key != self._front_key():
+            return
+        words = "complete" if result.complete else "coarse"
+        self.answer_state.setText(
+            f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
+        )
+        self._show_beside(result)
+        self.menus.update()
+        self.answered.emit(result)
+
+    def _busy_changed(self, key: str, busy: bool) -> None:
+        """Say so if the answer in front was stopped on the way; doubt what was said before it."""
+        if busy:
+            self.banner.doubt("answer")
+            return
+        result = self.current_result
+        if result is None or result.complete or key != self._front_key():
+            return
+        if result.request == self.answers[key].request and not self.banner.isVisible():
+            self.answer_state.setText("stopped early")
+
+    def _stale(self, key: str, stale: bool) -> None:
+        if key == self._front_key():
+            self.guarantee.set_stale(stale, self.answers[key].busy)
+
+    def _show_beside(self, result: Result) -> None:
+        asked = result.request
+        claim = self.session.state.claim_of(asked.study, asked.quantity)
+        self.guarantee.show_result(result, claim)
+        self.parameters.show_result(result)
+        stamp = result.stamp or ("curator only" if result.curator_only else "")
+        if stamp != self.badge.text():
+            self.badge.setText(stamp)
+        if self.badge.isHidden() == bool(stamp):
+            self.badge.setVisible(bool(stamp))
+
+    def _failed(self, key: str, error: Exception) -> None:
+        if key == self._front_key():
+            self.answer_state.setText("no answer")
+            problem = explain(error, "answer")
+            if isinstance(error, FileNotOpenError):
+                ask = partial(self.parameters.ask_for, error.value)
+                problem = replace(problem, remedy="Open…", do=ask)
+            self.tell(problem)
+
+    def _loading(self, progress: Progress) -> None:
+        self.activity.progress("data", *progress_words(progress))
+
+    def _loaded(self, data: CheckinData) -> None:
+        if not data.synthetic:  # the sample may stand in for a file that could not be opened
+            self.banner.settled("data")
+        self._show_data()
+
+    def _show_data(self) -> None:
+        """Name the check-ins below what is computed from them, and below nothing else."""
+        used = get_study(self.session.state.study).needs_data
+        shown = (self.data.title, self.data.current) if used else ("", None)
+        self.status_row.show_data(*shown)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make the workspaces that are not in front, soon after the first picture."""
+        super().showEvent(event)
+        self._idle.begin()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files."""
+        if paths_in(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file dropped."""
+        if paths := paths_in(event.mimeData()):
+            event.acceptProposedAction()
+            self.files.open_any(paths[0])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop what runs with Escape, where nothing nearer wants that key."""
+        if event.key() == Qt.Key.Key_Escape and self.activity.running:
+            self.activity.cancel()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End everything that runs, then close."""
+        self._idle.stop()
+        self.keeper.close()
+        self.output.controller.close()
+        self.files.close()
+        self.data.close()
+        self.parameter_files.close()
+        for controller in self.answers.values():
+            controller.close()
+        self.study_page.end()
+        for part in (self.questions, self.presets, self.parameters):
+            part.close_panel()
+        if "map" in self.workspaces:
+            self.data_panel.close_panel()
+        self.menus.close()
+        for pages in (self.workspaces, self._others):
+            pages.close()
+        self.session.changed.disconnect(self._state_changed)
+        self.session.changed.disconnect(self._make_front)
+        self.host.close()
+        event.accept()

@@ -1,0 +1,226 @@
+"""The menus: only what works, each with its key."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from explorer.studies.registry import card, cards, get_study
+from explorer.ui.base import theme as themes
+from explorer.ui.controllers.cached_checkins import CachedCheckins
+from explorer.ui.controllers.errata import Errata
+from explorer.ui.dialogs.about import about_dialog, keys_dialog
+from explorer.ui.panels.presets import PresetMenu
+
+if TYPE_CHECKING:
+    from explorer.engine.session.session import SessionState
+    from explorer.ui.shell.main_window import MainWindow
+
+_THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
+
+
+class Menus:
+    """Builds the menu bar of a window and keeps its entries true.
+
+    Parameters
+    ----------
+    window : MainWindow
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self.actions: dict[str, QAction] = {}
+        self._said: tuple[object, ...] = ()
+        self._of_workspace: dict[str, list[QAction]] = {}
+        self._file_menu()
+        self._edit_menu()
+        self._view_menu()
+        self._study_menu()
+        self._help_menu()
+        self.update()
+        window.session.history_changed.connect(self.update)
+        window.session.changed.connect(self._state_changed)
+
+    def _add(
+        self,
+        menu: QMenu,
+        key: str,
+        text: str,
+        does: object,
+        shortcut: QKeySequence | QKeySequence.StandardKey | str | None = None,
+        tip: str = "",
+    ) -> QAction:
+        action = QAction(text, self._window)
+        action.triggered.connect(lambda _checked=False: does())
+        if shortcut is not None:
+            action.setShortcut(QKeySequence(shortcut))
+        if tip:
+            action.setStatusTip(tip)
+            action.setToolTip(tip)
+        menu.addAction(action)
+        self.actions[key] = action
+        return action
+
+    def _file_menu(self) -> None:
+        window, keys = self._window, QKeySequence.StandardKey
+        menu = window.menuBar().addMenu("&File")
+        files = window.files
+        self._add(menu, "open", "&Open check-ins…", lambda: files.choose_data(window), keys.Open)
+        self._add(
+            menu, "open-mapping", "Open with column &mapping…",
+            lambda: files.choose_data(window, ask=True), "Ctrl+Alt+O",
+            "Say which column of a file holds what, how fields are separated and letters written",
+        )  # fmt: skip
+        self._add(menu, "sample", "Open the &sample", files.open_sample)
+        self._add(
+            menu, "recipe", "Open &recipe…", lambda: files.choose_recipe(window), "Ctrl+Shift+O",
+            "Go back to what an exported picture or table shows",
+        )  # fmt: skip
+        self.recent = menu.addMenu("Open recen&t")
+        menu.addSeparator()
+        output = window.output
+        self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
+        self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
+        self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
+        menu.addSeparator()
+        self.cached = CachedCheckins(window)
+        self._add(
+            menu, "clear-cache", "Clear cac&hed check-ins…", self.cached.ask,
+            tip="Make room on the disk: say how much is kept of files opened before, and ask",
+        )  # fmt: skip
+        menu.addSeparator()
+        self._add(menu, "close", "C&lose", window.close, "Ctrl+Q")
+        window.keeper.recent_changed.connect(self._update_recent)
+        self._update_recent()
+
+    def _edit_menu(self) -> None:
+        window, keys = self._window, QKeySequence.StandardKey
+        menu = window.menuBar().addMenu("&Edit")
+        self._add(menu, "undo", "&Undo", window.session.undo, keys.Undo)
+        redo = self._add(menu, "redo", "&Redo", window.session.redo)
+        redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+        menu.addSeparator()
+        self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
+
+    def _view_menu(self) -> None:
+        window = self._window
+        menu = window.menuBar().addMenu("&View")
+        theme_menu = menu.addMenu("&Theme")
+        group = QActionGroup(window)
+        for name in themes.CHOICES:
+            action = QAction(_THEME_WORDS[name], group, checkable=True)
+            action.setChecked(window.theme.choice == name)
+            action.triggered.connect(partial(window.theme.choose, name))
+            theme_menu.addAction(action)
+            self.actions[f"theme-{name}"] = action
+        menu.addSeparator()
+        for dock in window.docks.values():
+            menu.addAction(dock.toggleViewAction())
+        self._add(menu, "layout", "Reset &layout", window.reset_layout)
+        menu.addSeparator()
+        self._view = menu
+
+    def add_workspace(self, key: str, actions: list[QAction]) -> None:
+        """Offer what a workspace has for the View menu, while it is in front."""
+        self._of_workspace[key] = actions
+        self._view.addActions(actions)
+        self._show_workspace_actions()
+
+    def _study_menu(self) -> None:
+        window = self._window
+        menu = window.menuBar().addMenu("&Study")
+        self._studies = QActionGroup(window)
+        family = ""
+        for place, study in enumerate(cards(), start=1):
+            if study.family != family:
+                if family:  # a line above the first would part it from nothing
+                    menu.addSeparator()
+                family = study.family
+            action = QAction(study.name, self._studies, checkable=True)
+            action.setData(study.id)
+            action.setStatusTip(study.question)
+            if place <= 9:
+                action.setShortcut(QKeySequence(f"Ctrl+{place}"))
+            action.triggered.connect(partial(window.show_study, study.id))
+            menu.addAction(action)
+        menu.addSeparator()
+        menu.addMenu(PresetMenu(window.session, menu))
+
+    def _help_menu(self) -> None:
+        self.errata = Errata(self._window)
+        window, keys = self._window, QKeySequence.StandardKey
+        menu = window.menuBar().addMenu("&Help")
+        self._add(
+            menu, "page", "About this &question", window.study_page.open_page, keys.HelpContents,
+            "What is asked, what is assumed, formulas, sources, errata",
+        )  # fmt: skip
+        self._add(
+            menu, "errata", "&Errata of the papers", self.errata.open, tip="What the papers "
+            "print, what is right and why: the labels like shuf-A4",
+        )  # fmt: skip
+        self._add(
+            menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
+        )
+        self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
+
+    def update(self, *_: object) -> None:
+        """Bring texts and availability up to date with the session."""
+        session = self._window.session
+        shown = self._window.current_result is not None
+        said = (session.undo_text, session.redo_text, session.state.study, shown)
+        if said == self._said:
+            return  # asked for every value that a slider passes
+        self._said = said
+        for key, verb, text in (
+            ("undo", "&Undo", session.undo_text),
+            ("redo", "&Redo", session.redo_text),
+        ):
+            self.actions[key].setText(f"{verb} {text}".rstrip())
+            self.actions[key].setEnabled(bool(text))
+        for action in self._studies.actions():
+            action.setChecked(action.data() == session.state.study)
+        for key in ("export", "copy", "copy-numbers"):
+            self.actions[key].setEnabled(shown)
+
+    def close(self) -> None:
+        """Stop listening."""
+        session = self._window.session
+        session.history_changed.disconnect(self.update)
+        session.changed.disconnect(self._state_changed)
+        self.errata.close()
+        self.cached.close()
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is None or old.study != state.study:
+            self._show_workspace_actions()
+        self.update()
+
+    def _show_workspace_actions(self) -> None:
+        front = card(self._window.session.state.study).workspace
+        for key, actions in self._of_workspace.items():
+            for action in actions:
+                action.setVisible(key == front)
+
+    def _reset_parameters(self) -> None:
+        study = get_study(self._window.session.state.study)
+        self._window.session.set_values(
+            {p.key: p.default for p in study.parameters if not p.axis_only}
+        )
+
+    def _update_recent(self) -> None:
+        window = self._window
+        self.recent.clear()
+        for path in window.keeper.recent:
+            action = self.recent.addAction(Path(path).name)
+            action.setStatusTip(path)
+            action.setToolTip(path)
+            action.triggered.connect(partial(window.files.open_any, path))
+        if window.keeper.recent:
+            self.recent.addSeparator()
+            self.recent.addAction("Empty this list", window.keeper.forget_files)
+        self.recent.setEnabled(bool(window.keeper.recent))
+        self.recent.setToolTipsVisible(True)

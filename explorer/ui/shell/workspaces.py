@@ -1,0 +1,78 @@
+"""How the pages of the window's tabs come to be, each when it is wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from explorer.ui.base.errors import explain
+from explorer.ui.shell.lazy_tabs import LatePages, Making, importing
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QTabWidget
+
+    from explorer.ui.compare.workspace import CompareWorkspace
+    from explorer.ui.curves.workspace import BoundsWorkspace
+    from explorer.ui.map.workspace import MapWorkspace
+    from explorer.ui.shell.main_window import MainWindow
+
+TITLES = {"map": "Map", "bounds": "Bounds"}
+
+
+def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LatePages:
+    """Return the pages that show studies, by the kind of workspace."""
+
+    def make_map() -> MapWorkspace:
+        from explorer.ui.map.workspace import MapWorkspace
+
+        return MapWorkspace(window.session, window.host, window.answers["map"], window.data, window)
+
+    def make_bounds() -> BoundsWorkspace:
+        from explorer.ui.curves.workspace import BoundsWorkspace
+
+        controller = window.answers["bounds"]
+        page = BoundsWorkspace(window.session, window.host, controller, window.theme, window)
+        watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
+        watch("solve", "solving", solving.busy_changed, solving.cancel)
+        watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
+        page.said.connect(window.say)
+        return page
+
+    plot = importing("explorer.ui.curves.plot", "explorer.ui.curves.workspace")
+    return LatePages(
+        tabs,
+        {
+            "map": Making(TITLES["map"], make_map, importing("explorer.ui.map.workspace")),
+            "bounds": Making(TITLES["bounds"], make_bounds, plot),
+        },
+    )
+
+
+def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LatePages:
+    """Return the page of the Compare tab, under the key ``compare``."""
+
+    def make() -> CompareWorkspace:
+        from explorer.ui.compare.workspace import CompareWorkspace
+
+        folder = window.files.folder
+        page = CompareWorkspace(window.session, window.host, window.theme, folder, window)
+        compared = page.answers
+        window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
+        page.said.connect(window.say)
+        page.failed.connect(lambda error: window.tell(explain(error, "export")))
+        return page
+
+    pieces = importing("explorer.ui.compare.workspace")
+    return LatePages(tabs, {"compare": Making("Compare", make, pieces)})
+
+
+def introduce(window: MainWindow, key: str) -> None:
+    """Let the rest of the window know of a workspace that was made."""
+    page = window.workspaces[key]
+    window.menus.add_workspace(key, page.view_actions())
+    if key == "map":
+        from explorer.ui.panels.data import DataPanel
+
+        window.data_panel = DataPanel(window.session, window.data, page)
+        window.data_page.setWidget(window.data_panel)
+        window.status_row.aside.clicked.connect(window.data_panel.show_report)
+    window.keeper.page_made(key)
