@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-MOST_WAIT_S = 1.5
+MAX_WAIT_S = 1.5
 """From the first sign of life to the kill, at most."""
 READY_S = 120.0
 ROWS = 4000
@@ -95,14 +95,14 @@ def check_save(folder: Path) -> str:
 def check_export(folder: Path) -> str:
     from PIL import Image
 
-    from explorer.figures.read_recipe import recipe_of
+    from explorer.figures.read_recipe import read_recipe
 
     try:
         with Image.open(folder / "out.png") as image:
             image.load()
         json.loads((folder / "out.json").read_bytes())
-        recipe_of(folder / "out.png")
-        recipe_of(folder / "out.json")
+        read_recipe(folder / "out.png")
+        read_recipe(folder / "out.json")
     except (OSError, ValueError) as error:
         return f"exported file not whole: {error}"
     return ""
@@ -146,7 +146,7 @@ def _kill(job: str, folder: Path, rng: random.Random) -> None:
     assert process.stdout is not None
     if not process.stdout.readline():
         raise RuntimeError(f"{job} did not begin")
-    time.sleep(rng.random() * MOST_WAIT_S)
+    time.sleep(rng.random() * MAX_WAIT_S)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stdout.close()

@@ -16,7 +16,7 @@ import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import state_from_dict
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.help_page import preset, preset_request
 from explorer.studies.registry import get_study
@@ -52,7 +52,7 @@ def test_presets_keep_their_names(row) -> None:
 @pytest.mark.parametrize("stem", ["plot", "map"])
 def test_exports_of_every_format_hold_request_and_view(stem, suffix) -> None:
     written = json.loads((COMPAT / f"{stem}.json").read_text(encoding="utf-8"))["recipe"]
-    recipe = recipe_from_dict(recipe_of(COMPAT / f"{stem}.{suffix}"))
+    recipe = recipe_from_dict(read_recipe(COMPAT / f"{stem}.{suffix}"))
     assert holds(recipe.to_dict(), written)
     view = ViewState.from_dict(recipe.view)
     assert holds(json.loads(json.dumps(view.to_dict())), written["view"])

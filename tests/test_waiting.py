@@ -21,7 +21,7 @@ FIXED = re.compile(
 def test_limits_grow_with_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_XDIST_WORKER_COUNT", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    for load, factor in ((0.1, 1), (2.0, 1), (8.0, 4), (1000.0, waiting.MOST_SLOWNESS)):
+    for load, factor in ((0.1, 1), (2.0, 1), (8.0, 4), (1000.0, waiting.MAX_SLOWNESS)):
         monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0.0, 0.0))
         assert waiting.time_limit(3.0) == pytest.approx(3.0 * factor)
     monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
@@ -49,7 +49,7 @@ def test_every_wait_of_the_robot_scales(qtbot, monkeypatch: pytest.MonkeyPatch) 
         getattr(qtbot, name)(*needed, timeout=500)
     # Measured once each: the load may change in between.
     assert set(limits) == set(waits)
-    assert all(500 <= limit <= 500 * waiting.MOST_SLOWNESS for limit in limits.values())
+    assert all(500 <= limit <= 500 * waiting.MAX_SLOWNESS for limit in limits.values())
 
 
 def test_no_test_has_a_limit_of_its_own() -> None:

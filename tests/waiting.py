@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 USUAL_S = 30.0
 """Limit of a wait on a quiet machine; what is waited for takes a small part of it."""
-MOST_SLOWNESS = 20.0
+MAX_SLOWNESS = 20.0
 POLL_S = 0.01
 
 
@@ -22,7 +22,7 @@ def slowness() -> float:
     cores = os.cpu_count() or 1
     workers = float(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     # The load is a mean over the last minute: it knows of other programs, but late of our own.
-    return min(MOST_SLOWNESS, max(1.0, workers / cores, os.getloadavg()[0] / cores))
+    return min(MAX_SLOWNESS, max(1.0, workers / cores, os.getloadavg()[0] / cores))
 
 
 def time_limit(seconds: float = USUAL_S) -> float:

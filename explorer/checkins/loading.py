@@ -46,7 +46,7 @@ from explorer.checkins.model import (
     OnProgress,
     Preview,
 )
-from explorer.checkins.progress import Work
+from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.detect import check_readable, sniff
 from explorer.checkins.readers.guess_columns import mapping_problem
 from explorer.checkins.readers.parquet import parquet_examples, read_parquet
@@ -123,7 +123,7 @@ def open_checkins(
         shown_name(path), path, dialect or preview.dialect, mapping or preview.mapping,
         len(preview.columns), detect_duplicates, fingerprint,
     )  # fmt: skip
-    work = Work(preview.size, progress, cancelled, plan.dialect.needs_copy)
+    work = LoadProgress(preview.size, progress, cancelled, plan.dialect.needs_copy)
     source = ""
     if cache_dir is not None:
         try:
@@ -141,7 +141,7 @@ def open_checkins(
 
 
 def _from_cache(
-    cache_dir: Path, key: str, plan: Plan, work: Work, known_synthetic: frozenset[str]
+    cache_dir: Path, key: str, plan: Plan, work: LoadProgress, known_synthetic: frozenset[str]
 ) -> CheckinData | None:
     """Return what the cache holds of a file, if that is whole."""
     entry = cache.find_entry(cache_dir, key)
@@ -183,7 +183,7 @@ def _checked(plan: Plan, preview: Preview) -> Plan:
 class _Load:
     """One reading of a file into an entry."""
 
-    def __init__(self, plan: Plan, preview: Preview, work: Work) -> None:
+    def __init__(self, plan: Plan, preview: Preview, work: LoadProgress) -> None:
         self._plan = plan
         self._preview = preview
         self._work = work

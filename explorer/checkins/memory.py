@@ -12,7 +12,7 @@ LEAST, MOST = 512 * MB, 8_000 * MB
 SHARE = 4
 """One in so many free bytes goes to a database: there may be others, and other programs."""
 
-MOST_SPILLED = 64_000 * MB
+MAX_SPILLED = 64_000 * MB
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
@@ -29,7 +29,7 @@ def database_bytes() -> int:
 
 def spill_bytes(folder: Path) -> int:
     """Return how much of a disk a database may fill when memory does not suffice: half the rest."""
-    return min(shutil.disk_usage(folder).free // 2, MOST_SPILLED)
+    return min(shutil.disk_usage(folder).free // 2, MAX_SPILLED)
 
 
 def sized(count: float) -> str:

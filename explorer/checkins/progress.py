@@ -11,7 +11,7 @@ from explorer.checkins.model import IsCancelled, OnProgress, Progress
 _SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Storing": 0.03}
 
 
-class Work:
+class LoadProgress:
     """Progress and cancellation of one load."""
 
     def __init__(

@@ -136,7 +136,7 @@ def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, 
     raw = parquet_table(folder / ROWS, numbered=True)
     duplicates = parquet_table(folder / DUPLICATES)
     steps, shift = shifts(*scan.skipped())
-    lines, codes = scan.odd.arrays()
+    lines, codes = scan.malformed.arrays()
     _store(con, "shifts", {"step": steps, "shift": shift})
     _store(con, "odd", {"line": lines, "code": codes})
     bad = (
@@ -185,13 +185,13 @@ def text_examples(
 ) -> dict[Reason, tuple[Example, ...]]:
     """Return the first lines of each reason with their text."""
     numbers = first_lines(con, folder)
-    odd = scan.odd_texts  # of every reason that only the pass over the lines knows
-    wanted = sorted({n for lines in numbers.values() for n in lines} - odd.keys())
+    malformed = scan.odd_texts  # of every reason that only the pass over the lines knows
+    wanted = sorted({n for lines in numbers.values() for n in lines} - malformed.keys())
     missing = scan.not_copied() if copied else None
     given = _lines_of(source, scan.checkpoints, missing, wanted)
 
     def shown(line: int) -> str:
-        raw = odd.get(line) or given.get(line, b"")
+        raw = malformed.get(line) or given.get(line, b"")
         text = raw[: 4 * EXAMPLE_LENGTH].decode(errors="replace")
         if line in given and copied and dialect.quoted:
             text = text.replace(FIELD_SEPARATOR, dialect.delimiter).replace(LINE_SEPARATOR, " ")

@@ -24,10 +24,10 @@ from explorer.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from explorer.engine.runtime.runtime import Host
+    from explorer.engine.runtime.runtime import StudyRuntime
     from explorer.studies.base.study import Request, Study, Sweep
 
-MOST_POINTS = 100_000
+MAX_POINTS = 100_000
 
 
 class StudyCommand(click.Command):
@@ -177,7 +177,7 @@ def bounds_command(
             return print_solution(host, request, solve, series, target, as_json=as_json)
         result = best_answer(host, request, quiet=False)
         if not any(series.present.any() for series in result.series):
-            reasons = dict.fromkeys(s.why_absent for s in result.series if s.why_absent)
+            reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
         view = ViewState.for_result(result, theme=theme, claim=claim)
         found = claimed(result, claim)
@@ -190,7 +190,7 @@ def bounds_command(
     return 0
 
 
-def claimed_series(host: Host, request: Request, claim: str) -> str | None:
+def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:
     """Return the key of the series that is claimed at the values set; None if nothing is."""
     from explorer.studies.base.claims import claimed
 
@@ -199,7 +199,7 @@ def claimed_series(host: Host, request: Request, claim: str) -> str | None:
 
 
 def bounds_request(
-    host: Host,
+    host: StudyRuntime,
     study: Study,
     settings: Sequence[str],
     quantity_key: str | None,
@@ -258,7 +258,7 @@ def parse_sweep(study: Study, text: str) -> Sweep:
         raise click.BadParameter(
             f"{text!r} is not KEY=A:B:N or KEY=A:B:N:lin or KEY=A:B:N:log", param_hint="--sweep"
         ) from None
-    if points > MOST_POINTS:
-        raise ValueError(f"--sweep: {points} points; at most {MOST_POINTS}")
+    if points > MAX_POINTS:
+        raise ValueError(f"--sweep: {points} points; at most {MAX_POINTS}")
     p.grid(low, high, points, scale)
     return Sweep(key, low, high, points, scale)

@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping, Progress
-    from explorer.engine.runtime.runtime import Host
+    from explorer.engine.runtime.runtime import StudyRuntime
     from explorer.engine.session.recipe import Recipe
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
@@ -178,16 +178,16 @@ def _show_progress(progress: Progress) -> None:
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def open_host(stack: ExitStack) -> Host:
+def open_host(stack: ExitStack) -> StudyRuntime:
     """Return a host that closes with the stack."""
-    from explorer.engine.runtime.runtime import Host
+    from explorer.engine.runtime.runtime import StudyRuntime
 
-    host = Host()
+    host = StudyRuntime()
     stack.callback(host.close)
     return host
 
 
-def best_answer(host: Host, request: Request, quiet: bool) -> Result:
+def best_answer(host: StudyRuntime, request: Request, quiet: bool) -> Result:
     """Return a request's best answer, saying on a terminal how far it is."""
     shown = not quiet and sys.stderr.isatty()
     if shown:

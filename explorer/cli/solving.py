@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from explorer.engine.runtime.runtime import Host
+    from explorer.engine.runtime.runtime import StudyRuntime
     from explorer.studies.base.study import Request
 
 
 def print_solution(
-    host: Host,
+    host: StudyRuntime,
     request: Request,
     key: str | None,
     series: str | None,
@@ -34,12 +34,12 @@ def print_solution(
     ValueError
         Naming the parameter or curve there is not.
     """
-    from explorer.engine.solving.goal import Goal, solution_sentence
+    from explorer.engine.solving.goal import SolveGoal, solution_sentence
     from explorer.engine.solving.solve import solve
 
     if key is None or series is None or target is None:
         raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")
-    found = solve(host, Goal(request, series, key, target), lambda: None)
+    found = solve(host, SolveGoal(request, series, key, target), lambda: None)
     words = solution_sentence(found)
     if as_json:
         document = {

@@ -173,8 +173,8 @@ def absence_text(series: Series) -> str:
     else:
         where = "anywhere"
     if series.computing:
-        return f"… {series.label} is not all computed yet: {series.why_absent}"
-    return f"✗ {series.label} is not drawn {where}: {series.why_absent or 'not defined'}"
+        return f"… {series.label} is not all computed yet: {series.undefined_reason}"
+    return f"✗ {series.label} is not drawn {where}: {series.undefined_reason or 'not defined'}"
 
 
 def invalid_texts(stretches: Sequence[tuple[float, float, str]]) -> list[str]:

@@ -171,7 +171,7 @@ def _number_of(result: Result, key: str) -> Readout | None:
             )
             value = float(s.y[0]) if s.present[0] else None
             return Readout(
-                key, s.label, value, s.role, low=low, high=high, note=s.note or s.why_absent
+                key, s.label, value, s.role, low=low, high=high, note=s.note or s.undefined_reason
             )
     return None
 

@@ -139,5 +139,5 @@ def invalid_stretches(series: Sequence[Series]) -> list[tuple[float, float, str]
         common = [
             (max(a, c), min(b, d)) for a, b in common for c, d in own if max(a, c) < min(b, d)
         ]
-    why = "; ".join(dict.fromkeys(s.why_absent for s in claims if s.why_absent))
+    why = "; ".join(dict.fromkeys(s.undefined_reason for s in claims if s.undefined_reason))
     return [(a, b, why) for a, b in common]

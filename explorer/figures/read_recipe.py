@@ -33,7 +33,7 @@ _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 
 
-def recipe_of(path: Path) -> dict[str, Any]:
+def read_recipe(path: Path) -> dict[str, Any]:
     """Return the recipe that a PNG, SVG, PDF, CSV or JSON file carries.
 
     The format is recognised by the file's first bytes, not by its name.
@@ -69,7 +69,7 @@ def recipe_of(path: Path) -> dict[str, Any]:
 def read_exported(
     _host: object, subject: tuple[Path, bool | None], _check: object
 ) -> dict[str, Any] | None:
-    """Return `recipe_of` a file, in the form that another process can be asked for.
+    """Return `read_recipe` a file, in the form that another process can be asked for.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ def read_exported(
     Raises
     ------
     ValueError, OSError
-        As `recipe_of`; also if it is no file (a pipe, a device), which might never end.
+        As `read_recipe`; also if it is no file (a pipe, a device), which might never end.
     """
     path, exported = subject
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise ValueError(f"{path.name}: this is no file that can be opened")
     if exported is None:
         exported = looks_exported(path)
-    return recipe_of(path) if exported else None
+    return read_recipe(path) if exported else None
 
 
 def looks_exported(path: Path) -> bool:

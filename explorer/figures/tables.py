@@ -223,7 +223,7 @@ def empty_texts(series: Series, table: Sequence[Series]) -> list[str]:
         texts.append(f"in {points} rows of its own at the end; not computed at the x of the others")
     elif points < rows:
         texts.append(f"computed at {points} of {rows} x; empty at the others: not computed there")
-    why = series.why_absent or "not defined"
+    why = series.undefined_reason or "not defined"
     fails = "✗" if series.infinite else "✗ does not hold"
     fails = "… not computed yet" if series.computing else fails
     ranges = captions.absent_ranges(list(series.x), series.present)
@@ -356,7 +356,7 @@ def _series_document(series: Series) -> dict[str, Any]:
         "y": _finite(series.y),
         "low": _finite(series.low),
         "high": _finite(series.high),
-        "why_absent": series.why_absent,
+        "why_absent": series.undefined_reason,
         "note": series.note,
     }
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.privacy import learning
 from explorer.studies.base.study import Request, default_request, default_sweep
 from explorer.studies.cldp_sgd.data import clients_of, digits
@@ -82,7 +82,7 @@ def _training() -> list[Row]:
 
 def _study() -> list[Row]:
     study = get_study("cldp-sgd")
-    host = Host()
+    host = StudyRuntime()
 
     def asked(what: str, key: str, **values: float) -> Request:
         request = default_request(study, **values)

@@ -30,8 +30,8 @@ from explorer.ui import app
 open_window = app.run_window
 
 def run_window(options):
-    from explorer.ui.base.qt_imports import lighten_imports
-    lighten_imports()
+    from explorer.ui.base.qt_imports import trim_qt_imports
+    trim_qt_imports()
     from PySide6.QtCore import QEvent, QObject, QTimer
     from explorer.ui import launch
 

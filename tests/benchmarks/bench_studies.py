@@ -59,7 +59,7 @@ def window() -> Iterator[object]:
 
     app = QApplication.instance() or QApplication([])
     from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch, spare_the_collector
+    from explorer.ui.shell.launch import Launch, freeze_gc
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder
@@ -70,7 +70,7 @@ def window() -> Iterator[object]:
             wait(lambda: shown.data.current is not None and not shown.busy)
             shown.host.apart.start()  # as the program does soon after its start
             pause(2.0)
-            spare_the_collector()
+            freeze_gc()
             yield shown
         finally:
             shown.close()

@@ -16,7 +16,7 @@ import pytest
 from explorer import __version__
 from explorer.cli import run
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from tests.figures.reading import everything_in
 
 SMALL = ("--resolution", "32", "--users", "100", "--seed", "7", "--quiet")
@@ -70,7 +70,7 @@ def test_heatmap_prints_counts_metrics_and_recipe(
     assert recipe.request["epsilon"] == 2.5
     assert recipe.data_name == "cape.txt"
     assert str(tmp_path) not in json.dumps(printed)
-    assert recipe_from_dict(recipe_of(picture)).request == recipe.request
+    assert recipe_from_dict(read_recipe(picture)).request == recipe.request
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_bounds_in_every_format_carry_the_recipe(
     said = capsys.readouterr()
     assert said.out == ""
     assert re.search(rf"^written: {re.escape(str(out))} \([\d.]+ (bytes|kB|MB)\)\n", said.err, re.M)
-    recipe = recipe_from_dict(recipe_of(out))
+    recipe = recipe_from_dict(read_recipe(out))
     assert recipe.request["eps0"] == 2
     assert recipe.request.sweep is not None
     assert recipe.request.sweep.high == 1e6
@@ -259,7 +259,7 @@ def test_a_private_map_tells_nothing_of_the_file(
         out = tmp_path / f"map{suffix}"
         assert run([*words, "--output", str(out)]) == 0
         told = everything_in(out.read_bytes(), suffix.lstrip("."))
-        settings = recipe_of(out)
+        settings = read_recipe(out)
         assert settings["private_only"] is True
         assert ("region" in settings["selection"]) == bool(region)
     fingerprint = hashlib.sha256(canary_file.read_bytes()).hexdigest()

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.registry import register, unregister
 from tests.engine.tiny import TinyStudy
 
 
 @pytest.fixture
-def host() -> Iterator[Host]:
-    host = Host()
+def host() -> Iterator[StudyRuntime]:
+    host = StudyRuntime()
     yield host
     host.close()
 

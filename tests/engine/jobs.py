@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 
 
 def add(a: int, b: int) -> int:
@@ -45,6 +45,6 @@ def hold_up(sign: str) -> None:
     re.match(r"(a+)+$", "a" * 60 + "b")
 
 
-def held_up(host: Host, sign: str, _check: Callable[[], None]) -> None:
+def held_up(host: StudyRuntime, sign: str, _check: Callable[[], None]) -> None:
     """Let the worker of this process hold its lock."""
     host.worker.call(hold_up, (sign,), lambda: None)

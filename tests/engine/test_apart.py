@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.engine.compute.client import AnswersApart
+from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.process import WorkerDied
 from explorer.engine.compute.runner import Delivery
-from explorer.engine.runtime.runtime import FileNotOpenError, Host, final_answer
-from explorer.engine.solving.goal import Goal
+from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
+from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve
 from explorer.studies.base.study import Cancelled, Request, default_request
 from explorer.studies.registry import get_study, register, unregister
@@ -49,8 +49,8 @@ def inbox() -> Inbox:
 
 
 @pytest.fixture
-def apart(host: Host, inbox: Inbox) -> Iterator[AnswersApart]:
-    apart = host.apart = AnswersApart(host)
+def apart(host: StudyRuntime, inbox: Inbox) -> Iterator[ComputeClient]:
+    apart = host.apart = ComputeClient(host)
     apart.deliver_to(inbox)
     yield apart
     apart.close()
@@ -81,7 +81,9 @@ def gone(pid: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_the_same_answers_as_here_in_order(host: Host, apart: AnswersApart, inbox: Inbox) -> None:
+def test_the_same_answers_as_here_in_order(
+    host: StudyRuntime, apart: ComputeClient, inbox: Inbox
+) -> None:
     request = default_request(get_study("shuffle-rdp"))
     assert apart.submit(request) == apart.generation == 1
     assert apart.busy
@@ -91,14 +93,14 @@ def test_the_same_answers_as_here_in_order(host: Host, apart: AnswersApart, inbo
     assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
     assert [d.finished for d in inbox.items] == [False] * len(results) + [True]
     assert not apart.busy
-    here = final_answer(Host(), request)
+    here = final_result(StudyRuntime(), request)
     for ours, theirs in zip(here.series, results[-1].series, strict=True):
         assert ours.key == theirs.key
         np.testing.assert_array_equal(ours.y, theirs.y)
-    assert host.remembered(request) is results[-1]
+    assert host.cached_result(request) is results[-1]
 
 
-def test_only_the_newest_of_many_is_refined(apart: AnswersApart, inbox: Inbox) -> None:
+def test_only_the_newest_of_many_is_refined(apart: ComputeClient, inbox: Inbox) -> None:
     asked = [quick(e) for e in np.linspace(0.5, 3.0, 40)]
     for request in asked:
         apart.submit(request)
@@ -109,7 +111,7 @@ def test_only_the_newest_of_many_is_refined(apart: AnswersApart, inbox: Inbox) -
     assert [d.generation for d in inbox.items] == sorted(d.generation for d in inbox.items)
 
 
-def test_cancelling_stops_a_long_answer(apart: AnswersApart, inbox: Inbox) -> None:
+def test_cancelling_stops_a_long_answer(apart: ComputeClient, inbox: Inbox) -> None:
     apart.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     apart.cancel()
@@ -122,7 +124,7 @@ def test_cancelling_stops_a_long_answer(apart: AnswersApart, inbox: Inbox) -> No
     assert inbox.items[-2].result.complete
 
 
-def test_cancelling_before_anything_was_sent(apart: AnswersApart, inbox: Inbox) -> None:
+def test_cancelling_before_anything_was_sent(apart: ComputeClient, inbox: Inbox) -> None:
     apart.cancel()  # no process yet: nothing to do
     apart.submit(quick())
     apart.cancel()
@@ -130,7 +132,7 @@ def test_cancelling_before_anything_was_sent(apart: AnswersApart, inbox: Inbox) 
     assert apart.wait_idle(time_limit())
 
 
-def test_a_refusal_arrives_as_what_it_was(apart: AnswersApart, inbox: Inbox) -> None:
+def test_a_refusal_arrives_as_what_it_was(apart: ComputeClient, inbox: Inbox) -> None:
     value = f"samples.csv#{'0' * 64}"
     apart.submit(with_file(value))
     inbox.wait_until(lambda items: items[-1].finished)
@@ -141,7 +143,7 @@ def test_a_refusal_arrives_as_what_it_was(apart: AnswersApart, inbox: Inbox) -> 
     assert "explorer" in error.__notes__[0]  # where it happened, for whoever reports it
 
 
-def test_a_process_that_dies_is_said_and_started_again(apart: AnswersApart, inbox: Inbox) -> None:
+def test_a_process_that_dies_is_said_and_started_again(apart: ComputeClient, inbox: Inbox) -> None:
     apart.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     first = apart.pid
@@ -155,7 +157,7 @@ def test_a_process_that_dies_is_said_and_started_again(apart: AnswersApart, inbo
     assert apart.pid != first
 
 
-def test_dying_while_nothing_is_asked_is_no_error(apart: AnswersApart, inbox: Inbox) -> None:
+def test_dying_while_nothing_is_asked_is_no_error(apart: ComputeClient, inbox: Inbox) -> None:
     apart.start()
     first = apart.pid
     os.kill(first, signal.SIGKILL)
@@ -166,9 +168,9 @@ def test_dying_while_nothing_is_asked_is_no_error(apart: AnswersApart, inbox: In
     assert inbox.items[-2].result.complete
 
 
-def test_closing_ends_process_and_threads(host: Host, inbox: Inbox) -> None:
+def test_closing_ends_process_and_threads(host: StudyRuntime, inbox: Inbox) -> None:
     before = set(threading.enumerate())
-    apart = AnswersApart(host)
+    apart = ComputeClient(host)
     apart.deliver_to(inbox)
     apart.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
@@ -179,13 +181,13 @@ def test_closing_ends_process_and_threads(host: Host, inbox: Inbox) -> None:
     assert gone(pid)
     assert set(threading.enumerate()) - before == set()
     assert len(inbox.items) == count
-    assert host.followers == []
+    assert host.file_listeners == []
     with pytest.raises(RuntimeError, match="closed"):
         apart.submit(quick())
 
 
-def test_closing_what_was_never_asked(host: Host) -> None:
-    apart = AnswersApart(host)
+def test_closing_what_was_never_asked(host: StudyRuntime) -> None:
+    apart = ComputeClient(host)
     apart.close()
     apart.start()
     assert apart.pid is None
@@ -195,9 +197,9 @@ def test_closing_what_was_never_asked(host: Host) -> None:
 def test_the_process_does_not_outlive_a_crash() -> None:
     program = (
         "import os\n"
-        "from explorer.engine.compute.client import AnswersApart\n"
+        "from explorer.engine.compute.client import ComputeClient\n"
         "from explorer.engine.runtime.runtime import Host\n"
-        "apart = AnswersApart(Host())\n"
+        "apart = ComputeClient(Host())\n"
         "apart.start()\n"
         "print(apart.pid, flush=True)\n"
         "os._exit(1)\n"
@@ -210,7 +212,7 @@ def test_the_process_does_not_outlive_a_crash() -> None:
 
 
 def test_a_file_opened_later_is_known_there(
-    host: Host, apart: AnswersApart, inbox: Inbox, tmp_path: Path
+    host: StudyRuntime, apart: ComputeClient, inbox: Inbox, tmp_path: Path
 ) -> None:
     apart.submit(quick())
     path = tmp_path / "public.csv"
@@ -241,7 +243,7 @@ class Later(Open):
 
 
 def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
-    apart: AnswersApart, inbox: Inbox
+    apart: ComputeClient, inbox: Inbox
 ) -> None:
     def answered_there(study: TinyStudy, a: float) -> bool:
         generation = apart.submit(default_request(study, a=a))
@@ -268,18 +270,20 @@ def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
         unregister(late.id)
 
 
-def test_a_function_called_there_knows_registered_studies(host: Host, apart: AnswersApart) -> None:
+def test_a_function_called_there_knows_registered_studies(
+    host: StudyRuntime, apart: ComputeClient
+) -> None:
     study = Open()
     register(study)
     try:
-        assert host.beside(final_answer, default_request(study), lambda: None).complete
+        assert host.beside(final_result, default_request(study), lambda: None).complete
         assert not study.answered
     finally:
         unregister(study.id)
 
 
 def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
-    apart: AnswersApart, inbox: Inbox
+    apart: ComputeClient, inbox: Inbox
 ) -> None:
     class Local(TinyStudy):
         """Importable by no name."""
@@ -307,7 +311,7 @@ def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
     assert apart.pid == first
 
 
-def _wait_to_be_given_up(host: Host, path: Path, check: Callable[[], None]) -> None:
+def _wait_to_be_given_up(host: StudyRuntime, path: Path, check: Callable[[], None]) -> None:
     """Note that it runs, and how it ended."""
     path.write_text("runs")
     try:
@@ -319,25 +323,29 @@ def _wait_to_be_given_up(host: Host, path: Path, check: Callable[[], None]) -> N
         raise
 
 
-def _die(host: Host, _subject: None, check: Callable[[], None]) -> None:
+def _die(host: StudyRuntime, _subject: None, check: Callable[[], None]) -> None:
     os._exit(7)
 
 
-def test_a_solution_found_apart_is_the_one_found_here(host: Host, apart: AnswersApart) -> None:
+def test_a_solution_found_apart_is_the_one_found_here(
+    host: StudyRuntime, apart: ComputeClient
+) -> None:
     request = default_request(get_study("shuffle-rdp"))
-    goal = Goal(request, "theorem1", "T", 1.0)
-    assert host.beside(solve, goal, lambda: None) == solve(Host(), goal, lambda: None)
+    goal = SolveGoal(request, "theorem1", "T", 1.0)
+    assert host.beside(solve, goal, lambda: None) == solve(StudyRuntime(), goal, lambda: None)
 
 
 def test_what_a_function_raises_is_raised_where_it_was_called(
-    host: Host, apart: AnswersApart
+    host: StudyRuntime, apart: ComputeClient
 ) -> None:
-    goal = Goal(default_request(get_study("shuffle-rdp")), "theorem1", "T", float("nan"))
+    goal = SolveGoal(default_request(get_study("shuffle-rdp")), "theorem1", "T", float("nan"))
     with pytest.raises(ValueError, match="not a finite number"):
         host.beside(solve, goal, lambda: None)
 
 
-def test_a_call_given_up_ends_there_too(host: Host, apart: AnswersApart, tmp_path: Path) -> None:
+def test_a_call_given_up_ends_there_too(
+    host: StudyRuntime, apart: ComputeClient, tmp_path: Path
+) -> None:
     path = tmp_path / "state"
 
     def check() -> None:
@@ -350,15 +358,15 @@ def test_a_call_given_up_ends_there_too(host: Host, apart: AnswersApart, tmp_pat
 
 
 def test_a_call_whose_process_dies_fails_and_the_next_works(
-    host: Host, apart: AnswersApart
+    host: StudyRuntime, apart: ComputeClient
 ) -> None:
     with pytest.raises(WorkerDied):
         host.beside(_die, None, lambda: None)
-    assert host.beside(final_answer, quick(), lambda: None).complete
+    assert host.beside(final_result, quick(), lambda: None).complete
 
 
-def test_a_call_after_the_end_is_cancelled(host: Host) -> None:
-    host.apart = AnswersApart(host)
+def test_a_call_after_the_end_is_cancelled(host: StudyRuntime) -> None:
+    host.apart = ComputeClient(host)
     host.apart.close()
     with pytest.raises(Cancelled):
-        host.beside(final_answer, quick(), lambda: None)
+        host.beside(final_result, quick(), lambda: None)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.engine.session.comparison import (
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     Entry,
     common_parameters,
     entries_from_list,
@@ -21,9 +21,9 @@ from explorer.engine.session.comparison import (
     with_entries,
 )
 from explorer.engine.session.plot_view import (
-    MOST_PINS,
-    Look,
+    MAX_PINS,
     Pin,
+    PlotView,
     looks_from_list,
     looks_to_list,
     pins_from_list,
@@ -64,7 +64,7 @@ def test_only_numbers_with_a_role_are_compared_and_hidden_curves_are_not() -> No
     assert [e.key for e in entries_of(result, {"b"})] == ["a"]
     twice = with_entries(entries_of(result), entries_of(result))
     assert len(twice) == 2
-    many = [Entry(SHUFFLE, str(i)) for i in range(MOST_ENTRIES + 1)]
+    many = [Entry(SHUFFLE, str(i)) for i in range(MAX_ENTRIES + 1)]
     with pytest.raises(ValueError, match="at most 200 rows"):
         with_entries((), many)
 
@@ -73,20 +73,20 @@ def test_a_curve_without_a_number_is_asked_for_at_the_sliders_value() -> None:
     study = get_study("choose-alpha")
     request = replace(default_request(study), quantity="fraction",
                       sweep=default_sweep(study, "moved"))  # fmt: skip
-    with closing(Host()) as host:
-        answer = final_answer(host, request)
+    with closing(StudyRuntime()) as host:
+        answer = final_result(host, request)
         entries = [e for e in entries_of(answer, {"level_2"}) if e.request.sweep.points == 1]
         assert [e.key for e in entries] == [
             s.key for s in answer.series if s.mark is Mark.LINE and s.key != "level_2"
         ]
         (entry,) = [e for e in entries if e.key == "level_0.1"]
-        row = compared_row(entry.request, entry.key, final_answer(host, entry.request))
+        row = compared_row(entry.request, entry.key, final_result(host, entry.request))
         # τ = ε/(α q): 0.1 of e^0.2 at all data moved by 100 miles.
         assert row.value == pytest.approx(0.5)
         assert (row.role, row.statement) == (Role.LOWER, "ε = 0.1")
         (farther,), _ = set_for_all([entry], "moved", 200.0)
         assert farther.request.sweep.low == farther.request.sweep.high == 200.0
-        row = compared_row(farther.request, entry.key, final_answer(host, farther.request))
+        row = compared_row(farther.request, entry.key, final_result(host, farther.request))
         assert row.value == pytest.approx(0.25)
     assert entries_from_list(entries_to_list([farther]), []) == (farther,)
 
@@ -132,7 +132,7 @@ def test_rows_move_together(rows, by, order) -> None:
 def test_everything_of_a_session_is_read_back() -> None:
     state = SessionState(
         "shuffle-rdp",
-        looks={("shuffle-rdp", "eps"): Look(False, frozenset({"cap"}))},
+        looks={("shuffle-rdp", "eps"): PlotView(False, frozenset({"cap"}))},
         pins=(Pin(SHUFFLE.with_value("T", 3), frozenset({"cap"})),),
         comparison=(Entry(ONE_ROUND, "exact"), Entry(SHUFFLE, "theorem1")),
     )
@@ -161,7 +161,7 @@ def test_what_cannot_be_read_is_left_out() -> None:
 
 
 def test_every_pin_of_a_plot_has_dashes_of_its_own() -> None:
-    assert len(set(PIN_DASHES)) == len(PIN_DASHES) >= MOST_PINS
+    assert len(set(PIN_DASHES)) == len(PIN_DASHES) >= MAX_PINS
 
 
 def test_a_pin_follows_the_range_of_its_axis_and_no_other_axis() -> None:
@@ -183,7 +183,7 @@ def test_looks_pins_and_comparison_are_steps_to_undo() -> None:
     first = session.state.look_of(*subject)
     session.set_look(subject, first)
     assert not session.undo_text
-    session.set_look(subject, Look(not first.y_log), "change y scale")
+    session.set_look(subject, PlotView(not first.y_log), "change y scale")
     session.pin()
     session.pin()
     session.set_comparison((Entry(SHUFFLE, "theorem1"),), "add to comparison")

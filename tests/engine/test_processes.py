@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.engine.compute import process
-from explorer.engine.compute.process import HeavyWorker, WorkerDied
+from explorer.engine.compute.process import WorkerDied, WorkerProcess
 from explorer.studies.base.study import Cancelled, NoWorker
 from tests.engine import jobs
 from tests.waiting import time_limit
@@ -22,13 +22,13 @@ def never() -> None:
 
 
 @pytest.fixture
-def worker() -> Iterator[HeavyWorker]:
-    worker = HeavyWorker()
+def worker() -> Iterator[WorkerProcess]:
+    worker = WorkerProcess()
     yield worker
     worker.close()
 
 
-def test_answers_errors_and_death_in_one_life(worker: HeavyWorker) -> None:
+def test_answers_errors_and_death_in_one_life(worker: WorkerProcess) -> None:
     assert worker.call(jobs.add, (2, 3), never) == 5
     assert "privacy-explorer" in worker.call(jobs.cache_folder, (), never)
     with pytest.raises(ValueError, match="told so"):
@@ -39,9 +39,9 @@ def test_answers_errors_and_death_in_one_life(worker: HeavyWorker) -> None:
 
 
 def test_cancel_returns_at_once_and_a_long_stale_job_is_killed(
-    worker: HeavyWorker, monkeypatch: pytest.MonkeyPatch
+    worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "STALE_GRACE_S", 0.2)
+    monkeypatch.setattr(process, "KILL_AFTER_S", 0.2)
     worker.call(jobs.add, (1, 1), never)
     began = time.monotonic()
 
@@ -55,14 +55,14 @@ def test_cancel_returns_at_once_and_a_long_stale_job_is_killed(
     assert time.monotonic() - began < time_limit(30)  # the sleeper had 60 s to go
 
 
-def test_a_closed_worker_cancels(worker: HeavyWorker) -> None:
+def test_a_closed_worker_cancels(worker: WorkerProcess) -> None:
     worker.close()
     with pytest.raises(Cancelled):
         worker.call(jobs.add, (1, 1), never)
 
 
 def test_no_shared_memory_is_said_with_what_to_do(
-    worker: HeavyWorker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refused(**_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.solving.goal import (
-    Goal,
     Solution,
+    SolveGoal,
     solution_sentence,
     solvable_parameters,
     solvable_series,
@@ -77,7 +77,7 @@ class Shapes:
             drawn.append(
                 Series(
                     key, key, role, points.x, y, SOURCE, mark=self.mark, formula=self.formula,
-                    why_absent="left out" if np.isnan(y).any() else "",
+                    undefined_reason="left out" if np.isnan(y).any() else "",
                 )
             )  # fmt: skip
         # A coarse answer that is far off must not be taken for the curve.
@@ -89,7 +89,7 @@ class Shapes:
 
 @pytest.fixture
 def ask() -> Iterator[Callable[..., Solution]]:
-    host = Host()
+    host = StudyRuntime()
     known: list[str] = []
 
     def one(
@@ -104,7 +104,7 @@ def ask() -> Iterator[Callable[..., Solution]]:
         known.append(study.id)
         register(study)
         return solve(
-            host, Goal(default_request(study, **values), "curve", parameter, target), check
+            host, SolveGoal(default_request(study, **values), "curve", parameter, target), check
         )
 
     yield one
@@ -117,9 +117,9 @@ def ask() -> Iterator[Callable[..., Solution]]:
 def test_powers_are_inverted_and_rounded_to_the_safe_side(target: float, power: float) -> None:
     study = Shapes({"curve": (Role.UPPER, lambda x, m, b: x**power)})
     register(study)
-    host = Host()
+    host = StudyRuntime()
     try:
-        found = solve(host, Goal(default_request(study), "curve", "x", target), lambda: None)
+        found = solve(host, SolveGoal(default_request(study), "curve", "x", target), lambda: None)
     finally:
         unregister(study.id)
         host.close()
@@ -174,9 +174,9 @@ def test_steps_are_followed_to_their_far_end(ask, target) -> None:
 def test_a_curve_that_hits_its_target_exactly_is_not_asked_more_often() -> None:
     study = Shapes({"curve": (Role.UPPER, lambda x, m, b: x)})
     register(study)
-    host = Host()
+    host = StudyRuntime()
     try:
-        found = solve(host, Goal(default_request(study), "curve", "x", 8.0), lambda: None)
+        found = solve(host, SolveGoal(default_request(study), "curve", "x", 8.0), lambda: None)
     finally:
         unregister(study.id)
         host.close()
@@ -245,16 +245,16 @@ def test_the_end_of_the_range_counts_as_reached(ask) -> None:
 def test_the_curve_is_looked_at_once_while_the_target_moves() -> None:
     study = Shapes({"curve": (Role.EXACT, lambda x, m, b: x)})
     register(study)
-    host = Host()
+    host = StudyRuntime()
     try:
         request = default_request(study)
         for target in (3.0, 4.0):
-            solve(host, Goal(request, "curve", "x", target), lambda: None)
+            solve(host, SolveGoal(request, "curve", "x", target), lambda: None)
             request = request.with_value("x", target)
         long = [r for r in study.asked if r.sweep is not None and r.sweep.points > 20]
         assert len(long) == 1
         few = len(study.asked)
-        solve(host, Goal(request, "curve", "x", 5.0, digits=3), lambda: None)
+        solve(host, SolveGoal(request, "curve", "x", 5.0, digits=3), lambda: None)
         assert len(study.asked) - few < 12
     finally:
         unregister(study.id)
@@ -275,14 +275,14 @@ def test_what_cannot_be_solved_for_is_refused(ask) -> None:
 def test_simulations_and_unknown_curves_are_refused() -> None:
     study = Shapes({"curve": (Role.ESTIMATE, lambda x, m, b: x)})
     register(study)
-    host = Host()
+    host = StudyRuntime()
     try:
         request = default_request(study)
         why = "no curve that can be solved for: it is drawn at random, .*; none can"
         with pytest.raises(ValueError, match=why):
-            solve(host, Goal(request, "curve", "x", 1.0), lambda: None)
+            solve(host, SolveGoal(request, "curve", "x", 1.0), lambda: None)
         with pytest.raises(ValueError, match="'other' here; there are"):
-            solve(host, Goal(request, "other", "x", 1.0), lambda: None)
+            solve(host, SolveGoal(request, "other", "x", 1.0), lambda: None)
         (answer,) = [a for a in host.answer(request, lambda: None) if a.complete]
         assert solvable_series(answer) == []
     finally:
@@ -300,10 +300,10 @@ def test_estimates_by_a_formula_are_solved_after_all_others() -> None:
         formula=True,
     )
     register(study)
-    host = Host()
+    host = StudyRuntime()
     try:
         request = default_request(study)
-        found = solve(host, Goal(request, "order", "x", 4.0), lambda: None)
+        found = solve(host, SolveGoal(request, "order", "x", 4.0), lambda: None)
         assert found.value == 2.5
         assert "(order, estimate)" in solution_sentence(found)
         (answer,) = [a for a in host.answer(request, lambda: None) if a.complete]
@@ -319,9 +319,9 @@ def test_dots_that_are_computed_are_solved_and_bars_are_not() -> None:
     ):  # fmt: skip
         study = Shapes({"curve": (Role.EXACT, lambda x, m, b: m)}, mark=mark, formula=formula)
         register(study)
-        host = Host()
+        host = StudyRuntime()
         try:
-            goal = Goal(default_request(study), "curve", "m", 7.0)
+            goal = SolveGoal(default_request(study), "curve", "m", 7.0)
             if solvable:
                 assert solve(host, goal, lambda: None).value == 7
             else:

@@ -16,12 +16,12 @@ from tests.waiting import time_limit, wait_until
 
 BUSY = """
 import os, sys, threading, time
-from explorer.engine.compute.client import AnswersApart
+from explorer.engine.compute.client import ComputeClient
 from explorer.engine.runtime.runtime import Host
 from tests.engine.jobs import held_up, hold_up
 
 host = Host()
-host.apart = AnswersApart(host)
+host.apart = ComputeClient(host)
 signs = [sys.argv[1] + "/here", sys.argv[1] + "/apart"]
 for call in (lambda: host.worker.call(hold_up, (signs[0],), int),
              lambda: host.apart.call(held_up, (signs[1],), int)):

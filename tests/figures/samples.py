@@ -58,7 +58,7 @@ def curves(*extra: Series, stamp: str = "", log: bool = True) -> Result:
         ),
         fidelity=Fidelity.FULL,
         series=(
-            series("paper", Role.UPPER, upper, x, why_absent="T is larger than n allows"),
+            series("paper", Role.UPPER, upper, x, undefined_reason="T is larger than n allows"),
             series("exact", Role.EXACT, 0.006 * np.sqrt(x), x),
             series("lower", Role.LOWER, np.maximum(0, 0.002 * np.sqrt(x) - 0.05), x),
             series(

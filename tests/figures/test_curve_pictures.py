@@ -70,7 +70,9 @@ def test_dots_at_the_ends_stand_clear_of_the_frame_and_lines_go_to_it(mark):
 def test_gaps_stay_gaps_and_are_marked():
     x = np.linspace(0, 9, 10)
     y = np.array([1, 2, np.nan, np.nan, 5, np.nan, 7, 8, 9, np.nan])
-    result = curves(series("gaps", Role.UPPER, y, x, why_absent="it does not hold"), log=False)
+    result = curves(
+        series("gaps", Role.UPPER, y, x, undefined_reason="it does not hold"), log=False
+    )
     view = view_of(result, hidden=("paper", "exact", "lower", "simulated"))
     data = figure_bytes(result, view, RECIPE, "svg")
     root = ElementTree.fromstring(data)
@@ -101,7 +103,7 @@ def test_zeros_on_logarithmic_axes_are_said_and_not_drawn():
 @pytest.mark.parametrize("y", [[0, 0, 0], [np.nan] * 3, [-1, -2, 0], [5, 5, 5], [1e-300, 1e300, 1]])
 @pytest.mark.parametrize("log", [False, True])
 def test_extreme_curves_are_drawn(y, log):
-    result = curves(series("odd", Role.BASELINE, y, [1, 2, 3], why_absent="never"))
+    result = curves(series("odd", Role.BASELINE, y, [1, 2, 3], undefined_reason="never"))
     view = view_of(result, hidden=("paper", "exact", "lower", "simulated"), x_log=log, y_log=log)
     image = Image.open(
         io.BytesIO(figure_bytes(result, view, RECIPE, "png", size_px=(500, 400), dpi=80))
@@ -110,7 +112,7 @@ def test_extreme_curves_are_drawn(y, log):
 
 
 def test_a_curve_that_holds_nowhere_is_named_with_the_reason():
-    result = curves(series("none", Role.UPPER, [np.nan] * 4, why_absent="ε₀ is too large"))
+    result = curves(series("none", Role.UPPER, [np.nan] * 4, undefined_reason="ε₀ is too large"))
     text = words_of(figure_bytes(result, view_of(result), RECIPE, "pdf"), "pdf")
     assert "Curve none is not drawn anywhere: ε₀ is too large" in text
 

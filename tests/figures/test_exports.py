@@ -39,7 +39,7 @@ def test_nothing_written_leaves_the_sheet(kind, inches):
 
     if kind == "curves":
         extra = [
-            series(f"s{i}", Role.UPPER, [i, i + 1, np.nan], label=LONG, why_absent=LONG)
+            series(f"s{i}", Role.UPPER, [i, i + 1, np.nan], label=LONG, undefined_reason=LONG)
             for i in range(3)
         ]
         result = curves(*extra, stamp=STAMP)

@@ -69,7 +69,7 @@ def test_bars_of_several_series_stand_side_by_side_around_their_x():
 def test_bars_come_back_from_the_picture():
     root = ElementTree.fromstring(
         picture(only(series("b", Role.EXACT, [3, 1.5, np.nan], [1, 2, 3], mark=Mark.BARS,
-                            why_absent="no third level")))
+                            undefined_reason="no third level")))
     )  # fmt: skip
     boxes = corners(root, "series-b")
     np.testing.assert_allclose(boxes[:, 0], [0.6, 1.6], atol=0.01)
@@ -77,7 +77,7 @@ def test_bars_come_back_from_the_picture():
     np.testing.assert_allclose(boxes[:, 2], 0, atol=0.01)
     np.testing.assert_allclose(boxes[:, 3], [3, 1.5], atol=0.01)
     assert "no third level" in words_of(picture(only(series(
-        "b", Role.EXACT, [3, np.nan], [1, 3], mark=Mark.BARS, why_absent="no third level"
+        "b", Role.EXACT, [3, np.nan], [1, 3], mark=Mark.BARS, undefined_reason="no third level"
     ))), "svg")  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_areas_have_gaps_as_lines_have_and_ends_beyond_the_picture():
         low=np.zeros(6),
         high=np.array([1, 1, 1, 2, np.inf, 2]),
         mark=Mark.AREA,
-        why_absent="gap",
+        undefined_reason="gap",
     )
     at, low, high = area_edges(area, False)
     assert np.isnan(at[2])
@@ -157,8 +157,10 @@ def test_areas_have_gaps_as_lines_have_and_ends_beyond_the_picture():
 
 def test_where_nothing_claimed_holds_is_hatched_with_the_reasons():
     x = np.arange(11.0)
-    a = series("a", Role.UPPER, np.where(x < 6, 1, np.nan), x, why_absent="a is for small x")
-    b = series("b", Role.EXACT, np.where(x < 8, 2, np.nan), x, why_absent="b has no closed form")
+    a = series("a", Role.UPPER, np.where(x < 6, 1, np.nan), x, undefined_reason="a is for small x")
+    b = series(
+        "b", Role.EXACT, np.where(x < 8, 2, np.nan), x, undefined_reason="b has no closed form"
+    )
     base = series("base", Role.BASELINE, 0 * x, x)
     assert invalid_stretches([a, b, base]) == [
         (7.0, 10.0, "a is for small x; b has no closed form")
@@ -175,13 +177,13 @@ def test_where_nothing_claimed_holds_is_hatched_with_the_reasons():
 
 def test_where_each_mark_is_missing():
     nan = np.nan
-    line = series("l", Role.UPPER, [1, nan, nan, 4], [1, 2, 3, 4], why_absent="w")
+    line = series("l", Role.UPPER, [1, nan, nan, 4], [1, 2, 3, 4], undefined_reason="w")
     assert absent_stretches(line) == [(1, 4)]
-    bars = series("b", Role.UPPER, [1, nan], [1, 2], mark=Mark.BARS, why_absent="w")
+    bars = series("b", Role.UPPER, [1, nan], [1, 2], mark=Mark.BARS, undefined_reason="w")
     assert absent_stretches(bars) == [(1.75, 2.25)]
-    path = series("p", Role.UPPER, [1, nan], [1, 2], mark=Mark.PATH, why_absent="w")
+    path = series("p", Role.UPPER, [1, nan], [1, 2], mark=Mark.PATH, undefined_reason="w")
     assert absent_stretches(path) == []
-    nowhere = series("p", Role.UPPER, [nan, nan], [1, 2], mark=Mark.PATH, why_absent="w")
+    nowhere = series("p", Role.UPPER, [nan, nan], [1, 2], mark=Mark.PATH, undefined_reason="w")
     assert absent_stretches(nowhere) == [(-np.inf, np.inf)]
 
 
@@ -195,7 +197,7 @@ def test_every_mark_is_drawn_in_every_format(mark, fmt):
         [0.1, np.nan, 10, 1000],
         x,
         mark=mark,
-        why_absent="hole",
+        undefined_reason="hole",
         low=np.array([0, 1, 1, 100.0]),
         high=np.array([1, 2, np.inf, 2000.0]),
     )
@@ -212,7 +214,7 @@ def test_every_mark_is_drawn_in_every_format(mark, fmt):
 
 @pytest.mark.parametrize("mark", list(Mark))
 def test_every_mark_is_a_table_in_csv_and_json(mark):
-    item = series("m", Role.ESTIMATE, [0.1, np.nan, 10], [3.0, 1, 3], mark=mark, why_absent="hole",
+    item = series("m", Role.ESTIMATE, [0.1, np.nan, 10], [3.0, 1, 3], mark=mark, undefined_reason="hole",
                   low=np.array([0, 1, 1.0]), high=np.array([1, 2, np.inf]))  # fmt: skip
     result = only(item)
     text = table_bytes(result, view_of(result), RECIPE, "csv").decode()

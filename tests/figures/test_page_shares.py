@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.figures.export import draw_page, own_settings
 from explorer.figures.page_layout import PLOT_SHARE
 from explorer.studies.base.study import Result, default_request, default_sweep
@@ -25,13 +25,13 @@ PLOTS = [card.id for card in cards() if card.workspace == "bounds"]
 
 
 @pytest.fixture(scope="module")
-def host() -> Iterator[Host]:
-    made = Host()
+def host() -> Iterator[StudyRuntime]:
+    made = StudyRuntime()
     yield made
     made.close()
 
 
-def answers(host: Host, study_id: str) -> Iterator[Result]:
+def answers(host: StudyRuntime, study_id: str) -> Iterator[Result]:
     """The first answer to every quantity of a study, over the first axis it has."""
     study = get_study(study_id)
     for quantity in study.quantities:
@@ -76,7 +76,7 @@ def check(result: Result, inches: tuple[float, float], **view: object) -> None:
 
 
 @pytest.mark.parametrize("study_id", PLOTS)
-def test_every_study_keeps_the_plots_share_on_every_page(host: Host, study_id: str) -> None:
+def test_every_study_keeps_the_plots_share_on_every_page(host: StudyRuntime, study_id: str) -> None:
     results = list(answers(host, study_id))
     assert results
     for result in results:
@@ -87,7 +87,7 @@ def test_every_study_keeps_the_plots_share_on_every_page(host: Host, study_id: s
 @pytest.mark.parametrize("pins", [1, 4])
 @pytest.mark.parametrize("inches", [*PAGES.values(), (1.2, 1.0), (2.0, 7.0), (9.0, 1.5)])
 def test_many_pinned_curves_take_nothing_from_the_plot(
-    host: Host, pins: int, inches: tuple[float, float]
+    host: StudyRuntime, pins: int, inches: tuple[float, float]
 ) -> None:
     result = next(answers(host, "histograms"))
     pinned = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from explorer.figures.export import PICTURE_FORMATS, export_figure
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.figures.tables import TABLE_FORMATS, export_table
 from explorer.figures.view_state import ViewState
 from tests.figures.samples import RECIPE, curves, maps
@@ -32,9 +32,9 @@ def export(path, recipe=RECIPE, result=None):
 def test_recipes_come_back(fmt, made, tmp_path):
     path = tmp_path / f"out.{fmt}"
     export(path, result=made())
-    assert recipe_of(path) == RECIPE
+    assert read_recipe(path) == RECIPE
     renamed = path.rename(tmp_path / "without-extension")
-    assert recipe_of(renamed) == RECIPE
+    assert read_recipe(renamed) == RECIPE
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -58,7 +58,7 @@ def test_recipes_come_back(fmt, made, tmp_path):
 def test_recipes_of_every_kind_come_back(fmt, recipe, tmp_path):
     path = tmp_path / f"out.{fmt}"
     export(path, recipe)
-    assert recipe_of(path) == recipe
+    assert read_recipe(path) == recipe
 
 
 def test_pillow_reads_the_pngs_recipe(tmp_path):
@@ -72,15 +72,15 @@ def test_a_long_recipe_comes_back_from_every_format(tmp_path):
     recipe = {"long": "ü" * 100_000}
     for fmt in FORMATS:
         export(tmp_path / f"out.{fmt}", recipe)
-        assert recipe_of(tmp_path / f"out.{fmt}") == recipe
+        assert read_recipe(tmp_path / f"out.{fmt}") == recipe
 
 
 def test_the_commands_own_json_and_bare_recipes_are_read(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"schema": "heatmap/1", "recipe": RECIPE, "metrics": {}}))
-    assert recipe_of(path) == RECIPE
+    assert read_recipe(path) == RECIPE
     path.write_text("﻿" + json.dumps(RECIPE), encoding="utf-8")
-    assert recipe_of(path) == RECIPE
+    assert read_recipe(path) == RECIPE
 
 
 def plain_png(path, **text):
@@ -169,7 +169,7 @@ def test_files_without_a_recipe_are_refused_in_a_sentence(kind, words, tmp_path)
     path = tmp_path / "file"
     foreign(kind, path)
     with pytest.raises(ValueError, match=words) as error:
-        recipe_of(path)
+        read_recipe(path)
     assert str(error.value).startswith("file: ")
     assert "\n" not in str(error.value)
 
@@ -242,7 +242,7 @@ def test_huge_files_are_refused_with_little_memory(write, words, tmp_path):
 
     def refused():
         with pytest.raises(ValueError, match=words):
-            recipe_of(path)
+            read_recipe(path)
 
     assert peak_mb(refused) < 60  # a file of 60 MB took 1.7 GB
 
@@ -251,8 +251,8 @@ def test_a_large_export_of_ours_is_read_from_its_beginning(tmp_path):
     export(tmp_path / "out.json")
     text = (tmp_path / "out.json").read_text().rstrip().removesuffix("}")
     (tmp_path / "out.json").write_text(text + ', "more": [' + "0.123456789,\n" * 3_000_000 + "0]}")
-    assert peak_mb(lambda: recipe_of(tmp_path / "out.json")) < 60
-    assert recipe_of(tmp_path / "out.json") == RECIPE
+    assert peak_mb(lambda: read_recipe(tmp_path / "out.json")) < 60
+    assert read_recipe(tmp_path / "out.json") == RECIPE
 
 
 def test_entities_across_two_pieces_are_seen(tmp_path):
@@ -260,14 +260,14 @@ def test_entities_across_two_pieces_are_seen(tmp_path):
         text = " " * (65536 - 10 - shift - 4) + '<!ENTITY a "aaaa">'
         (tmp_path / "a.svg").write_text(f"<svg><!--{text}--></svg>")
         with pytest.raises(ValueError, match="entities"):
-            recipe_of(tmp_path / "a.svg")
+            read_recipe(tmp_path / "a.svg")
 
 
 def test_missing_files_and_folders_are_system_errors(tmp_path):
     with pytest.raises(FileNotFoundError):
-        recipe_of(tmp_path / "nowhere.png")
+        read_recipe(tmp_path / "nowhere.png")
     with pytest.raises(OSError, match="directory"):
-        recipe_of(tmp_path)
+        read_recipe(tmp_path)
 
 
 def test_nothing_a_recipe_names_is_opened(tmp_path, monkeypatch):
@@ -281,5 +281,5 @@ def test_nothing_a_recipe_names_is_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(
         io, "open", lambda file, *a, **k: (opened.append(file), real(file, *a, **k))[1]
     )
-    assert recipe_of(tmp_path / "out.json") == recipe
+    assert read_recipe(tmp_path / "out.json") == recipe
     assert all(Path(str(file)) == tmp_path / "out.json" for file in opened)

@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from explorer.checkins import open_checkins
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import PICTURE_FORMATS, export_figure
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.figures.tables import TABLE_FORMATS, export_table, table_text
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -35,14 +35,14 @@ from tests.figures.reading import panes
 from tests.geography.resources import basemap, cities
 
 
-def last(host: Host, request) -> Result:
+def last(host: StudyRuntime, request) -> Result:
     *_, result = host.answer(request, lambda: None)
     return result
 
 
 @pytest.fixture(scope="module")
-def host() -> Iterator[Host]:
-    made = Host()
+def host() -> Iterator[StudyRuntime]:
+    made = StudyRuntime()
     yield made
     made.close()
 
@@ -84,7 +84,7 @@ def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
             result, view, recipe, target, size_px=(900, 600), dpi=90,
             basemap=basemap(), cities=cities(),
         )  # fmt: skip
-    read = recipe_from_dict(recipe_of(target))
+    read = recipe_from_dict(read_recipe(target))
     assert read.request == result.request
     assert ViewState.from_dict(read.view) == view
 
@@ -96,7 +96,7 @@ def test_a_private_map_brings_back_its_settings(heatmap, tmp_path):
     view = ViewState.for_result(result, theme="dark")
     recipe = Recipe(result.request, "sample.txt.gz", view=view.to_dict()).to_dict()
     export_table(result, view, recipe, tmp_path / "out.json")
-    read = recipe_from_dict(recipe_of(tmp_path / "out.json"))
+    read = recipe_from_dict(read_recipe(tmp_path / "out.json"))
     assert read.request.values == result.request.values
     assert read.request.selection is None
     assert read.part.of(Selection("other data", Region(0, 0, 1, 1))) == replace(

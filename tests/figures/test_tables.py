@@ -52,8 +52,12 @@ def test_curves_over_different_points_share_a_table():
 
 def test_what_does_not_hold_and_what_was_not_computed_are_told_apart():
     whole = series("whole", Role.UPPER, [1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
-    thin = series("thin", Role.EXACT, [np.nan, 7, np.nan], [1, 3, 5], why_absent="ε₀ is too large")
-    none = series("none", Role.UPPER, [np.nan] * 5, [1, 2, 3, 4, 5], why_absent="n is too small")
+    thin = series(
+        "thin", Role.EXACT, [np.nan, 7, np.nan], [1, 3, 5], undefined_reason="ε₀ is too large"
+    )
+    none = series(
+        "none", Role.UPPER, [np.nan] * 5, [1, 2, 3, 4, 5], undefined_reason="n is too small"
+    )
     runs = series("runs", Role.ESTIMATE, [1, 2], [4, 4])
     result = curves(whole, thin, none, runs)
     hidden = ("paper", "exact", "lower", "simulated")
@@ -78,7 +82,7 @@ def test_what_does_not_hold_and_what_was_not_computed_are_told_apart():
 
 def test_what_is_infinite_is_not_said_to_fail():
     y = [1.0, np.nan, np.nan]
-    result = curves(series("odd", Role.EXACT, y, [1, 2, 3], why_absent="infinite: no noise"))
+    result = curves(series("odd", Role.EXACT, y, [1, 2, 3], undefined_reason="infinite: no noise"))
     view = ViewState.for_result(result, hidden=("paper", "exact", "lower", "simulated"))
     comments, _ = read(table_text(result, view, RECIPE))
     assert "# odd: ✗ at x = 2 … 3: infinite: no noise" in comments

@@ -26,7 +26,7 @@ from tests.fuzz.outcome import Outcome
 
 SLOW_S = 60.0
 FEW_ROWS = 1000
-MOST_SAID = 700
+MAX_SAID = 700
 KINDS = ("text", "text", "text", "bytes", "gz", "gz bytes", "encoding", "parquet", "parquet bytes")
 
 
@@ -117,7 +117,7 @@ class _Case:
 
     def _refused(self, said: str) -> None:
         self.outcome.counts[f"{self.kind}: refused"] += 1
-        if not said.isprintable() or len(said) > MOST_SAID or str(self.folder) in said:
+        if not said.isprintable() or len(said) > MAX_SAID or str(self.folder) in said:
             self.fault(f"no sentence: {said[:300]!r}")
         if self.path.name not in said:
             self.fault(f"does not name the file: {said[:300]!r}")

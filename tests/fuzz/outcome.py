@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 
 @dataclass
@@ -26,5 +26,5 @@ class Outcome:
     def text(self) -> str:
         """Return the table to print."""
         lines = [f"{n:8,} {what}" for what, n in sorted(self.counts.items())]
-        lines += [f"{len(self.faults):8,} faults", *self.faults[:MOST_SHOWN]]
+        lines += [f"{len(self.faults):8,} faults", *self.faults[:MAX_SHOWN]]
         return "\n".join(lines)

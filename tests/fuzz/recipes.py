@@ -14,7 +14,7 @@ from typing import Any
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import figure_bytes
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.figures.tables import table_bytes
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -79,7 +79,7 @@ def run(count: int, seed: int) -> Outcome:
 
 def _try(path: Path, data: bytes, outcome: Outcome) -> None:
     try:
-        recipe = recipe_from_dict(recipe_of(path))
+        recipe = recipe_from_dict(read_recipe(path))
         ViewState.from_dict(recipe.view)
     except (ValueError, OSError) as error:
         outcome.counts["refused"] += 1

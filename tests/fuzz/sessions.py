@@ -23,7 +23,7 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui.controllers.saved_state import FILE_NAME, own_file
-from explorer.ui.controllers.session_store import SessionKeeper
+from explorer.ui.controllers.session_store import SessionStore
 from tests.fuzz.mutate import changed_value, json_text
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.recipes import COLUMNS, SELECTION
@@ -97,7 +97,7 @@ def run(count: int, seed: int) -> Outcome:
 
 def _try(place: Path, data: bytes, outcome: Outcome) -> None:
     """Load as the window does; what is complained of must be kept byte for byte."""
-    keeper = SessionKeeper(own_file(place.parent))
+    keeper = SessionStore(own_file(place.parent))
     keeper.load()
     keeper.close()
     session = Session(keeper.state)

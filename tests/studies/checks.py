@@ -37,7 +37,7 @@ def assert_sound(result):
         assert series.reference.paper
         assert series.label
         assert not np.isinf(series.y).any(), series.key
-        assert bool(series.why_absent) == bool(np.isnan(series.y).any()), series.key
+        assert bool(series.undefined_reason) == bool(np.isnan(series.y).any()), series.key
         if series.mark in ("line", "bars"):
             assert np.all(np.diff(series.x) > 0), series.key
         if series.mark == "dots":

@@ -109,7 +109,7 @@ def test_curves_are_the_mathematics(study):
     np.testing.assert_allclose(
         shown["closed"].y[holds], clones_closed_form(eps0, 2000, 1e-5)[holds], rtol=1e-12
     )
-    assert "condition (8)" in shown["closed"].why_absent
+    assert "condition (8)" in shown["closed"].undefined_reason
     # The shade stands exactly where the closed form doesn't.
     assert shown["outside"].mark is Mark.AREA
     np.testing.assert_array_equal(shown["outside"].x, eps0[~holds])
@@ -141,7 +141,7 @@ def test_the_region_is_that_of_the_condition(study):
     assert final.readout("condition_9").value == pytest.approx(1.997, abs=1e-3)
     edge = curves(final)["condition_8"]
     assert edge.mark is Mark.AREA
-    assert "no ε₀ at all" in edge.why_absent
+    assert "no ε₀ at all" in edge.undefined_reason
     for x, y in zip(edge.x[edge.present], edge.y[edge.present], strict=True):
         assert clones_condition(y * (1 - 1e-9), x, 1e-8)
         assert not clones_condition(y * (1 + 1e-9) + 1e-12, x, 1e-8)

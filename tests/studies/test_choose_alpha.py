@@ -102,7 +102,7 @@ def test_the_plane_in_miles_is_the_plane_in_shares():
     by_miles = curves(ask(key="moved", low=12.4507, high=6225.35))
     for key in ("requirement_1", "level_1"):
         np.testing.assert_allclose(by_share[key].y, by_miles[key].y, rtol=1e-9)
-    assert "wide" in curves(ask(key="moved", low=1.0, high=25_000))["level_1"].why_absent
+    assert "wide" in curves(ask(key="moved", low=1.0, high=25_000))["level_1"].undefined_reason
 
 
 def test_requirements_with_one_epsilon_share_a_line():

@@ -86,7 +86,7 @@ def test_a_claim_that_fails_is_named_and_not_exchanged_in_silence() -> None:
 
 def test_what_is_being_computed_is_not_said_to_fail() -> None:
     coming = replace(
-        series("numerical_upper", np.nan), computing=True, why_absent="it is being computed"
+        series("numerical_upper", np.nan), computing=True, undefined_reason="it is being computed"
     )
     result = answer(series("theorem1", 1.0), coming, complete=False)
     found = claimed(result, "numerical_upper")

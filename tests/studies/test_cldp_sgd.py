@@ -200,7 +200,7 @@ def test_conditions_of_single_curves_say_so(study, what, quick):
 def test_more_sampled_than_there_are_is_said(study, what):
     final = last(study, Context(), what, n=100, k=200)
     assert not final.conditions[0].holds
-    assert all(s.why_absent for s in final.series if not s.present.all())
+    assert all(s.undefined_reason for s in final.series if not s.present.all())
     assert "k > n" in " ".join(final.notes)
 
 
@@ -367,7 +367,7 @@ def test_figure_5_learning_rates_are_per_epoch():
 _ALONE = """
 import sys
 from dataclasses import replace
-from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.engine.runtime.runtime import Host, final_result
 from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.registry import get_study
 
@@ -378,7 +378,7 @@ if __name__ == "__main__":
         quantity="accuracy", sweep=Sweep("epochs", 1, 2, 2),
     )
     host = Host()
-    found = final_answer(host, request)
+    found = final_result(host, request)
     host.close()
     assert found.complete and found.readout("accuracy").value > 0
     loaded = {"sklearn", "scipy.stats", "pandas", "cvxpy", "numba"} & set(sys.modules)
@@ -402,7 +402,7 @@ def test_the_whole_axis_is_looked_at_but_not_trained(study):
     assert_sound(final)
     private = curves(final)["private"]
     assert private.present.sum() == 3
-    assert "trained for E = 3 epochs" in private.why_absent
+    assert "trained for E = 3 epochs" in private.undefined_reason
     assert all(run[0].epochs == 3 for key, run in host.kept.items() if isinstance(key[1], Job))
 
 

@@ -146,7 +146,7 @@ def test_without_a_folder_the_study_asks_for_one():
     final = ask(host)
     assert not host.heavy_calls
     assert "choose the folder" in " ".join(final.notes)
-    assert all("choose the folder" in s.why_absent for s in final.series)
+    assert all("choose the folder" in s.undefined_reason for s in final.series)
     assert final.readout("eps_theorem").value > 0
     with pytest.raises(LookupError):
         ask(host, folder=f"moved#{'1' * 64}")

@@ -80,7 +80,7 @@ def test_example_1_for_all_its_parameters(a, b, c):
 def test_example_1_where_it_fails():
     curve = curves(walking.preset(STUDY, "example1-limits"))["bcdp"]
     assert np.isnan(curve.y[-1])
-    assert "excludes" in curve.why_absent
+    assert "excludes" in curve.undefined_reason
     assert np.isfinite(curve.y[:-1]).all()
 
 
@@ -226,7 +226,7 @@ def test_beliefs_follow_bayes():
 def test_a_bit_that_is_known_tells_nothing():
     for what, key in (("tradeoff", "type1"), ("belief_after", "belief")):
         result = ask(what, key, p1=1.0)
-        assert any(s.why_absent.startswith("the coordinate has one") for s in result.series)
+        assert any(s.undefined_reason.startswith("the coordinate has one") for s in result.series)
         assert result.readout("level_bcdp").value == 0.0
 
 

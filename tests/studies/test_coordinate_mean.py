@@ -128,7 +128,7 @@ def test_the_papers_curve_breaks_where_it_jumps():
         gap = np.flatnonzero(~curve.present)
         assert gap.tolist() == [curve.x.size - 2], key
         assert 0.99 < curve.x[gap[0]] < 1.0
-        assert "jumps" in curve.why_absent
+        assert "jumps" in curve.undefined_reason
     # The error grows without bound before q = 1, where it is that of min δ-LDP.
     paper = shown["paper"]
     assert paper.y[-1] == pytest.approx(shown["baseline"].y[-1], rel=1e-12)
@@ -234,7 +234,7 @@ def test_budgets_as_bars():
     np.testing.assert_allclose(places["paper"].x, np.arange(1, 11) / 10)
     np.testing.assert_array_equal(places["paper"].y, shown["paper"].y)
     beyond = ask("budget", "i", 50, 60, 7)[-1]
-    assert "d = 10" in beyond.series[0].why_absent
+    assert "d = 10" in beyond.series[0].undefined_reason
 
 
 def test_levels_rise_from_c_to_the_total_with_the_true_coupling():

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, default_request, default_sweep
 from explorer.studies.registry import get_study
@@ -34,9 +34,9 @@ def answered(study_id: str, quantity: str, sweep: str, **values: float):
     request = replace(
         default_request(study, **values), quantity=quantity, sweep=default_sweep(study, sweep)
     )
-    host = Host()
+    host = StudyRuntime()
     try:
-        return final_answer(host, request)
+        return final_result(host, request)
     finally:
         host.close()
 

@@ -229,7 +229,7 @@ def test_areas_share_the_plane():
     assert won.mark is Mark.AREA
     assert won.present.any()
     assert not won.present.all()
-    assert won.why_absent
+    assert won.undefined_reason
     for i in range(len(won.x)):
         others = [shown[k] for k in ("hadamard_wins", "laplace_wins") if shown[k].present[i]]
         assert len(others) == 1
@@ -279,7 +279,7 @@ def test_items_at_distance_zero_are_not_told_apart():
     result = ask(space_near=0.0)
     for key in ("gkrr", "theorem65", "theorem66"):
         assert not curves(result)[key].present.any()
-        assert "distance 0" in curves(result)[key].why_absent
+        assert "distance 0" in curves(result)[key].undefined_reason
     assert result.conditions[0].holds is False
     assert curves(result)["hadamard"].present.all()
     single = ask(space_near=0.0, space_each=1)

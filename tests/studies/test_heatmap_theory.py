@@ -119,7 +119,7 @@ def test_more_cells_than_the_map_has_leave_the_plot():
     for key in ("theory", "experiments", "capped", "lower"):
         series = curves(result)[key]
         np.testing.assert_array_equal(series.present, series.x <= 256)
-        assert "fewer than k cells" in series.why_absent
+        assert "fewer than k cells" in series.undefined_reason
     beyond = ask(k=1000, resolution=16)
     assert beyond.readout("theory").value is None
     assert any(c.holds is False and "k ≤ Δ²" in c.text for c in beyond.conditions)
@@ -146,7 +146,7 @@ def test_schedules_as_bars():
     np.testing.assert_allclose(theory_bars[1:9] / theory_bars[2], 0.8 ** np.abs(np.arange(-1, 7)))
     assert shown["theory"].x.tolist() == list(range(9))  # Δ = 256 ends at level 8
     beyond = curves(replace_sweep("split", 9.0, 11.0))
-    assert "no such level" in beyond["theory"].why_absent
+    assert "no such level" in beyond["theory"].undefined_reason
     assert result.readout("q").value == 2
     table = result.tables[0]
     for key, bound in (("Theorem 3.1, its schedule", "theory"),

@@ -60,7 +60,7 @@ def test_every_randomiser_on_every_space_answers_or_says_why(randomiser, space):
     exact = curves(result)["exact"]
     assert exact.present.any() == (space in fits)
     if space not in fits:
-        assert exact.why_absent
+        assert exact.undefined_reason
 
 
 def test_its_page_and_presets_hold_together():
@@ -145,7 +145,7 @@ def test_printed_equations_leave_the_plot_where_their_condition_fails():
     shown = curves(ask(model="local", low=1.0, high=500.0, points=30))["printed"]
     assert not shown.present[shown.x > 27].any()
     assert shown.present[shown.x < 26].all()
-    assert "condition" in shown.why_absent
+    assert "condition" in shown.undefined_reason
     assert "not to calibrate" in shown.note
 
 

@@ -78,7 +78,7 @@ def test_every_query_on_every_space_answers_or_says_why(query, space):
     )
     assert shown["k1"].present.any() == there
     if not there:
-        assert shown["k1"].why_absent
+        assert shown["k1"].undefined_reason
         assert result.notes
         assert result.conditions[0].holds is False
     # True δ of a width needs no query.
@@ -145,7 +145,7 @@ def test_the_textbook_width_leaves_the_plot_where_it_is_not_private():
     shown = curves(ask(low=1.0, high=100.0, points=60))["textbook"]
     assert shown.present[shown.x < 10.2].all()
     assert not shown.present[shown.x > 10.3].any()
-    assert "true δ" in shown.why_absent
+    assert "true δ" in shown.undefined_reason
     gauss = curves(ask(low=1.0, high=100.0, points=60))["gauss"]
     assert np.all(gauss.y[shown.present] <= shown.y[shown.present])
 
@@ -348,7 +348,7 @@ def test_a_query_that_differs_on_items_at_distance_zero(tmp_path):
     assert result.guarantee is None
     for key in ("k1", "k2", "gauss", "printed"):
         assert not curves(result)[key].present.any()
-        assert "distance 0" in curves(result)[key].why_absent
+        assert "distance 0" in curves(result)[key].undefined_reason
     # A user-level mechanism needs no distances.
     assert curves(result)["user"].present.all()
     own.write_text("2\n2\n2\n")

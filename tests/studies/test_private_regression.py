@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.runtime.runtime import Host
-from explorer.engine.solving.goal import Goal
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
@@ -113,9 +113,9 @@ def test_theorem_3_comes_first_then_points_with_progress():
 
 
 def test_theorem_3_is_solved_for_the_users_it_takes():
-    host = Host()
+    host = StudyRuntime()
     try:
-        goal = Goal(default_request(STUDY), "theorem3", "n", 0.5)
+        goal = SolveGoal(default_request(STUDY), "theorem3", "n", 0.5)
         found = solve(host, goal, lambda: None)
     finally:
         host.close()
@@ -294,7 +294,7 @@ def test_a_users_own_file(tmp_path):
     assert table.rows[0][4] > 0
     # More users than records are not drawn, and that is said.
     assert curves(last)["psd-clip"].x.max() <= 1500
-    assert "1,500 usable records" in curves(last)["theorem3"].why_absent
+    assert "1,500 usable records" in curves(last)["theorem3"].undefined_reason
     # Asked for more features than there are, all are used and the theory is theirs.
     wide = ask("excess", "eps", 1.0, 4.0, 2, context, source="file", file=value, features=20)[-1]
     assert wide.series[0].present.all()
@@ -345,12 +345,12 @@ def test_a_file_of_few_records_says_what_to_do(tmp_path):
     context = Context()
     value = context.add_file(path)
     shown = curves(ask(low=100, high=1000, context=context, source="file", file=value)[-1])
-    assert shown["theorem3"].why_absent == (
+    assert shown["theorem3"].undefined_reason == (
         "the file has 50 usable records, and no more users can be drawn; put something else on "
         "the x axis"
     )
     beyond = ask("excess", "features", 1, 20, 20, context, source="file", file=value)[-1]
-    assert curves(beyond)["theorem3"].why_absent == "the file has 2 features"
+    assert curves(beyond)["theorem3"].undefined_reason == "the file has 2 features"
 
 
 def test_another_column_as_label_and_its_unit(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.studies.base import csv_table
-from explorer.studies.base.csv_table import numeric, read_records, what_was_read
+from explorer.studies.base.csv_table import numeric, read_records, read_summary
 
 
 def table(folder, text, name="t.csv"):
@@ -45,7 +45,7 @@ def test_bad_rows_are_counted_with_line_and_field(tmp_path):
     assert str(found.set_aside[0]) == "line 3: 1 fields, 2 expected"
     assert str(found.set_aside[1]) == "line 4, b: 'x' is not a number"
     assert str(found.set_aside[2]) == "line 5, b: the field is empty"
-    said = what_was_read(found, 10)
+    said = read_summary(found, 10)
     assert "10 records in 2 columns; 6 lines set aside" in said
     assert "and 1 more" in said
 
@@ -69,11 +69,11 @@ def test_what_is_no_table_is_refused_with_place_and_remedy(tmp_path, text, why):
 
 
 def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_table, "MOST_RECORDS", 3)
+    monkeypatch.setattr(csv_table, "MAX_RECORDS", 3)
     found = table(tmp_path, "a,b\n" + "1,2\n" * 5)
     assert found.cut
     assert len(found.rows) == 3
-    assert "only the first 3 are read" in what_was_read(found, 3)
+    assert "only the first 3 are read" in read_summary(found, 3)
 
 
 def test_decimal_commas_between_semicolons(tmp_path):

@@ -79,7 +79,7 @@ def test_every_axis_is_answered_over_its_whole_range(study, what, key):
             assert series.x.shape == series.y.shape
             assert np.all(np.diff(series.x) > 0)
             assert series.role is ROLES[series.key]
-            assert bool(series.why_absent) == bool(np.isnan(series.y).any())
+            assert bool(series.undefined_reason) == bool(np.isnan(series.y).any())
             assert np.all(series.y[series.present] >= 0)
             assert not np.isinf(series.y).any()
     # A later answer only adds curves: those before keep their places.
@@ -108,7 +108,7 @@ def test_figure_2a(study):
     assert final.readout("clones_closed").value is None
     assert "(8)" in final.readout("clones_closed").note
     assert not curves(final)["clones_closed"].present.any()
-    assert "no shuffle amplification" in curves(final)["clones_closed"].why_absent
+    assert "no shuffle amplification" in curves(final)["clones_closed"].undefined_reason
 
 
 def test_curves_are_the_mathematics(study):
@@ -145,7 +145,7 @@ def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
             assert np.all(series.x <= 1000)
             continue
         assert not series.present[series.x > 1000].any()
-        assert "k > n" in series.why_absent
+        assert "k > n" in series.undefined_reason
     # The sliders' own k = 1000 is allowed.
     assert final.guarantee is not None
 
@@ -169,7 +169,7 @@ def test_gamma_is_an_axis_and_not_a_slider(study):
     with pytest.raises(ValueError, match="gamma: γ can only be an axis"):
         ask(study, gamma=0.5)
     tiny = curves(ask(study, "gamma", 1e-8, 1e-2, 7)[-1])
-    assert "rounds to no client" in tiny["theorem1"].why_absent
+    assert "rounds to no client" in tiny["theorem1"].undefined_reason
 
 
 def test_a_sweep_that_makes_no_sense_is_refused(study):
@@ -220,7 +220,7 @@ def test_curves_that_hold_nowhere_stay_in_the_legend_with_the_reason(study, quan
     for series in answers[-1].series:
         assert series.x.size == series.y.size == 5
         assert np.isnan(series.y).all()
-        assert "k > n" in series.why_absent
+        assert "k > n" in series.undefined_reason
     assert answers[-1].complete
     assert answers[-1].guarantee is None
 
@@ -430,7 +430,7 @@ def test_theorem_1_alone_is_drawn_where_the_cap_is_smaller(study):
         alone.y[there], rdp.upper_rdp(alone.x[there], 4.0, 1000, 10**6), rtol=2e-11
     )
     np.testing.assert_array_equal(capped.y[there], cap.y[there])
-    assert "not above the cap" in alone.why_absent
+    assert "not above the cap" in alone.undefined_reason
     assert "1.43 times the cap" in final.guarantee.differences[-1]
     below = ask(study, "lam", 2, 512, 9, what="rdp")[-1]
     assert "theorem1_alone" not in curves(below)

@@ -258,7 +258,7 @@ def test_beta_is_shared_in_words_where_it_is_in_numbers(study, host, what, relea
     curve = curves(final)["calibrated"]
     share = 1e-9 / (100 if shared else 1)
     assert condition.margin.startswith(f"{nearest(math.log(2 / share))} of")
-    for text in (condition.text, curve.note, curve.why_absent):
+    for text in (condition.text, curve.note, curve.undefined_reason):
         assert ("2h/β" in text) is shared
         assert ("2/β" in text) is not shared
 
@@ -269,7 +269,7 @@ def test_a_bias_that_does_not_matter_leaves_the_plot_but_not_the_numbers(study, 
     bias, rmse = curves(final)["bias"], curves(final)["rmse"]
     assert 0 < np.sum(bias.present) < 30
     assert np.all(bias.y[bias.present] >= 1e-3 * rmse.y[bias.present])
-    assert "a thousandth" in bias.why_absent
+    assert "a thousandth" in bias.undefined_reason
     assert 0 < final.readout("bias").value < 1e-60
 
 
@@ -353,7 +353,7 @@ def test_runs_too_few_for_beta_are_said(study, host):
     )
     dots = curves(final)["simulated"]
     assert not dots.present.any()
-    assert "raise R" in dots.why_absent
+    assert "raise R" in dots.undefined_reason
 
 
 def test_quantile_intervals_cover_at_their_rate():

@@ -19,7 +19,7 @@ def test_the_sliders_point_lies_on_the_curve_if_it_is_between_its_ends(own, ther
     study = Frequency()
     request = default_request(study, alpha=own)
     sweep = Sweep("alpha", 1.0, 50.0, 60, Scale.LOG)
-    few = swept_points(study, replace(request, quantity="rmse", sweep=sweep)).thinned(9)
+    few = swept_points(study, replace(request, quantity="rmse", sweep=sweep)).downsampled(9)
     points = few.with_sliders()
     assert np.all(np.diff(points.x) > 0)
     assert (points.x == own).sum() == int(there)

@@ -118,14 +118,14 @@ def test_curves_are_the_mathematics():
     np.testing.assert_allclose(steps["group"].y, 0.2 * hops)
     far = steps["roughly"].present
     assert np.all(steps["group"].y[far] <= steps["roughly"].y[far] * (1 + 1e-12))
-    assert "at least r" in steps["roughly"].why_absent
+    assert "at least r" in steps["roughly"].undefined_reason
 
 
 def test_the_informal_theorem_leaves_where_its_premise_fails():
     informal = curves(ask(points=60, low=100, high=1e5))["informal"]
     premise = informal.x >= 2 * math.log(1e12) / 0.008
     np.testing.assert_array_equal(informal.present, premise)
-    assert "premise" in informal.why_absent
+    assert "premise" in informal.undefined_reason
 
 
 def test_few_draws_need_no_concentration():

@@ -47,7 +47,7 @@ def said(result):
     return [
         *(c.text for c in result.conditions),
         *(c.margin for c in result.conditions),
-        *(s.why_absent for s in result.series),
+        *(s.undefined_reason for s in result.series),
         *((g.sentence, g.replace_one, g.unit) if g else ()),
     ]
 
@@ -102,10 +102,10 @@ def test_conditions_of_the_theorem_name_the_items_of_their_model(model, yes, no)
         total = items if model == "local" else items * 100_000
         assert f"{'m' if model == 'local' else 'mn'} = {total:,}" in condition.margin
     few = result_of(study, "alpha0", model=model, m=2, n=1)
-    why = {s.key: s.why_absent for s in few.series}["tight"]
+    why = {s.key: s.undefined_reason for s in few.series}["tight"]
     assert ("mn is not above" in why) == (model == "central")
     high = result_of(study, "alpha", model=model, m=2, n=1)
-    why = {s.key: s.why_absent for s in high.series}["tight"]
+    why = {s.key: s.undefined_reason for s in high.series}["tight"]
     assert yes in why
 
 

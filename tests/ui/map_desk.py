@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from datasets.generate_checkins import main as generate
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
@@ -23,7 +23,7 @@ class Desk:
     def __init__(self, qtbot) -> None:
         self.qtbot = qtbot
         self.session = Session(SessionState("heatmap"))
-        self.host = Host()
+        self.host = StudyRuntime()
         self.controller = StudyController(self.session, self.host, "map")
         self.data = DataController(self.session, self.host)
         self.widget = QWidget()

@@ -126,16 +126,16 @@ class MarksStudy:
         early = xs <= np.quantile(xs, 0.8)
         return (
             Series("upper", "upper bound", Role.UPPER, xs, np.where(early, 2 / xs, np.nan), SOURCE,
-                   why_absent="it holds for small ε only"),
+                   undefined_reason="it holds for small ε only"),
             Series("exact", "exact error", Role.EXACT, xs, np.where(early, exact, np.nan), SOURCE,
-                   why_absent="there is no closed form above"),
+                   undefined_reason="there is no closed form above"),
             Series("banded", "estimate", Role.ESTIMATE, xs, np.where(early, 1.4 / xs, np.nan),
-                   SOURCE, low=1.2 / xs, high=1.6 / xs, why_absent="it was not run there"),
+                   SOURCE, low=1.2 / xs, high=1.6 / xs, undefined_reason="it was not run there"),
             Series("dots", "simulation", Role.ESTIMATE, few, 1.02 / few, SOURCE,
                    low=0.9 / few, high=1.14 / few, mark=Mark.DOTS),
             Series("region", "where it wins", Role.EXACT, xs, np.where(early, 0.5 / xs, np.nan),
                    SOURCE, low=np.zeros_like(xs), high=0.5 / xs, mark=Mark.AREA,
-                   why_absent="nobody wins there"),
+                   undefined_reason="nobody wins there"),
             Series("flat", "no privacy", Role.BASELINE, xs, np.full_like(xs, 0.3), SOURCE),
         )  # fmt: skip
 
@@ -145,7 +145,7 @@ class MarksStudy:
         return (
             Series("ours", "ours", Role.EXACT, xs, ours, SOURCE, mark=Mark.BARS),
             Series("theirs", "theirs", Role.EXACT, xs, theirs, SOURCE, mark=Mark.BARS,
-                   why_absent="theirs stops at level 4"),
+                   undefined_reason="theirs stops at level 4"),
         )  # fmt: skip
 
     def _tradeoff(self, request: Request, xs: FloatArray) -> tuple[Series, ...]:

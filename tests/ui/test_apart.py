@@ -36,7 +36,7 @@ def test_curves_follow_a_slider_and_the_process_ends_with_the_window(
     assert result.request["T"] == 339
     assert window.workspaces["bounds"].plot.result.request["T"] == 339
     assert window.host.apart.pid == pid
-    assert window.host.remembered(result.request) is result
+    assert window.host.cached_result(result.request) is result
     window.close()
     assert gone(pid)
 

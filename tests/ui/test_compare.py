@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.session.plot_view import Look
+from explorer.engine.session.plot_view import PlotView
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.studies.base.study import Context, Request, Result
 from explorer.studies.registry import register, unregister
@@ -36,7 +36,7 @@ def window(tiny_study, open_window, settled, qtbot):
     window = open_window(study="tiny")
     settled(window)
     # The curves have no readout: they would be rows of their own.
-    window.session.set_look(("tiny", "truth"), Look(False, frozenset({"truth", "linear"})))
+    window.session.set_look(("tiny", "truth"), PlotView(False, frozenset({"truth", "linear"})))
     ctrl_d(qtbot, window)
     window.session.set_value("eps", 2.0)
     settled(window)
@@ -186,7 +186,7 @@ def secret_study() -> Iterator[None]:
 
 
 def test_curator_only_numbers_keep_their_stamp(secret_study, window, settled, qtbot) -> None:
-    window.session.set_look(("secret", "truth"), Look(False, frozenset({"truth", "linear"})))
+    window.session.set_look(("secret", "truth"), PlotView(False, frozenset({"truth", "linear"})))
     window.session.set_study("secret")
     settled(window)
     ctrl_d(qtbot, window)

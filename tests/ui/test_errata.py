@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
 from explorer.studies.errata import errata
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.links import linked, with_titles
 from tests.ui.access import check
 
@@ -77,7 +77,7 @@ def test_labels_in_text_are_links_and_nothing_else_is(qtbot) -> None:
         "a &lt; b (errata <a href='errata:shuf-A4'>shuf-A4</a>)"
     )
     assert linked("SHA-256, sub-A4") == "SHA-256, sub-A4"
-    text = StillText()
+    text = FixedSizeText()
     qtbot.addWidget(text)
     inside = text.findChild(QLabel)
     text.setText("first < line\nsee shuf-A4")

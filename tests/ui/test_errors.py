@@ -50,15 +50,15 @@ def test_a_message_about_the_last_try_goes_while_another_takes_long(qtbot) -> No
     banner = Banner()
     qtbot.addWidget(banner)
     banner.show_problem(Problem("answer", "a.csv is empty."))
-    banner.doubt("answer")
+    banner.mark_stale("answer")
     assert banner.isVisible()  # said again at once, it does not flicker
     banner.show_problem(Problem("answer", "b.csv is empty."))
     qtbot.wait(DOUBT_MS + 100)
     assert banner.isVisible()
-    banner.doubt("answer")
+    banner.mark_stale("answer")
     qtbot.waitUntil(lambda: not banner.isVisible())
     banner.show_problem(Problem("data", "c.txt is gone."))
-    banner.doubt("answer")
+    banner.mark_stale("answer")
     qtbot.wait(DOUBT_MS + 100)
     assert banner.isVisible()
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.geography.region import Region
 from explorer.resources import samples
 from explorer.studies.base.study import Origin, Scale, Sweep
@@ -58,7 +58,7 @@ def test_every_format_goes_out_and_comes_back(tiny, export, settled, qtbot, fmt)
     bounds.plot.set_data_ranges((0.5, 3.0), (0.5, 0.9))
     asked, view = tiny.session.request(), bounds.view_state()
     path = export(tiny, fmt)
-    recipe = recipe_of(path)
+    recipe = read_recipe(path)
     assert recipe["study"] == "tiny"
     assert recipe["values"]["eps"] == 0.7
     assert recipe["view"]["hidden"] == ["linear"]
@@ -115,7 +115,7 @@ def test_the_clipboard_holds_picture_or_numbers(tiny, qtbot, tmp_path, key, kind
     assert mime.hasFormat(kind)
     path = tmp_path / "pasted"
     path.write_bytes(mime.data(kind).data())
-    assert recipe_of(path)["values"]["eps"] == 0.7
+    assert read_recipe(path)["values"]["eps"] == 0.7
     assert "clipboard" in tiny.statusBar().currentMessage()
     if key == "copy":
         assert mime.hasImage()
@@ -130,7 +130,7 @@ def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> 
     document = json.loads(path.read_text())
     assert [s["key"] for s in document["surfaces"]] == ["private"]
     assert document["stamp"]
-    recipe = recipe_of(path)
+    recipe = read_recipe(path)
     assert "data" not in recipe
     assert "seed" not in recipe
     window.menus.actions["export"].trigger()
@@ -208,7 +208,7 @@ def test_a_region_that_was_found_is_said_before_exporting(
     assert "hers.txt" not in told
     assert "40.0" not in told
     assert "a region found" not in told  # words of captions; the document says it by its origin
-    assert recipe_of(tmp_path / "picture.json")["selection"]["region_from"] == "extent"
+    assert read_recipe(tmp_path / "picture.json")["selection"]["region_from"] == "extent"
     for side, value in (("south", "39"), ("north", "41"), ("west", "-75"), ("east", "-73")):
         field = window.data_panel.sides[side]
         field.setFocus()
@@ -219,7 +219,7 @@ def test_a_region_that_was_found_is_said_before_exporting(
     window.menus.actions["export"].trigger()
     assert "does not say where the map lies" not in window.output.dialog.note.text()
     window.output.dialog.reject()
-    recipe = recipe_of(export(window, "json"))
+    recipe = read_recipe(export(window, "json"))
     assert recipe["selection"]["region"] == [39.0, -75.0, 41.0, -73.0]
 
 

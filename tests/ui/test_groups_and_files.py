@@ -11,10 +11,15 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from explorer.engine.runtime.runtime import FileNotOpenError, Host, content_hash, typed_value
+from explorer.engine.runtime.runtime import (
+    FileNotOpenError,
+    StudyRuntime,
+    content_hash,
+    typed_value,
+)
 from explorer.engine.session.recipe import Recipe
 from explorer.studies.base.study import Cancelled, SpacePicture, parameter
-from explorer.ui.panels.space import MOST_POINTS, SpacePlot, SpaceView
+from explorer.ui.panels.space import MAX_POINTS, SpacePlot, SpaceView
 from tests.ui.marks_study import MarksStudy
 from tests.ui.test_access import check
 
@@ -145,7 +150,7 @@ def test_many_points_are_thinned_and_degenerate_ones_drawn(qtbot) -> None:
     plot.resize(200, 118)
     many = np.random.default_rng(1).normal(size=(40_000, 2))
     plot.set_points(many, np.zeros(40_000, np.intp))
-    assert len(plot.points) == MOST_POINTS
+    assert len(plot.points) == MAX_POINTS
     for few in (np.empty((0, 2)), np.zeros((1, 2)), np.ones((3, 2)), np.array([[0, 0], [1, 0]])):
         plot.set_points(few, np.zeros(len(few), np.intp))
         assert np.isfinite(plot.positions()).all()
@@ -254,7 +259,7 @@ def test_the_session_reopens_its_files_if_they_are_the_same(
 
 
 def test_a_changed_or_absent_file_never_stands_in_for_another(tmp_path, points) -> None:
-    host = Host()
+    host = StudyRuntime()
     value = host.add_file(points)
     assert value == value_of(points)
     assert host.file(value) == points.resolve()
@@ -277,7 +282,7 @@ def test_reading_can_be_cancelled_and_folders_have_hashes(tmp_path, points) -> N
 
 
 def test_words_on_a_command_line_open_files(tmp_path, points, marks) -> None:
-    host, p = Host(), parameter(marks, "points")
+    host, p = StudyRuntime(), parameter(marks, "points")
     assert typed_value(host, p, str(points)) == value_of(points)
     with pytest.raises(ValueError, match="points: there is nothing at"):
         typed_value(host, p, str(tmp_path / "none.csv"))

@@ -18,7 +18,7 @@ SOURCE = Reference("Tests", "line 1")
 
 def level(mark: Mark, why: str) -> Series:
     x, y = np.array([1.0, 2.0, 3.0]), np.array([0.5, np.nan, np.nan])
-    return Series("level", "level", Role.EXACT, x, y, SOURCE, why_absent=why, mark=mark)
+    return Series("level", "level", Role.EXACT, x, y, SOURCE, undefined_reason=why, mark=mark)
 
 
 @pytest.mark.parametrize(

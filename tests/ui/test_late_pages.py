@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.figures.view_state import ViewState
-from explorer.ui.shell.lazy_tabs import AtIdle, LatePages, Making
+from explorer.ui.shell.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -83,7 +83,7 @@ def test_the_tab_key_comes_to_all_of_a_late_page_and_leaves_it(qtbot) -> None:
     qtbot.addWidget(window)
     column = QVBoxLayout(window)
     before, after, tabs = QPushButton("before"), QPushButton("after"), QTabWidget()
-    pages = LatePages(tabs, {"a": Making("A", Page), "b": Making("B", Page)})
+    pages = LazyTabs(tabs, {"a": TabFactory("A", Page), "b": TabFactory("B", Page)})
     for widget in (before, tabs, after):
         column.addWidget(widget)
     assert (list(pages), pages.key_at(0), pages.key_at(1)) == ([], "a", "b")
@@ -105,8 +105,8 @@ def test_the_tab_key_comes_to_all_of_a_late_page_and_leaves_it(qtbot) -> None:
 def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
     tabs = QTabWidget()
     qtbot.addWidget(tabs)
-    pages, done = LatePages(tabs, {"a": Making("A", Page, (lambda: done.append("read"),))}), []
-    idle = AtIdle(pages.pieces(), tabs)
+    pages, done = LazyTabs(tabs, {"a": TabFactory("A", Page, (lambda: done.append("read"),))}), []
+    idle = IdleTasks(pages.pieces(), tabs)
     idle.begin()
     idle.begin()
     qtbot.waitUntil(lambda: done == ["read"])
@@ -123,14 +123,14 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
 def test_imports_leave_out_what_is_not_needed() -> None:
     code = """
 import linecache, sys
-from explorer.ui.base.qt_imports import lighten_imports
-lighten_imports()
+from explorer.ui.base.qt_imports import trim_qt_imports
+trim_qt_imports()
 import pyqtgraph, PySide6.QtWidgets
 from pyqtgraph.Qt import QtWidgets
 print([name for name in linecache.cache if "pyqtgraph" in name])
 print("QCalendarWidget" in vars(QtWidgets), QtWidgets.QCalendarWidget is
 PySide6.QtWidgets.QCalendarWidget) print("QCalendarWidget" in dir(PySide6.QtWidgets))
-"""  # noqa: E501
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:3] == ["[]", "False True", "True"]

@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.engine.session.plot_view import MOST_PINS, Look, Pin, looks_from_list, pins_from_list
+from explorer.engine.session.plot_view import (
+    MAX_PINS,
+    Pin,
+    PlotView,
+    looks_from_list,
+    pins_from_list,
+)
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.pins import pin_label
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.figures.style import PIN_DASHES, series_styles
 from explorer.figures.tables import table_text
 from explorer.studies.base.study import Scale, Sweep
@@ -100,10 +106,10 @@ def test_the_same_is_pinned_once_and_not_more_than_can_be_told_apart(tiny, qtbot
     for _ in range(2):
         ctrl(qtbot, tiny, Qt.Key.Key_P)
     assert len(tiny.session.state.pins) == 1
-    for n in range(MOST_PINS + 3):
+    for n in range(MAX_PINS + 3):
         tiny.session.set_value("n", 10 + n)
         tiny.workspaces["bounds"]._pin.trigger()
-    assert len(tiny.session.state.pins) == MOST_PINS
+    assert len(tiny.session.state.pins) == MAX_PINS
     assert not tiny.workspaces["bounds"]._pin.isEnabled()
     with pytest.raises(ValueError, match="unpin some first"):
         tiny.session.pin()
@@ -172,7 +178,7 @@ def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path)
     drawing = path.read_text()
     assert 'id="series-pin1:error"' in drawing
     assert "pinned: n = 1,000 people" in drawing
-    read = recipe_from_dict(recipe_of(path))
+    read = recipe_from_dict(read_recipe(path))
     assert json.dumps(read.view["pinned"])
     pinned.session.set_pins(())
     pinned.session.set_value("n", 77)
@@ -236,7 +242,7 @@ def test_what_cannot_be_read_back_is_left_out(tiny_study) -> None:
     said: list[str] = []
     looks = [{"study": "gone", "quantity": "a", "y_log": True}, 5,
              {"study": "tiny", "quantity": "truth", "y_log": True, "hidden": ["a"]}]  # fmt: skip
-    assert looks_from_list(looks, said) == {("tiny", "truth"): Look(True, frozenset({"a"}))}
+    assert looks_from_list(looks, said) == {("tiny", "truth"): PlotView(True, frozenset({"a"}))}
     assert pins_from_list([{"recipe": {"schema": "x"}, "hidden": []}, 7, None], said) == ()
     assert [sentence.partition(":")[0] for sentence in said] == [
         "looks[0]", "looks[1]", "pins[0].recipe.schema", "pins[1]", "pins[2]",

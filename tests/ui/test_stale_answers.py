@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from explorer.engine.compute.runner import Delivery
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Fidelity, Request, Result, Selection
@@ -21,7 +21,9 @@ REGION = Region(40.5, -74.3, 41.0, -73.6)
 class ByHand:
     """Takes the place of a runner; the test says what is delivered, and when."""
 
-    def __init__(self, _host: Host, deliver: Callable[[Delivery], None], _name: str) -> None:
+    def __init__(
+        self, _host: StudyRuntime, deliver: Callable[[Delivery], None], _name: str
+    ) -> None:
         self.deliver = deliver
         self.asked: list[Request] = []
         self.cancelled = 0
@@ -55,7 +57,7 @@ def session() -> Session:
 @pytest.fixture
 def controller(session, monkeypatch, qapp) -> Iterator[StudyController]:
     monkeypatch.setattr(study_controller, "Runner", ByHand)
-    host = Host()
+    host = StudyRuntime()
     controller = StudyController(session, host, "map")
     yield controller
     controller.close()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.activity import ActivityBar, duration_words
 from explorer.ui.curves.plot import BoundsPlot
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -26,7 +26,7 @@ class Relayouts(QObject):
 def test_text_asks_for_a_layout_only_when_its_height_changes(qtbot) -> None:
     panel = QWidget()
     qtbot.addWidget(panel)
-    text = StillText()
+    text = FixedSizeText()
     column = QVBoxLayout(panel)
     column.addWidget(text)
     column.addStretch(1)
@@ -122,7 +122,7 @@ def test_only_parameters_that_matter_are_shown_and_undo_brings_them_back(
 
 
 def test_a_height_is_measured_once_and_again_with_other_letters(qtbot, monkeypatch) -> None:
-    text = StillText()
+    text = FixedSizeText()
     qtbot.addWidget(text)
     text.setText("a promise in so many words that they need several lines of this panel")
     measured: list[int] = []

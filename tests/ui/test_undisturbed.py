@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.ui.base import deferred_gc
-from explorer.ui.base.deferred_gc import Undisturbed
+from explorer.ui.base.deferred_gc import DeferredGC
 from tests.waiting import time_limit
 
 
@@ -21,7 +21,7 @@ def session() -> Session:
 @pytest.fixture
 def keeper(qapp, session):
     parent = QObject()
-    keeper = Undisturbed(session, parent)
+    keeper = DeferredGC(session, parent)
     keeper._rest.setInterval(30)
     usual = gc.get_threshold()
     yield keeper

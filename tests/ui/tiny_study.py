@@ -97,7 +97,7 @@ class TinyStudy:
                 Series(
                     "linear", "1/2 + ε/4", Role.UPPER, xs,
                     np.where(eps <= 2, 0.5 + eps / 4, np.nan), WARNER,
-                    why_absent="the line leaves 1 above ε = 2",
+                    undefined_reason="the line leaves 1 above ε = 2",
                 ),
             )  # fmt: skip
         else:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.formulas import formula_pictures
-from explorer.figures.read_recipe import recipe_of
+from explorer.figures.read_recipe import read_recipe
 from explorer.studies.base.help_page import page_of, preset_request, presets_of
 from explorer.studies.base.study import Kind, default_request, parameter, relevant, with_unit
 from explorer.studies.registry import cards, get_study
@@ -140,7 +140,7 @@ def _exports(walk, folder, monkeypatch) -> None:
         with walk.qtbot.waitSignal(window.output.controller.done):
             dialog.save.click()
         exported = window.session.request()
-        walk.expect(recipe_of(path)["study"] == study.id, f"{fmt}: no recipe of {study.id}")
+        walk.expect(read_recipe(path)["study"] == study.id, f"{fmt}: no recipe of {study.id}")
         walk.ask(default_request(study))
         with walk.qtbot.waitSignal(window.files.recognised):
             window.files.open_any(path)

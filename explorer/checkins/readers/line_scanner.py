@@ -35,7 +35,7 @@ EXAMPLE_LENGTH = 500
 WIDE = 64
 """Fields of a line above which the pass counts them, so that the reader need not split them all."""
 
-MOST_BLANK = 1000
+MAX_BLANK = 1000
 """Blank lines that a block without anything else may have where the reader sees it."""
 
 _STRAY_CR = re.compile(rb"\r(?!\n)")
@@ -94,7 +94,7 @@ class Scan:
     lines: int = 0
     blank: LineRanges = field(default_factory=LineRanges)
     dropped: LineRanges = field(default_factory=LineRanges)
-    odd: OddLines = field(default_factory=OddLines)
+    malformed: OddLines = field(default_factory=OddLines)
     joined: LineRanges = field(default_factory=LineRanges)
     header: int = 0
     odd_texts: dict[int, bytes] = field(default_factory=dict)
@@ -107,11 +107,11 @@ class Scan:
         names = LineRanges()
         if self.header:
             names.add(self.header)
-        return merged(self.blank, self.odd.ranges, self.joined, names)
+        return merged(self.blank, self.malformed.ranges, self.joined, names)
 
     def not_copied(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of the lines below the names that a copy lacks."""
-        return merged(self.odd.ranges, self.joined, self.dropped)
+        return merged(self.malformed.ranges, self.joined, self.dropped)
 
 
 class Copy(Protocol):
@@ -180,7 +180,7 @@ class LineScanner:
             blank = np.flatnonzero(_blank(block, np.flatnonzero(ends)))
             scan.blank.add_many(blank + (scan.lines + 1))
             if blank.size == lines:  # of so many in a row the reader would lose the next one
-                if self._copy is None and lines > MOST_BLANK:
+                if self._copy is None and lines > MAX_BLANK:
                     raise CopyNeeded
                 if self._copy is not None:
                     scan.dropped.add_many(blank + (scan.lines + 1))
@@ -248,7 +248,7 @@ class LineScanner:
     def _aside(self, line: int, reason: Reason, text: bytes) -> None:
         if self._copy is None:
             raise CopyNeeded
-        self._scan.odd.add(line, reason)
+        self._scan.malformed.add(line, reason)
         seen = self._examples.get(reason, 0)
         if seen < EXAMPLES:
             self._examples[reason] = seen + 1

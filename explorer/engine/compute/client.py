@@ -2,8 +2,8 @@
 
 A thread that computes takes the interpreter's lock from the window and waits for it in turn: while
 a slider was dragged, a first answer of 3 ms took 27, and importing a study's mathematics stopped
-the window for up to 0.28 s (measured on two cores). The process runs the same `Runner`; questions
-go to it and deliveries come back as pickles over its standard streams.
+the window for up to 0.28 s (measured on two cores). The process runs the same `AnswerRunner`;
+questions go to it and deliveries come back as pickles over its standard streams.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from explorer.engine.compute.process import WorkerDied
 from explorer.engine.compute.runner import Delivery
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled, Request
 from explorer.studies.registry import Card, registered
 
@@ -37,8 +37,8 @@ END_S = 5.0
 """How long the process may take to end when asked to."""
 
 
-class AnswersApart:
-    """Answers requests as a `Runner` does, newest first, in another process.
+class ComputeClient:
+    """Answers requests as a `AnswerRunner` does, newest first, in another process.
 
     The process starts with `start` or the first request. If it ends by itself, the running request
     fails with `WorkerDied` and the next one starts another.
@@ -53,7 +53,7 @@ class AnswersApart:
     Studies registered in this process are known in the other, which makes its own by their class.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: StudyRuntime) -> None:
         self._host = host
         self._deliver: Callable[[Delivery], None] = lambda _: None
         self._condition = threading.Condition()
@@ -68,7 +68,7 @@ class AnswersApart:
         self._generation = 0
         self._finished = 0
         self._closed = False
-        host.followers.append(self._file_added)
+        host.file_listeners.append(self._file_added)
 
     @property
     def generation(self) -> int:
@@ -96,7 +96,7 @@ class AnswersApart:
         with self._condition:
             if self._process is None and not self._closed:
                 self._begin()
-                self._tell("prepare")
+                self._notify("prepare")
 
     def submit(self, request: Request) -> int:
         """Ask for an answer; replaces whatever was waiting. Returns the generation."""
@@ -109,7 +109,7 @@ class AnswersApart:
             self._drop_unsent()
             self._asked = (self._generation, request)
             self._tell_studies()
-            self._tell("submit", request, self._generation)
+            self._notify("submit", request, self._generation)
             return self._generation
 
     def cancel(self) -> None:
@@ -119,7 +119,7 @@ class AnswersApart:
             if dropped is not None:
                 self._finished = dropped[0]
             if self._process is not None:
-                self._tell("cancel")
+                self._notify("cancel")
         if dropped is not None:
             self._deliver(Delivery(*dropped, finished=True))
 
@@ -158,7 +158,7 @@ class AnswersApart:
             number = self._calls
             self._waiting.add(number)
             self._tell_studies()
-            self._tell("call", number, function, args)
+            self._notify("call", number, function, args)
         try:
             while True:
                 with self._condition:
@@ -177,7 +177,7 @@ class AnswersApart:
                 self._waiting.discard(number)
                 self._returned.pop(number, None)
                 if self._process is process:
-                    self._tell("give up", number)
+                    self._notify("give up", number)
             raise
         if error is not None:
             raise error
@@ -199,7 +199,7 @@ class AnswersApart:
             self._closed = True
             self._condition.notify_all()
             process, threads = self._process, list(self._threads)
-        self._host.followers.remove(self._file_added)
+        self._host.file_listeners.remove(self._file_added)
         if process is None:
             return
         try:
@@ -213,7 +213,7 @@ class AnswersApart:
 
     # Under the lock
 
-    def _tell(self, *command: Any) -> None:
+    def _notify(self, *command: Any) -> None:
         self._commands.append(command)
         self._condition.notify_all()
 
@@ -221,7 +221,7 @@ class AnswersApart:
         """Have the process know the studies registered here, before a question about one."""
         if self._studies != registered():
             self._studies = registered()
-            self._tell("studies", self._studies)
+            self._notify("studies", self._studies)
 
     def _begin(self) -> None:
         process = subprocess.Popen(
@@ -254,7 +254,7 @@ class AnswersApart:
     def _file_added(self, value: str, path: Path) -> None:
         with self._condition:
             if self._process is not None:
-                self._tell("file", value, path)
+                self._notify("file", value, path)
 
     def _write(self, process: subprocess.Popen[bytes]) -> None:
         """Send commands; a full pipe makes this thread wait, never the one that asks."""
@@ -292,7 +292,7 @@ class AnswersApart:
 
     def _receive(self, delivery: Delivery) -> None:
         if delivery.result is not None and delivery.result.complete:
-            self._host.keep(delivery.result)
+            self._host.cache_result(delivery.result)
         with self._condition:
             if self._closed:
                 return

@@ -17,7 +17,7 @@ from typing import Any
 from explorer.engine.paths import cache_folder
 from explorer.studies.base.study import Cancelled, NoWorker
 
-STALE_GRACE_S = 2.0
+KILL_AFTER_S = 2.0
 """How long a job that nobody waits for any more may hold up the next one before it is killed."""
 SHARED_MEMORY = Path("/dev/shm")
 """Where Linux keeps the semaphores without which no worker process can be started."""
@@ -27,7 +27,7 @@ class WorkerDied(RuntimeError):  # noqa: N818  (an event, told to users as one)
     """The worker process ended during a job (killed, out of memory)."""
 
 
-class HeavyWorker:
+class WorkerProcess:
     """Runs module-level functions, one at a time, in a process that starts when first needed."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class HeavyWorker:
                 if self._closed:
                     raise Cancelled
                 self._stale = [item for item in self._stale if not item[0].done()]
-                overdue = any(time.monotonic() - since > STALE_GRACE_S for _, since in self._stale)
+                overdue = any(time.monotonic() - since > KILL_AFTER_S for _, since in self._stale)
                 if overdue and self._executor is not None:
                     _end(self._executor)
                     self._executor, self._stale = None, []

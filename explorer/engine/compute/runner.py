@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled, Request, Result
 
-REST_S = 0.03
+REFINE_DELAY_S = 0.03
 """An answer is refined only after so long without a newer request: two frames, so that a moving
 slider never waits for a refinement to notice that it is unwanted."""
-FIRST_ANSWER_BUDGET_S = 2.0
+PREEMPT_AFTER_S = 2.0
 """After this long without a first answer, a newer request may push the running one out."""
 
 
@@ -50,7 +50,7 @@ class Delivery:
     elapsed_ms: float = 0.0
 
 
-class Runner:
+class AnswerRunner:
     """A thread that answers requests, newest first.
 
     Parameters
@@ -63,7 +63,7 @@ class Runner:
         For the thread.
     """
 
-    def __init__(self, host: Host, deliver: Callable[[Delivery], None], name: str) -> None:
+    def __init__(self, host: StudyRuntime, deliver: Callable[[Delivery], None], name: str) -> None:
         self._host = host
         self._deliver = deliver
         self._name = name
@@ -157,7 +157,7 @@ class Runner:
 
         def check() -> None:
             newer = self._waiting is not None
-            late = elapsed() > 1e3 * FIRST_ANSWER_BUDGET_S
+            late = elapsed() > 1e3 * PREEMPT_AFTER_S
             if self._closed or generation < self._dropped_below or (newer and (answered or late)):
                 raise Cancelled
 
@@ -168,7 +168,7 @@ class Runner:
                 if self._closed or generation < self._dropped_below:
                     break
                 self._deliver(Delivery(generation, request, result, None, False, elapsed()))
-                rest = 0.0 if answered or result.complete else REST_S
+                rest = 0.0 if answered or result.complete else REFINE_DELAY_S
                 answered = True
                 if self._newer_comes(generation, rest):
                     break

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any
 
-from explorer.engine.compute.runner import Delivery, Runner
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.compute.runner import AnswerRunner, Delivery
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import cards, get_study, know
 
@@ -24,7 +24,7 @@ def serve() -> None:
     """Answer what comes over standard input until that ends (the process' whole life)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when this ends
     commands = sys.stdin.buffer
-    server = _Server(os.fdopen(os.dup(1), "wb"))
+    server = ComputeServer(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what a library prints must not come between the answers
     try:
         while True:
@@ -38,14 +38,14 @@ def serve() -> None:
         os._exit(0)
 
 
-class _Server:
+class ComputeServer:
     """Carries out commands, and writes deliveries and what functions return to a stream."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self.host = Host()
+        self.host = StudyRuntime()
         self._stream = stream
         self._lock = threading.Lock()
-        self._runner = Runner(self.host, self._deliver, "answers")
+        self._runner = AnswerRunner(self.host, self._deliver, "answers")
         self._asked = threading.Event()
         self._wanted: set[int] = set()
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cachetools import LRUCache
 
-from explorer.engine.compute.process import HeavyWorker
+from explorer.engine.compute.process import WorkerProcess
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Value
 from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.engine.compute.client import AnswersApart
+    from explorer.engine.compute.client import ComputeClient
 
 CACHE_BYTES = 400_000_000
 _PIECE = 1 << 20
@@ -91,18 +91,18 @@ class FileNotOpenError(LookupError):
         return type(self), (self.value,), self.__dict__
 
 
-class Host:
+class StudyRuntime:
     """Owns what outlives a single request. Safe to use from several worker threads."""
 
     def __init__(self, cache_bytes: int = CACHE_BYTES) -> None:
-        self.worker = HeavyWorker()
+        self.worker = WorkerProcess()
         self._lock = threading.Lock()
         self._data: dict[str, CheckinData] = {}
         self._files: dict[str, Path] = {}
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
-        self.followers: list[Callable[[str, Path], None]] = []
+        self.file_listeners: list[Callable[[str, Path], None]] = []
         """Called with the value and the place of every file added, in the thread that adds it."""
-        self.apart: AnswersApart | None = None
+        self.apart: ComputeClient | None = None
         """What computes answers to questions about bounds in a process of its own, if anything."""
 
     def add_data(self, data: CheckinData) -> None:
@@ -155,7 +155,7 @@ class Host:
         """
         value = f"{path.name or path.resolve().name}#{content_hash(path, check)}"
         self.know_file(value, path.resolve())
-        for follower in tuple(self.followers):
+        for follower in tuple(self.file_listeners):
             follower(value, path.resolve())
         return value
 
@@ -197,13 +197,13 @@ class Host:
                 self._cache[key] = value
         return value
 
-    def remembered(self, request: Request) -> Result | None:
+    def cached_result(self, request: Request) -> Result | None:
         """Return the complete answer to a request if it is still kept."""
         with self._lock:
             found: Result | None = self._cache.get(("result", request))
             return found
 
-    def keep(self, result: Result) -> None:
+    def cache_result(self, result: Result) -> None:
         """Remember a complete answer."""
         with self._lock:
             if size_of(result) <= self._cache.maxsize:
@@ -219,19 +219,19 @@ class Host:
         ValueError, LookupError
             What the study says of the request or its data.
         """
-        kept = self.remembered(request)
+        kept = self.cached_result(request)
         if kept is not None:
             yield kept
             return
         study = get_study(request.study)
         for result in study.answer(request, _Context(self, check)):
             if result.complete:
-                self.keep(result)
+                self.cache_result(result)
             yield result
 
     def beside(
         self,
-        function: Callable[[Host, Any, Callable[[], None]], Any],
+        function: Callable[[StudyRuntime, Any, Callable[[], None]], Any],
         subject: Any,
         check: Callable[[], None],
     ) -> Any:
@@ -263,7 +263,7 @@ class Host:
 class _Context:
     """`explorer.studies.base.study.Context` on top of a host."""
 
-    def __init__(self, host: Host, check: Callable[[], None]) -> None:
+    def __init__(self, host: StudyRuntime, check: Callable[[], None]) -> None:
         self._host = host
         self.check = check
 
@@ -280,7 +280,7 @@ class _Context:
         return self._host.memo(("memo", key), make)
 
 
-def typed_value(host: Host, parameter: Parameter, raw: str) -> Value:
+def typed_value(host: StudyRuntime, parameter: Parameter, raw: str) -> Value:
     """Return the value that words on a command line give a parameter; a file's path is opened.
 
     Raises
@@ -301,7 +301,9 @@ def typed_value(host: Host, parameter: Parameter, raw: str) -> Value:
     return host.add_file(path)
 
 
-def final_answer(host: Host, request: Request, check: Callable[[], None] = lambda: None) -> Result:
+def final_result(
+    host: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
+) -> Result:
     """Return a request's best answer, computed here and now unless `check` raises `Cancelled`."""
     result = None
     for result in host.answer(request, check):  # noqa: B007  (the last one is wanted)

@@ -23,7 +23,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import get_study
 
-MOST_ENTRIES = 200
+MAX_ENTRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ def with_entries(present: Sequence[Entry], more: Sequence[Entry]) -> tuple[Entry
         If there would be too many.
     """
     together = tuple(dict.fromkeys((*present, *more)))
-    if len(together) > MOST_ENTRIES:
-        raise ValueError(f"a comparison holds at most {MOST_ENTRIES} rows; remove some first")
+    if len(together) > MAX_ENTRIES:
+        raise ValueError(f"a comparison holds at most {MAX_ENTRIES} rows; remove some first")
     return together
 
 
@@ -195,4 +195,4 @@ def entries_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Entry, .
         request = request_from_dict(item["recipe"], f"{where}.recipe")
         return Entry(replace(request, selection=None), entry.readout, entry.claimed)
 
-    return tuple(dict.fromkeys(read_list(raw, take, "comparison", left_out, MOST_ENTRIES)))
+    return tuple(dict.fromkeys(read_list(raw, take, "comparison", left_out, MAX_ENTRIES)))

@@ -10,22 +10,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.engine.session import wire
-from explorer.engine.session.recipe import MOST_PINNED, Recipe, request_from_dict
+from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
 from explorer.engine.session.wire_reading import plain, read, read_list
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
 
-MOST_PINS = MOST_PINNED
-MOST_READ = 400
+MAX_PINS = MAX_PINNED
+MAX_READ = 400
 """Pins that a file may hold."""
-MOST_LOOKS = 400
+MAX_LOOKS = 400
 
 Subject = tuple[str, str]
 """Ids of a study and of one of its quantities."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PlotView:
     """How one quantity of one study is looked at, and which of its curves is claimed.
 
     An empty `claim` is the tightest valid bound.
@@ -67,31 +67,31 @@ class Pin:
         return replace(self.request, sweep=shown, selection=selection, fidelity=Fidelity.FULL)
 
 
-def first_look(study: Study, quantity_key: str) -> Look:
+def default_plot_view(study: Study, quantity_key: str) -> PlotView:
     """Return how a quantity is looked at before anybody chose."""
-    return Look(y_log=quantity(study, quantity_key).scale is Scale.LOG)
+    return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
 
 
-def looks_to_list(looks: Mapping[Subject, Look]) -> list[dict[str, Any]]:
+def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
-        plain(wire.Look(study, key, look.y_log, sorted(look.hidden), look.claim))
+        plain(wire.PlotView(study, key, look.y_log, sorted(look.hidden), look.claim))
         for (study, key), look in looks.items()
     ]
 
 
-def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Look]:
+def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, PlotView]:
     """Read looks back; `left_out` gets a sentence for each that can't be read."""
 
-    def take(item: Any, where: str) -> tuple[Subject, Look]:
-        look = read(item, wire.Look, where)
+    def take(item: Any, where: str) -> tuple[Subject, PlotView]:
+        look = read(item, wire.PlotView, where)
         try:
             subject = (look.study, quantity(get_study(look.study), look.quantity).key)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-        return subject, Look(look.y_log, frozenset(look.hidden), look.claim)
+        return subject, PlotView(look.y_log, frozenset(look.hidden), look.claim)
 
-    return dict(read_list(raw, take, "looks", left_out, MOST_LOOKS))
+    return dict(read_list(raw, take, "looks", left_out, MAX_LOOKS))
 
 
 def pins_to_list(pins: Sequence[Pin]) -> list[dict[str, Any]]:
@@ -108,11 +108,11 @@ def pins_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Pin, ...]:
         return Pin(replace(request, selection=None), frozenset(pin.hidden))
 
     found: list[Pin] = []
-    for place, pin in enumerate(read_list(raw, take, "pins", left_out, MOST_READ)):
+    for place, pin in enumerate(read_list(raw, take, "pins", left_out, MAX_READ)):
         if pin in found:
             continue
-        if sum(p.subject == pin.subject for p in found) >= MOST_PINS:
-            left_out.append(f"pins[{place}]: more than {MOST_PINS} of one plot")
+        if sum(p.subject == pin.subject for p in found) >= MAX_PINS:
+            left_out.append(f"pins[{place}]: more than {MAX_PINS} of one plot")
             continue
         found.append(pin)
     return tuple(found)

@@ -27,7 +27,7 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study
 
 SCHEMA: Literal["privacy-explorer-recipe/1"] = "privacy-explorer-recipe/1"
-MOST_PINNED = 8
+MAX_PINNED = 8
 """Pins of one plot: more could not be told apart."""
 
 
@@ -207,9 +207,7 @@ def _view(read: wire.View, where: str, left_out: list[str]) -> dict[str, Any]:
     view = wire_reading.plain(read)
     if "pinned" in view:
         path = f"{where}.pinned"
-        view["pinned"] = wire_reading.read_list(
-            view["pinned"], _pinned, path, left_out, MOST_PINNED
-        )
+        view["pinned"] = wire_reading.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
     return view
 
 

@@ -16,11 +16,11 @@ from psygnal import Signal
 from explorer.engine.session import wire, wire_reading
 from explorer.engine.session.comparison import Entry, entries_from_list, entries_to_list
 from explorer.engine.session.plot_view import (
-    MOST_PINS,
-    Look,
+    MAX_PINS,
     Pin,
+    PlotView,
     Subject,
-    first_look,
+    default_plot_view,
     looks_from_list,
     looks_to_list,
     pins_from_list,
@@ -41,7 +41,7 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study, study_ids
 
 UNDO_DEPTH = 200
-MOST_REQUESTS = 400
+MAX_REQUESTS = 400
 """Questions that a file may hold."""
 
 
@@ -69,7 +69,7 @@ class SessionState:
     study: str
     requests: Mapping[str, Request] = field(default_factory=dict)
     selection: Selection | None = None
-    looks: Mapping[Subject, Look] = field(default_factory=dict)
+    looks: Mapping[Subject, PlotView] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     comparison: tuple[Entry, ...] = ()
 
@@ -82,10 +82,10 @@ class SessionState:
         """Return a study's question as it was left, or with its defaults."""
         return self.requests.get(study_id) or default_request(get_study(study_id))
 
-    def look_of(self, study_id: str, quantity_key: str) -> Look:
+    def look_of(self, study_id: str, quantity_key: str) -> PlotView:
         """Return how a quantity of a study is looked at."""
         chosen = self.looks.get((study_id, quantity_key))
-        return chosen or first_look(get_study(study_id), quantity_key)
+        return chosen or default_plot_view(get_study(study_id), quantity_key)
 
     def claim_of(self, study_id: str, quantity_key: str) -> str:
         """Return the key of the curve that the user claims; empty for the tightest valid bound.
@@ -136,7 +136,7 @@ class Session:
     def set_study(self, study_id: str) -> None:
         """Bring a study to the front."""
         study = get_study(study_id)
-        self._become(replace(self._state, study=study_id), f"choose {study.name}")
+        self._commit(replace(self._state, study=study_id), f"choose {study.name}")
 
     def set_value(
         self, key: str, value: Value, study_id: str | None = None, gesture: str | None = None
@@ -161,7 +161,7 @@ class Session:
         declared = parameter(study, key)
         request = self._state.request_of(study.id).with_value(key, declared.parse(value))
         text = f"change {declared.symbol or declared.name}"
-        self._become(self._state.with_request(request), text, gesture)
+        self._commit(self._state.with_request(request), text, gesture)
 
     def set_values(self, values: Mapping[str, Value], study_id: str | None = None) -> None:
         """Set several parameters as one step (a preset, *reset parameters*)."""
@@ -169,7 +169,7 @@ class Session:
         request = self._state.request_of(study.id)
         for key, value in values.items():
             request = request.with_value(key, parameter(study, key).parse(value))
-        self._become(self._state.with_request(request), "change parameters")
+        self._commit(self._state.with_request(request), "change parameters")
 
     def set_quantity(self, key: str) -> None:
         """Put a quantity on the y axis, keeping the x axis if it can stay."""
@@ -179,7 +179,7 @@ class Session:
         if request.sweep is None or request.sweep.key not in chosen.sweeps:
             sweep = default_sweep(study, chosen.sweeps[0]) if chosen.sweeps else None
             request = replace(request, sweep=sweep)
-        self._become(self._state.with_request(request), f"show {chosen.name}")
+        self._commit(self._state.with_request(request), f"show {chosen.name}")
 
     def set_sweep(self, sweep: Sweep, gesture: str | None = None) -> None:
         """Put a parameter and its range on the x axis."""
@@ -190,30 +190,34 @@ class Session:
         request = replace(request, sweep=sweep)
         over = parameter(study, sweep.key)
         text = f"show over {over.symbol or over.name}"
-        self._become(self._state.with_request(request), text, gesture)
+        self._commit(self._state.with_request(request), text, gesture)
 
     def set_seed(self, seed: int, study_id: str | None = None) -> None:
         """Choose another draw of the demonstration noise."""
         request = replace(self._state.request_of(study_id or self._state.study), seed=seed)
-        self._become(self._state.with_request(request), "new noise")
+        self._commit(self._state.with_request(request), "new noise")
 
     def set_selection(self, selection: Selection | None, gesture: str | None = None) -> None:
         """Choose which part of the data is used."""
-        self._become(replace(self._state, selection=selection), "choose data", gesture)
+        self._commit(replace(self._state, selection=selection), "choose data", gesture)
 
     def set_look(
-        self, subject: Subject, look: Look, text: str = "change view", gesture: str | None = None
+        self,
+        subject: Subject,
+        look: PlotView,
+        text: str = "change view",
+        gesture: str | None = None,
     ) -> None:
         """Choose scale and hidden curves of a quantity of a study."""
         if look != self._state.look_of(*subject):
             looks = MappingProxyType({**self._state.looks, subject: look})
-            self._become(replace(self._state, looks=looks), text, gesture)
+            self._commit(replace(self._state, looks=looks), text, gesture)
 
     def set_pins(
         self, pins: tuple[Pin, ...], text: str = "change pins", gesture: str | None = None
     ) -> None:
         """Keep these curves for reference and no others."""
-        self._become(replace(self._state, pins=pins), text, gesture)
+        self._commit(replace(self._state, pins=pins), text, gesture)
 
     def pin(self, hidden: frozenset[str] = frozenset()) -> None:
         """Keep the curves of the question in front, apart from the hidden ones.
@@ -226,15 +230,15 @@ class Session:
         pin = Pin(self._state.request, hidden)
         if pin in self._state.pins:
             return
-        if sum(p.subject == pin.subject for p in self._state.pins) >= MOST_PINS:
-            raise ValueError(f"{MOST_PINS} pins are as many as can be told apart; unpin some first")
+        if sum(p.subject == pin.subject for p in self._state.pins) >= MAX_PINS:
+            raise ValueError(f"{MAX_PINS} pins are as many as can be told apart; unpin some first")
         self.set_pins((*self._state.pins, pin), "pin curves")
 
     def set_comparison(
         self, entries: tuple[Entry, ...], text: str, gesture: str | None = None
     ) -> None:
         """Put these numbers side by side, in this order."""
-        self._become(replace(self._state, comparison=entries), text, gesture)
+        self._commit(replace(self._state, comparison=entries), text, gesture)
 
     def forget_steps(self) -> None:
         """Let the present be the beginning: nothing to undo or redo."""
@@ -251,7 +255,7 @@ class Session:
         self._undo = [(n, s) for (n, _), s in zip(self._undo, forget, strict=True)]
         self._redo = []
         self._gesture = None
-        self._tell(old)
+        self._notify(old)
 
     def follow(
         self,
@@ -270,7 +274,7 @@ class Session:
             state = replace(state, pins=others)
         if request.selection is not None:
             state = replace(state, selection=request.selection)
-        self._become(state, text, gesture)
+        self._commit(state, text, gesture)
 
     def end_gesture(self) -> None:
         """Let the next change be undone on its own."""
@@ -288,13 +292,13 @@ class Session:
 
     def undo(self) -> None:
         """Go back one step, if there is one."""
-        self._walk(self._undo, self._redo)
+        self._step_history(self._undo, self._redo)
 
     def redo(self) -> None:
         """Go forward again one step, if there is one."""
-        self._walk(self._redo, self._undo)
+        self._step_history(self._redo, self._undo)
 
-    def _walk(
+    def _step_history(
         self, source: list[tuple[str, SessionState]], target: list[tuple[str, SessionState]]
     ) -> None:
         if not source:
@@ -304,9 +308,9 @@ class Session:
         target.append((text, old))
         self._state = state
         self._gesture = None
-        self._tell(old)
+        self._notify(old)
 
-    def _become(self, new: SessionState, text: str, gesture: str | None = None) -> None:
+    def _commit(self, new: SessionState, text: str, gesture: str | None = None) -> None:
         old = self._state
         if new == old:
             return
@@ -316,9 +320,9 @@ class Session:
         self._redo.clear()
         self._gesture = gesture
         self._state = new
-        self._tell(old)
+        self._notify(old)
 
-    def _tell(self, old: SessionState) -> None:
+    def _notify(self, old: SessionState) -> None:
         self.changed.emit(self._state, old)
         self.history_changed.emit()
 
@@ -357,7 +361,7 @@ def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionSt
         left_out.append(f"study: there is no study {state.study!r}")
         state = SessionState(study_ids()[0])
     for request in wire_reading.read_list(
-        read.requests, request_from_dict, "requests", left_out, MOST_REQUESTS
+        read.requests, request_from_dict, "requests", left_out, MAX_REQUESTS
     ):
         state = state.with_request(request)
         if request.selection is not None:

@@ -172,7 +172,7 @@ class Entry(Struct):
     """Whether it was claimed when it was added."""
 
 
-class Look(Struct):
+class PlotView(Struct):
     """Scale and hidden curves of a study's quantity."""
 
     study: Key
@@ -189,7 +189,7 @@ class Session(Struct):
     requests: list[Any] = []
     """Of `Question`."""
     looks: list[Any] = []
-    """Of `Look`."""
+    """Of `PlotView`."""
     pins: list[Any] = []
     """Of `Pin`."""
     comparison: list[Any] = []

@@ -28,7 +28,7 @@ JUMP = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class SolveGoal:
     """What is to be solved.
 
     Attributes
@@ -75,14 +75,14 @@ class Solution:
         Why the curve holds nowhere, if it doesn't.
     """
 
-    goal: Goal
+    goal: SolveGoal
     value: float | int | None
     reached: float
     nearest: float | int | None
     others: tuple[float, ...]
     label: str
     role: Role
-    why_absent: str = ""
+    undefined_reason: str = ""
 
     @property
     def possible(self) -> bool:
@@ -126,11 +126,11 @@ def solvable_series(result: Result) -> list[Series]:
     """
     later = {Role.ESTIMATE: 1, Role.BASELINE: 2}
     return sorted(
-        (s for s in result.series if not why_unsolvable(s)), key=lambda s: later.get(s.role, 0)
+        (s for s in result.series if not unsolvable_reason(s)), key=lambda s: later.get(s.role, 0)
     )
 
 
-def why_unsolvable(series: Series) -> str:
+def unsolvable_reason(series: Series) -> str:
     """Return why a curve can't be solved; empty if it can."""
     if series.mark not in (Mark.LINE, Mark.DOTS):
         return "it is no function of x"
@@ -164,7 +164,7 @@ def solution_sentence(solution: Solution) -> str:
         return said
     span = f"for {symbol} from {number(p.low)} to {number(p.high)}"
     if solution.nearest is None:
-        why = f": {solution.why_absent}" if solution.why_absent else ""
+        why = f": {solution.undefined_reason}" if solution.undefined_reason else ""
         return f"Impossible: this curve ({curve}) holds nowhere {span}{why}"
     return (
         f"Impossible: {height} = {number(goal.target)} is not reached {span}; the nearest is "

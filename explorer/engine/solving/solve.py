@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.solving.goal import (
-    Goal,
     Solution,
+    SolveGoal,
     point_axis,
     solvable_parameters,
     solvable_series,
-    why_unsolvable,
+    unsolvable_reason,
 )
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.study import (
@@ -42,14 +42,14 @@ SINGLE_POINTS = 25
 """Points of the first look where the study can't sweep the parameter: each is an answer."""
 REFINING_POINTS = 9
 REFINING_ROUNDS = 3
-MOST_STEPS = 80
+MAX_STEPS = 80
 ROUNDING = 1e-15
 """What a few operations on doubles add (relative) is no reason to miss a target."""
 REACHED = 1e-9
 """A curve so near to the target (relative) at the end of its range has reached it."""
 
 
-def solve(host: Host, goal: Goal, check: Callable[[], None]) -> Solution:
+def solve(host: StudyRuntime, goal: SolveGoal, check: Callable[[], None]) -> Solution:
     """Find where a curve reaches a target, by asking its study.
 
     Parameters
@@ -81,10 +81,10 @@ def solve(host: Host, goal: Goal, check: Callable[[], None]) -> Solution:
 class _Search:
     """One search; keeps what the curve was found to be."""
 
-    host: Host
+    host: StudyRuntime
     study: Study
     p: Parameter
-    goal: Goal
+    goal: SolveGoal
     check: Callable[[], None]
     found: dict[float, float] = field(default_factory=dict)
     labels: dict[float, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class _Search:
             done = result.complete or (result.fidelity is Fidelity.FULL and result.progress is None)
             for series in result.series:
                 if done and series.key == self.goal.series and not series.computing:
-                    why = why_unsolvable(series)
+                    why = unsolvable_reason(series)
                     if not why:
                         return series
                     known = ", ".join(s.key for s in solvable_series(result))
@@ -241,7 +241,7 @@ class _Search:
         weight = {safe: 1.0, unsafe: 1.0}
         last = None
         width = math.inf
-        for step in range(MOST_STEPS):
+        for step in range(MAX_STEPS):
             if not self._wide(safe, unsafe):
                 break
             self.check()
@@ -319,7 +319,7 @@ class _Search:
         known = np.isfinite(ys)
         if not known.any():
             return Solution(
-                self.goal, None, math.nan, None, (), curve.label, curve.role, curve.why_absent
+                self.goal, None, math.nan, None, (), curve.label, curve.role, curve.undefined_reason
             )
         nearest = int(np.argmin(np.where(known, np.abs(ys - self.goal.target), np.inf)))
         at = float(xs[nearest])

@@ -85,6 +85,6 @@ def population(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return sampled, clients
 
 
-def simple(array: FloatArray) -> Any:
+def scalar_if_0d(array: FloatArray) -> Any:
     """Return a float for a 0-dimensional result, the array itself otherwise."""
     return float(array) if np.ndim(array) == 0 else array

@@ -46,7 +46,7 @@ def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any
     spread = eps * np.sqrt(2 * rounds)
     first = drift + spread * np.sqrt(np.log(math.e + np.sqrt(rounds) * eps / slack))
     second = drift + spread * np.sqrt(-np.log(slack))
-    return checks.simple(np.minimum(rounds * eps, np.minimum(first, second)))
+    return checks.scalar_if_0d(np.minimum(rounds * eps, np.minimum(first, second)))
 
 
 def _responses(epsilon: float, T: float, log_delta: float) -> LossSums:
@@ -77,7 +77,7 @@ def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike)
     eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
     rounds = checks.rounds(T)
     found = _over_unique(lambda g, e, t: _responses(e, t, -800.0).delta(g), eps_g, eps, rounds)
-    return checks.simple(np.minimum(found, 1.0))
+    return checks.scalar_if_0d(np.minimum(found, 1.0))
 
 
 def kov_exact_epsilon(
@@ -91,7 +91,7 @@ def kov_exact_epsilon(
     eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
     rounds = checks.rounds(T)
     slack = checks.delta(delta_slack, "delta_slack")
-    return checks.simple(
+    return checks.scalar_if_0d(
         _over_unique(
             lambda e, t, d: _responses(e, t, math.log(d)).epsilon(d, side) if e else 0.0,
             eps, rounds, slack,

@@ -76,7 +76,7 @@ def local_rmse(n: ArrayLike, eps: ArrayLike) -> Any:
     """
     users, _, e, _ = _arguments(n, 1, eps, 1.0)
     with np.errstate(over="ignore"):
-        return checks.simple(0.5 / (np.sqrt(users) * np.sinh(e / 4)))
+        return checks.scalar_if_0d(0.5 / (np.sqrt(users) * np.sinh(e / 4)))
 
 
 def central_error(
@@ -117,7 +117,7 @@ def central_rmse(n: ArrayLike, eps: ArrayLike, sensitivity: float = 2.0) -> Any:
     """
     users, _, e, _ = _arguments(n, 1, eps, 1.0)
     rate = e / sensitivity
-    return checks.simple(math.sqrt(2) * np.exp(-rate / 2) / -np.expm1(-rate) / users)
+    return checks.scalar_if_0d(math.sqrt(2) * np.exp(-rate / 2) / -np.expm1(-rate) / users)
 
 
 def stable_error(

@@ -96,7 +96,7 @@ def calibrate(
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     e, target, users = np.broadcast_arrays(e, target, users)
     found = calibrated(e.ravel(), target.ravel(), users.ravel(), kind)
-    noise, p, reached = (checks.simple(part.reshape(e.shape)) for part in found[:3])
+    noise, p, reached = (checks.scalar_if_0d(part.reshape(e.shape)) for part in found[:3])
     feasible = found[3].reshape(e.shape)
     return Calibration(noise, p, reached, bool(feasible) if feasible.ndim == 0 else feasible)
 
@@ -125,7 +125,7 @@ def least_users(eps: ArrayLike, delta: ArrayLike, query: Query | str = Query.HIS
     out = np.empty(e.shape)
     for i in np.ndindex(e.shape):
         out[i] = _least_users(float(e[i]), float(target[i]), kind)
-    return checks.simple(out)
+    return checks.scalar_if_0d(out)
 
 
 def _least_users(eps: float, target: float, kind: Query) -> float:

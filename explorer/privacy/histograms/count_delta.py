@@ -179,7 +179,7 @@ def count_divergences(
         values = float(e[i]), float(users[i]), float(rate[i])
         for k, up in enumerate((True, False)):
             out[(k, *i)] = _divergence(*values, kind, up)
-    return Directions(checks.simple(out[0]), checks.simple(out[1]))
+    return Directions(checks.scalar_if_0d(out[0]), checks.scalar_if_0d(out[1]))
 
 
 def count_delta(
@@ -192,7 +192,7 @@ def count_delta(
     (it has humps of up to 13 % near ½), so a q must be judged by its own δ.
     """
     both = count_divergences(eps, n, q, adjacency)
-    return checks.simple(np.maximum(both.up, both.down))
+    return checks.scalar_if_0d(np.maximum(both.up, both.down))
 
 
 def replace_delta(eps: float, n: float, q: float) -> float:

@@ -80,7 +80,7 @@ def error_law(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> ErrorLaw:
     out = np.empty((3, *users.shape))
     for i in np.ndindex(users.shape):
         out[(slice(None), *i)] = _moments(float(users[i]), float(rate[i]), float(count[i]))
-    return ErrorLaw(*(checks.simple(part) for part in out))
+    return ErrorLaw(*(checks.scalar_if_0d(part) for part in out))
 
 
 def _moments(n: float, p: float, s: float) -> tuple[float, float, float]:
@@ -118,7 +118,7 @@ def error_tail(n: ArrayLike, p: ArrayLike, s: ArrayLike, alpha: ArrayLike) -> An
     out = np.empty(users.shape)
     for i in np.ndindex(users.shape):
         out[i] = _tail(float(users[i]), float(rate[i]), float(count[i]), float(error[i]))
-    return checks.simple(out)
+    return checks.scalar_if_0d(out)
 
 
 def _tail(n: float, p: float, s: float, alpha: float) -> float:

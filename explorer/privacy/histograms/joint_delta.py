@@ -63,7 +63,9 @@ def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     rate = checks.reals("q", q, 0.0, 1.0)
     e, users, rate = np.broadcast_arrays(e, users, rate)
-    return checks.simple(joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape))
+    return checks.scalar_if_0d(
+        joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape)
+    )
 
 
 def joint_delta(eps: float, n: float, q: float) -> float:

@@ -180,4 +180,4 @@ def simulate_count(
 ) -> Any:
     """Return estimates with the law of `zsum` for a true count: a float, or an array of draws."""
     out = simulate_histogram(np.array([count]), n, p, rng, draws)[..., 0]
-    return checks.simple(out)
+    return checks.scalar_if_0d(out)

@@ -163,7 +163,7 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
             continue
         n = max(least_samples(float(values[i]), 2 * t + 1), printed_least_users(e[i], d[i]))
         out[(slice(None), *i)] = n, t
-    return Samples(checks.simple(out[0]), checks.simple(out[1]))
+    return Samples(checks.scalar_if_0d(out[0]), checks.scalar_if_0d(out[1]))
 
 
 def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
@@ -185,7 +185,7 @@ def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
     out = np.empty(users.shape)
     for i in np.ndindex(users.shape):
         out[i] = _radius(float(users[i]), float(rate[i]), float(allowed[i]))
-    return checks.simple(out)
+    return checks.scalar_if_0d(out)
 
 
 def _radius(n: float, q: float, beta: float) -> float:
@@ -252,7 +252,7 @@ def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     out = np.empty((2, *e.shape))
     for i in np.ndindex(e.shape):
         out[(slice(None), *i)] = _exact_samples(float(e[i]), float(d[i]), float(values[i]))
-    return Samples(checks.simple(out[0]), checks.simple(out[1]))
+    return Samples(checks.scalar_if_0d(out[0]), checks.scalar_if_0d(out[1]))
 
 
 def calibrated_error(eps: float, delta: float, n: float, h: float) -> tuple[float, float]:

@@ -140,7 +140,7 @@ def _times(values: WholeArray, factor: int) -> WholeArray:
 
 
 def _poisson(mean: Fraction, bits: BitSource) -> int:
-    """Draw one Poisson variable: a unit one for each whole part, one thinned for the rest."""
+    """Draw one Poisson variable: a unit one for each whole part, one downsampled for the rest."""
     whole, part = divmod(mean, 1)
     rest = int(_unit_poisson().draw(1, bits)[0])
     total = int(np.count_nonzero(bernoulli(Fraction(part), rest, bits)))

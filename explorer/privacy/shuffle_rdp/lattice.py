@@ -33,7 +33,7 @@ _FEW = 64
 """Losses that a lattice may be fitted to."""
 _SHARE = 0.25
 _BLURRED = 8.5
-"""Standard deviations of the Gaussian that makes thinned laws as good as full ones."""
+"""Standard deviations of the Gaussian that makes downsampled laws as good as full ones."""
 _WINDOW = np.geomspace(1 / 64, 64, 25)
 
 
@@ -187,7 +187,7 @@ class Lattice:
     def _kernel(self, away: Any) -> tuple[FloatArray, FloatArray]:
         """Return what a loss this far above ε adds to δ, and how that falls with ε.
 
-        (1−e^{−away})₊ and e^{−away}, or a blur of them if the law is thinned.
+        (1−e^{−away})₊ and e^{−away}, or a blur of them if the law is downsampled.
         """
         slope = np.where(away > 0, np.exp(-np.maximum(away, 0.0)), 0.0)
         kernel = -np.expm1(-np.maximum(away, 0.0))

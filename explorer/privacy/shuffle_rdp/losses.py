@@ -20,7 +20,8 @@ _ROWS, _COLUMNS = 3.0, 200.0
 _MERGED = 100.0
 """Merged counts of randomised response on a deviation."""
 _REACH = 1.6 * math.pi
-"""A thinned sum repeats the transform at 2π over the spacing of the losses that it takes: at least
+"""A downsampled sum repeats the transform at 2π over the spacing of the losses that it takes: at
+least
 eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
 _THINNED = 2e-8
 """What thinning may change of a sum, relatively: the fold of the losses at 0 is not smooth."""

@@ -254,4 +254,4 @@ def randomised_response_delta(
             )
         # A sum of probabilities may round to a little more than 1.
         out[index] = min(max(forward, backward), 1.0)
-    return checks.simple(out)
+    return checks.scalar_if_0d(out)

@@ -231,9 +231,13 @@ class CloneRounds:
         if not _EPS0_MIN <= eps0 <= _EPS0_MAX:
             return None
         if not thin:
-            thinned = self._composed(depth, thin=True)
+            downsampled = self._composed(depth, thin=True)
             clones = k * math.exp(float(log_clone_probability(eps0, self._variant)))
-            if thinned is None or math.isinf(thinned.loss.reach) or depth * clones > _DENSEST_PAIR:
+            if (
+                downsampled is None
+                or math.isinf(downsampled.loss.reach)
+                or depth * clones > _DENSEST_PAIR
+            ):
                 return None
         if (depth, thin) not in self._routes:
             loss = clone_loss(eps0, k, n, self._variant, _CELLS, depth, thin=thin)

@@ -104,7 +104,7 @@ def randomised_response_round_epsilon(
     eps0 : array of float
         In [0, 800].
     k, n : array of int
-        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12 (from 1e9 on counts are thinned); k = n is the
+        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12 (from 1e9 on counts are downsampled); k = n is the
         shuffle without sampling.
     delta : array of float
         In [1e-300, 1].
@@ -128,4 +128,4 @@ def randomised_response_round_epsilon(
             some = np.flatnonzero(which.ravel() == index)
             found = RandomisedResponseRound(float(local), float(size), float(all_))
             out.flat[some] = found.epsilon(d.ravel()[some])
-    return checks.simple(out)
+    return checks.scalar_if_0d(out)

@@ -57,7 +57,7 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     asks = moved > 0
     with np.errstate(over="ignore"):
         alpha = np.where(asks, e / np.where(asks, moved, 1.0), math.inf)
-    return checks.simple(alpha.min(axis=-1))
+    return checks.scalar_if_0d(alpha.min(axis=-1))
 
 
 def alpha_from_distances(

@@ -61,7 +61,7 @@ def laplace_emd_mean(
     with np.errstate(over="ignore", invalid="ignore"):
         inner = np.where(distance > 0, distance / 2 * k * item * scale, 0.0)
         outer = np.where(distance < 1, (1 - distance) / 2 * clusters * whole * scale, 0.0)
-    return checks.simple(inner + outer)
+    return checks.scalar_if_0d(inner + outer)
 
 
 @cache

@@ -43,7 +43,7 @@ def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
         checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
         checks.delta(delta),
     )
-    return checks.simple(each(_per_item, *arrays))
+    return checks.scalar_if_0d(each(_per_item, *arrays))
 
 
 def _per_item(items: float, epsilon: float, delta: float) -> float:
@@ -79,7 +79,7 @@ def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike)
     e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
     items, log_term = _items_and_log(m, delta)
     with np.errstate(divide="ignore"):
-        return checks.simple(e / np.sqrt(items * log_term))
+        return checks.scalar_if_0d(e / np.sqrt(items * log_term))
 
 
 def local_improvement_threshold(
@@ -94,7 +94,7 @@ def local_improvement_threshold(
     _, log_term = _items_and_log(m, delta)
     root = e * np.sqrt(size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return checks.simple(np.where(root < log_term, root, root**2 / log_term))
+        return checks.scalar_if_0d(np.where(root < log_term, root, root**2 / log_term))
 
 
 def central_improvement_threshold(
@@ -108,7 +108,7 @@ def central_improvement_threshold(
     _, log_term = _items_and_log(m, delta)
     root = e * np.sqrt(size)
     steep = np.sqrt(log_term)
-    return checks.simple(np.where(root < steep, root * steep, root**2))
+    return checks.scalar_if_0d(np.where(root < steep, root * steep, root**2))
 
 
 def _epsilon_and_size(epsilon: ArrayLike, k: ArrayLike) -> tuple[FloatArray, FloatArray]:

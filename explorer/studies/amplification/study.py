@@ -28,7 +28,7 @@ from explorer.studies.base.study import (
     Result,
     Series,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 
 _COARSE_POINTS = 12
 _EXACT_POINTS, _FEW_POINTS = 100, 50
@@ -36,7 +36,7 @@ _EXACT_POINTS, _FEW_POINTS = 100, 50
 _HUGE_CROWD = 1e8
 _LOWER_POINTS = 9
 _LOWER_COUNTS = 3e6
-"""Counts listed for the lower bound before its points are thinned, and to how few at most."""
+"""Counts listed for the lower bound before its points are downsampled, and to how few at most."""
 _QUICK_CROWD = 1_000_000
 
 
@@ -73,7 +73,7 @@ class AmplificationStudy:
         quick = points.sweep.key == "eps" and request["n"] <= _QUICK_CROWD
         if request.fidelity is Fidelity.COARSE or not quick:
             done = request.fidelity is Fidelity.COARSE
-            some = points.thinned(_COARSE_POINTS)
+            some = points.downsampled(_COARSE_POINTS)
             yield self._curves(request, some, context, Fidelity.COARSE, done)
             if done:
                 return
@@ -91,7 +91,7 @@ class AmplificationStudy:
         what = request.quantity
         alike = points.sweep.key in ("delta", "eps")
         huge = float(points["n"].max()) > _HUGE_CROWD
-        some = points if alike else points.thinned(_FEW_POINTS if huge else _EXACT_POINTS)
+        some = points if alike else points.downsampled(_FEW_POINTS if huge else _EXACT_POINTS)
         bounds = {"closed": curves.closed(points, what)}
         series = [_curve("closed", points, bounds["closed"])]
         for variant, bound in curves.exact(some, what, tuple(Clones), context).items():
@@ -107,7 +107,7 @@ class AmplificationStudy:
             # Last, so that the others keep their places. A large crowd has counts by the hundred
             # thousand: fewer points then.
             share = _LOWER_COUNTS / max(curves.lower_cost(points), 1.0)
-            fewer = points.thinned(max(_LOWER_POINTS, int(share * points.x.size)))
+            fewer = points.downsampled(max(_LOWER_POINTS, int(share * points.x.size)))
             at_sliders["lower"] = curves.lower(fewer, what, context)
             series.append(_curve("lower", fewer, at_sliders["lower"]))
         return stated(
@@ -127,7 +127,7 @@ class AmplificationStudy:
         """Return readouts, conditions and guarantee at the sliders' values."""
         eps0, n = float(request["eps0"]), float(request["n"])
         readouts = tuple(
-            readout_of(key, said.CURVES[key][0], bound, note=said.ABOUT.get(key, ""))
+            readout_from(key, said.CURVES[key][0], bound, note=said.ABOUT.get(key, ""))
             for key, bound in bounds.items()
         )
         here = {r.key: r.value for r in readouts}
@@ -186,7 +186,9 @@ class AmplificationStudy:
         }
         more = self._at_sliders(request, own, context)
         values = {r.key: r.value for r in more["readouts"]}
-        limits = tuple(readout_of(key, said.CURVES[key][0], bound) for key, bound in bounds.items())
+        limits = tuple(
+            readout_from(key, said.CURVES[key][0], bound) for key, bound in bounds.items()
+        )
         promise = more.pop("guarantee")
         answer = Result(
             request,
@@ -210,7 +212,7 @@ class AmplificationStudy:
 def _curve(key: str, points: SweptPoints, bound: Bound, **drawn: Any) -> Series:
     label = said.CURVES[key][0]
     about, needs = said.ABOUT.get(key, ""), said.ASSUMES.get(key, ())
-    return curve_of(key, label, points, bound, note=about, assumes=needs, **drawn)
+    return series_from(key, label, points, bound, note=about, assumes=needs, **drawn)
 
 
 def _outside(points: SweptPoints, exact: Bound) -> Series:
@@ -221,6 +223,6 @@ def _outside(points: SweptPoints, exact: Bound) -> Series:
     value, low = bound.value[there], exact.value[there]
     # The sliders' own point rides along; it is no part of the shade.
     known = Bound(np.append(value[:-1], 0.0), bound.role, bound.reference)
-    return curve_of(
+    return series_from(
         "outside", said.CURVES["outside"][0], shaded, known, mark=Mark.AREA, low=low, high=value
     )

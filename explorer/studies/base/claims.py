@@ -239,7 +239,7 @@ def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> s
     if math.isfinite(value_here(result, series)):
         return ""
     told = next((r.note for r in result.readouts if r.key == series.key), "")
-    return told or series.why_absent or "it has no value at the slider's"
+    return told or series.undefined_reason or "it has no value at the slider's"
 
 
 def _failing(condition: Condition) -> str:

@@ -22,13 +22,13 @@ from explorer.studies.base.text_table import (
     read_table,
 )
 
-MOST_RECORDS = 1_000_000
+MAX_RECORDS = 1_000_000
 _EXAMPLES = 5
 _DIGITS = re.compile(r"[-+.,0-9eE\n]*")
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class RejectedRow:
     """A line that is not used.
 
     Attributes
@@ -62,9 +62,9 @@ class Records:
     rows : list of list of str
     lines : list of int
         Where each row starts in the file.
-    set_aside : tuple of SetAside
+    set_aside : tuple of RejectedRow
     cut : bool
-        Whether the file has more than `MOST_RECORDS` records; the others are not read.
+        Whether the file has more than `MAX_RECORDS` records; the others are not read.
     dialect : Dialect
         How its numbers are written.
     """
@@ -73,7 +73,7 @@ class Records:
     names: tuple[str, ...]
     rows: list[list[str]]
     lines: list[int]
-    set_aside: tuple[SetAside, ...]
+    set_aside: tuple[RejectedRow, ...]
     cut: bool
     dialect: Dialect
 
@@ -88,14 +88,14 @@ class Numbers:
     names : tuple of str
     values : ndarray of shape (n, columns)
         Finite.
-    set_aside : tuple of SetAside
+    set_aside : tuple of RejectedRow
     cut : bool
     """
 
     file: str
     names: tuple[str, ...]
     values: FloatArray
-    set_aside: tuple[SetAside, ...]
+    set_aside: tuple[RejectedRow, ...]
     cut: bool
 
 
@@ -118,20 +118,20 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> Reco
     ValueError
         If it can't be read as such a table; the message names file and line and says what to do.
     """
-    table = read_table(path, name, decimal, most_rows=MOST_RECORDS + 2)
+    table = read_table(path, name, decimal, most_rows=MAX_RECORDS + 2)
     names = _names(table)
     first = 1 if names else 0
     names = names or tuple(f"column {i}" for i in range(1, len(table.rows[0]) + 1))
     rows: list[list[str]] = []
     lines: list[int] = []
-    set_aside: list[SetAside] = []
+    set_aside: list[RejectedRow] = []
     cut = False
     for line, fields in zip(table.lines[first:], table.rows[first:], strict=True):
-        if len(rows) == MOST_RECORDS:
+        if len(rows) == MAX_RECORDS:
             cut = True
             break
         if len(fields) != len(names):
-            set_aside.append(SetAside(line, "", f"{len(fields)} fields, {len(names)} expected"))
+            set_aside.append(RejectedRow(line, "", f"{len(fields)} fields, {len(names)} expected"))
             continue
         rows.append(fields)
         lines.append(line)
@@ -171,7 +171,7 @@ def numeric(records: Records) -> Numbers:
         If hardly any row is left; the message names file, line and field.
     """
     values = _plain_numbers(records)
-    set_aside: list[SetAside] = []
+    set_aside: list[RejectedRow] = []
     if values is None:
         kept, number = [], records.dialect.number
         for line, row in zip(records.lines, records.rows, strict=True):
@@ -181,7 +181,7 @@ def numeric(records: Records) -> Numbers:
             else:
                 bad = parsed.index(None)
                 set_aside.append(
-                    SetAside(line, records.names[bad], why_no_number(records, row[bad]))
+                    RejectedRow(line, records.names[bad], why_no_number(records, row[bad]))
                 )
         if len(kept) < max(2, len(records.rows) // 2):
             raise TableFileError(
@@ -225,7 +225,7 @@ def _plain_numbers(records: Records) -> FloatArray | None:
     return values.reshape(len(records.rows), -1)
 
 
-def what_was_read(table: Records | Numbers, kept: int) -> str:
+def read_summary(table: Records | Numbers, kept: int) -> str:
     """Return one sentence about how many records are used and which are not."""
     said = f"{table.file}: {kept:,} records in {len(table.names)} columns"
     if table.set_aside:
@@ -234,5 +234,5 @@ def what_was_read(table: Records | Numbers, kept: int) -> str:
         said += f"; {len(table.set_aside):,} lines set aside ({examples}"
         said += f"; and {more:,} more)" if more > 0 else ")"
     if table.cut:
-        said += f"; the file has more, only the first {MOST_RECORDS:,} are read"
+        said += f"; the file has more, only the first {MAX_RECORDS:,} are read"
     return said + "."

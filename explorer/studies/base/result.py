@@ -73,7 +73,7 @@ class Series:
     reference: Reference
     low: FloatArray | None = None
     high: FloatArray | None = None
-    why_absent: str = ""
+    undefined_reason: str = ""
     note: str = ""
     mark: Mark = Mark.LINE
     pin: int = 0
@@ -90,7 +90,7 @@ class Series:
     @property
     def infinite(self) -> bool:
         """Whether the number is infinite, and not unknown, where the curve is absent."""
-        return self.why_absent.startswith("infinite")
+        return self.undefined_reason.startswith("infinite")
 
     @property
     def present(self) -> BoolArray:

@@ -44,7 +44,7 @@ class SweptPoints:
     def __getitem__(self, key: str) -> FloatArray:
         return self.columns[key]
 
-    def thinned(self, points: int) -> SweptPoints:
+    def downsampled(self, points: int) -> SweptPoints:
         """Return about so many of the points, both ends and the sliders' among them."""
         if self.x.size <= points:
             return self
@@ -133,7 +133,7 @@ def carried(
     )  # fmt: skip
 
 
-def curve_of(
+def series_from(
     key: str,
     label: str,
     points: SweptPoints,
@@ -158,7 +158,7 @@ def curve_of(
         bound.reference,
         low=None if low is None else low[:-1],
         high=None if high is None else high[:-1],
-        why_absent=bound.reason if np.isnan(y).any() else "",
+        undefined_reason=bound.reason if np.isnan(y).any() else "",
         note="; ".join(n for n in notes if n),
         mark=mark,
         formula=True,
@@ -167,7 +167,7 @@ def curve_of(
     )
 
 
-def readout_of(key: str, label: str, bound: Bound, *, unit: str = "", note: str = "") -> Readout:
+def readout_from(key: str, label: str, bound: Bound, *, unit: str = "", note: str = "") -> Readout:
     """Return the number at the sliders' point (the last of a bound's values)."""
     value = float(bound.value[-1])
     if not bound.valid[-1]:

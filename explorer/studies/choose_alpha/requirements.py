@@ -10,7 +10,7 @@ from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Mark, Request, Series
-from explorer.studies.base.sweeping import SweptPoints, curve_of
+from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.choose_alpha import text as said
 from explorer.studies.metric_space import UNITLESS, ChosenSpace
 
@@ -113,7 +113,7 @@ def _iso(
     why = "" if holds.all() else said.TOO_FAR
     # At least so much may move: data sets may be nearer to each other than qτ.
     bound = Bound(np.where(holds, tau, np.nan), Role.LOWER, said.SETTING, holds, why)
-    return curve_of(key, label, points, bound, note=said.BELOW)
+    return series_from(key, label, points, bound, note=said.BELOW)
 
 
 def asked_dots(points: SweptPoints, asked: Requirements, heights: FloatArray) -> Series:
@@ -138,16 +138,16 @@ def epsilon_curves(
     why = "" if here.all() else said.TOO_FAR
     own = Bound(np.where(here, alpha * q * tau, np.nan), Role.UPPER, said.SETTING, here, why)
     if points.sweep.key == "tau":
-        series.append(curve_of("change", "at the distance looked at", points, own))
+        series.append(series_from("change", "at the distance looked at", points, own))
     else:
         label = f"{said.share(float(tau[-1]))} moves: the change looked at"
-        series.append(curve_of("change", label, points, own))
+        series.append(series_from("change", label, points, own))
         for fraction, words in SHARES:
             value = np.where(here, alpha * q * fraction, np.nan)
             bound = Bound(value, Role.UPPER, said.SETTING, here, why)
-            series.append(curve_of(f"share_{fraction:.3f}", f"{words} moves", points, bound))
+            series.append(series_from(f"share_{fraction:.3f}", f"{words} moves", points, bound))
     whole = Bound(np.full(q.shape, alpha), Role.UPPER, said.USER_LEVEL)
-    series.append(curve_of("any", "any change of all data: ε = α", points, whole))
+    series.append(series_from("any", "any change of all data: ε = α", points, whole))
     series.append(asked_dots(points, asked, asked.eps))
     return tuple(series)
 
@@ -163,10 +163,10 @@ def alpha_curves(
     q = np.stack([points[f"{prefix}{i}"] for i in used], axis=-1) / space.diameter
     capped = np.minimum(q, 1.0)
     all_of_them = Bound(alpha_from_requirements(eps, capped, tau), Role.EXACT, said.SETTING)
-    series = [curve_of("alpha", "all requirements", points, all_of_them, note=said.LARGEST)]
+    series = [series_from("alpha", "all requirements", points, all_of_them, note=said.LARGEST)]
     for i in range(eps.shape[-1]):
         column = slice(i, i + 1)
         alone = alpha_from_requirements(eps[:, column], capped[:, column], tau[:, column])
         bound = Bound(alone, Role.BASELINE, said.SETTING)
-        series.append(curve_of(f"alone_{i + 1}", f"requirement {i + 1} alone", points, bound))
+        series.append(series_from(f"alone_{i + 1}", f"requirement {i + 1} alone", points, bound))
     return tuple(series), all_of_them

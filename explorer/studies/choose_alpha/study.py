@@ -20,7 +20,7 @@ from explorer.studies.base.study import (
     Result,
     Series,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.choose_alpha import text as said
 from explorer.studies.choose_alpha.help import PAGE, PRESETS
 from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
@@ -126,10 +126,10 @@ def _nothing(request: Request, points: SweptPoints, space: ChosenSpace) -> dict[
     label = {"alpha": "all requirements", "eps": "the change looked at"}.get(
         request.quantity, "ε asked"
     )
-    series: tuple[Series, ...] = (curve_of("alpha", label, points, bound),)
+    series: tuple[Series, ...] = (series_from("alpha", label, points, bound),)
     return {
         "series": series,
-        "readouts": (readout_of("alpha", "α, per diameter", bound),),
+        "readouts": (readout_from("alpha", "α, per diameter", bound),),
         "conditions": (Condition("The metric space is given", False, space.missing),),
         "notes": (space.missing,),
     }

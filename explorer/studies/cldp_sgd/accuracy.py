@@ -14,7 +14,7 @@ from explorer.studies.base.study import Context, Readout, Request, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import text as said
 from explorer.studies.cldp_sgd.curves import Spending, norm_of
-from explorer.studies.cldp_sgd.parameters import MNIST, MOST_EPOCHS, R_2
+from explorer.studies.cldp_sgd.parameters import MAX_EPOCHS, MNIST, R_2
 from explorer.studies.cldp_sgd.runs import Job, Run, train
 
 PIECE_S = 0.2
@@ -65,7 +65,7 @@ def wanted(request: Request, points: SweptPoints, context: Context) -> Wanted:
     """
     epochs = int(request["epochs"])
     # Nobody asked for the whole range, which is where an axis begins: it is only looked at.
-    asked_for = points.sweep.key == "epochs" and points.sweep.high < MOST_EPOCHS
+    asked_for = points.sweep.key == "epochs" and points.sweep.high < MAX_EPOCHS
     most = max(epochs, int(points.x[-1])) if asked_for else epochs
     if request["k"] > request["n"]:
         return Wanted((), None, epochs, most, said.MORE_THAN_ALL)
@@ -127,9 +127,9 @@ class Scores:
 
     Attributes
     ----------
-    mean, spread, plain : ndarray, shape (MOST_EPOCHS + 1,)
+    mean, spread, plain : ndarray, shape (MAX_EPOCHS + 1,)
         Indexed by epochs; `spread` is the standard deviation between runs, NaN for fewer than 2.
-    runs : ndarray of int, shape (MOST_EPOCHS + 1,)
+    runs : ndarray of int, shape (MAX_EPOCHS + 1,)
     """
 
     mean: FloatArray
@@ -140,7 +140,7 @@ class Scores:
 
 def scores(asked: Wanted, context: Context) -> Scores:
     """Return what is known so far."""
-    size = MOST_EPOCHS + 1
+    size = MAX_EPOCHS + 1
     rows = np.full((max(len(asked.private), 1), size), np.nan)
     for row, job in zip(rows, asked.private, strict=False):
         found = run_of(job, context).accuracy[: asked.most + 1]
@@ -215,7 +215,7 @@ def spent_series(
         Series(
             "plain", "SGD without privacy, after as many epochs", Role.BASELINE,
             np.array([low, high]), np.full(2, last), said.PLAIN_SGD,
-            why_absent=(asked.missing or resting) if np.isnan(last) else "",
+            undefined_reason=(asked.missing or resting) if np.isnan(last) else "",
             computing=bool(np.isnan(last)) and not asked.missing,
         )
     )  # fmt: skip
@@ -246,7 +246,7 @@ def _against(
         why = asked.missing or bound.reason or "no epoch's ε lies within the axis"
         return Series(
             key, _label(key), Role.ESTIMATE, points.x[:1], np.full(1, np.nan), said.FIGURE_5,
-            why_absent=why,
+            undefined_reason=why,
         )  # fmt: skip
     return _estimate(key, x[here], ledger.epochs[here], asked, known, resting)
 
@@ -262,7 +262,7 @@ def epochs_series(
     return (
         _estimate("private", points.x, epochs, asked, known, resting),
         Series("plain", "SGD without privacy", Role.BASELINE, points.x, plain, said.PLAIN_SGD,
-               why_absent=why, computing=_coming(plain, epochs, asked)),
+               undefined_reason=why, computing=_coming(plain, epochs, asked)),
     )  # fmt: skip
 
 
@@ -281,7 +281,7 @@ def _estimate(
         key, _label(key), Role.ESTIMATE, x, mean, said.FIGURE_5,
         low=np.clip(mean - spread, 0, 1) if banded else None,
         high=np.clip(mean + spread, 0, 1) if banded else None,
-        why_absent=why, note=said.SPREAD, computing=_coming(mean, epochs, asked),
+        undefined_reason=why, note=said.SPREAD, computing=_coming(mean, epochs, asked),
     )  # fmt: skip
 
 

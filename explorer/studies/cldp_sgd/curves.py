@@ -13,7 +13,7 @@ from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
 from explorer.studies.base.composing import Prepare, composed_bound
 from explorer.studies.base.study import Context, Readout, Request, Series
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
 from explorer.studies.cldp_sgd import text as said
 from explorer.studies.cldp_sgd.parameters import R_2, R_INF
 
@@ -147,11 +147,11 @@ def spending_series(
     if "theorem" in bounds and bounds["theorem"].truncated.any():
         about["theorem"] = "the best order is λₘₐₓ in places: a larger one might give less"
     series = tuple(
-        curve_of(key, said.LABELS[key], points, bound, note=about.get(key, ""))
+        series_from(key, said.LABELS[key], points, bound, note=about.get(key, ""))
         for key, bound in bounds.items()
     )
     readouts = tuple(
-        readout_of(key, said.LABELS[key], bound, note=said.ABOUT.get(key, ""))
+        readout_from(key, said.LABELS[key], bound, note=said.ABOUT.get(key, ""))
         for key, bound in bounds.items()
     )
     return series, readouts

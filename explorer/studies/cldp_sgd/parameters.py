@@ -9,7 +9,7 @@ EPS, RISK, ACCURACY = "eps", "risk", "accuracy"
 R_INF, R_2, R_2_HALF = "r_inf", "r_2", "r_2_half"
 DIGITS, MNIST = "digits", "mnist"
 SOFTMAX, PERCEPTRON = "softmax", "perceptron"
-MOST_EPOCHS = 200
+MAX_EPOCHS = 200
 
 _TRAINED = (ACCURACY,)
 
@@ -24,7 +24,7 @@ PARAMETERS = (
         "How often on average a client takes part: T = En/k rounds, rounded up. Fewer is "
         "more private. Models are trained until here, or to the end of an x axis that is narrower "
         "than the whole range.",
-        Kind.INTEGER, 20, 1, MOST_EPOCHS, Scale.LOG, unit="epochs", more_private="low",
+        Kind.INTEGER, 20, 1, MAX_EPOCHS, Scale.LOG, unit="epochs", more_private="low",
         latex="E",
     ),
     Parameter(

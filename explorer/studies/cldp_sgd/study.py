@@ -27,7 +27,7 @@ from explorer.studies.base.study import (
     Result,
     Sweep,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.cldp_sgd import text as said
 from explorer.studies.cldp_sgd.accuracy import (
     Ledger,
@@ -131,7 +131,7 @@ class CldpSgd:
         empty, numbers = spending_series(slow_bounds(spending), nowhere)
         coming = tuple(
             replace(
-                s, x=points.x, y=np.full(points.x.size, np.nan), why_absent=said.COMPUTING,
+                s, x=points.x, y=np.full(points.x.size, np.nan), undefined_reason=said.COMPUTING,
                 computing=True,
             )
             for s in empty
@@ -155,7 +155,7 @@ class CldpSgd:
         if points.sweep.key not in _ONE_ROUND:
             # Every point has a table of its own, whose work grows with the square of the order.
             fewer = int(points.x.size * (_EASY_ORDER / max(lam_max, _EASY_ORDER)) ** 2)
-            some = points.thinned(max(_COARSE_POINTS, fewer) if full else _COARSE_POINTS)
+            some = points.downsampled(max(_COARSE_POINTS, fewer) if full else _COARSE_POINTS)
         spending = Spending(some.columns, lam_max, context)
         bounds, orders = quick_bounds(spending)
         series, numbers = spending_series(bounds, some)
@@ -163,7 +163,7 @@ class CldpSgd:
         upper = {"theorem": float(theorem.value[-1])}
         if full:
             alike = points.sweep.key in _ONE_ROUND and request["k"] > 1
-            few = points if alike else points.thinned(_COMPOSED_POINTS)
+            few = points if alike else points.downsampled(_COMPOSED_POINTS)
             slow = slow_bounds(Spending(few.columns, lam_max, context))
             more_series, more_numbers = spending_series(slow, few)
             series, numbers = series + more_series, numbers + more_numbers
@@ -215,8 +215,8 @@ class CldpSgd:
             conditions += said.risk_conditions(norm_of(request), best, here["trivial"])
         named = [(key, label, bound) for key, (label, bound) in found.items()]
         answer: dict[str, Any] = {
-            "series": tuple(curve_of(key, label, points, bound) for key, label, bound in named),
-            "readouts": tuple(readout_of(*one) for one in named),
+            "series": tuple(series_from(key, label, points, bound) for key, label, bound in named),
+            "readouts": tuple(readout_from(*one) for one in named),
             "conditions": conditions,
         }
         if request["k"] > request["n"]:

@@ -9,7 +9,7 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Mark, Series
-from explorer.studies.base.sweeping import SweptPoints, curve_of
+from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.coordinate_learnt import text as said
 from explorer.studies.coordinate_learnt.domain import Domain, Levels, easiest_pair
 
@@ -35,7 +35,7 @@ def tradeoff_curves(
     bound = co.tradeoff_bound(level, alpha)
     region = Bound(bound, Role.LOWER, said.THEOREM_1)
     series = [
-        curve_of(
+        series_from(
             "region", f"Theorem 1, δ = {said.plain(level)}", points, region,
             mark=Mark.AREA, low=bound, high=1.0 - co.tradeoff_bound(level, 1.0 - alpha),
         )
@@ -48,12 +48,12 @@ def tradeoff_curves(
     ):
         if pair is None:
             nothing = _nowhere(alpha, Role.EXACT, said.NEYMAN_PEARSON, said.ONE_VALUE)
-            series.append(curve_of(key, label, points, nothing))
+            series.append(series_from(key, label, points, nothing))
         else:
             beta = Bound(
                 co.tradeoff_beta(pair[null], pair[other], alpha), Role.EXACT, said.NEYMAN_PEARSON
             )
-            series.append(curve_of(key, label, points, beta))
+            series.append(series_from(key, label, points, beta))
     channel = domain.composed
     first, second = easiest_pair(channel)
     names = domain.names()
@@ -67,7 +67,7 @@ def tradeoff_curves(
          co.tradeoff_bound(found.ldp, alpha), Role.LOWER, said.LDP),
         ("chance", "chance", 1.0 - alpha, Role.BASELINE, said.CHANCE),
     ):  # fmt: skip
-        series.append(curve_of(key, label, points, Bound(values, role, source)))
+        series.append(series_from(key, label, points, Bound(values, role, source)))
     return tuple(series)
 
 
@@ -101,7 +101,7 @@ def belief_curves(
     level = float(found.bcdp[place])
     least, most = after_level(belief, -level), after_level(belief, level)
     series = [
-        curve_of(
+        series_from(
             "region", f"BCDP, δ = {said.plain(level)}", points,
             Bound(most, Role.UPPER, said.BCDP), mark=Mark.AREA, low=least, high=most,
         )
@@ -110,7 +110,7 @@ def belief_curves(
     if pair is None:
         for key, label in (("most", "report most for 1"), ("least", "report most for 0")):
             nothing = _nowhere(belief, Role.EXACT, said.BAYES, said.ONE_VALUE)
-            series.append(curve_of(key, label, points, nothing))
+            series.append(series_from(key, label, points, nothing))
     else:
         possible = pair.sum(axis=0) > 0.0
         with np.errstate(divide="ignore"):
@@ -130,7 +130,7 @@ def belief_curves(
             }
         for key, (label, after) in afters.items():
             bound = Bound(after, Role.EXACT, said.BAYES)
-            series.append(curve_of(key, label, points, bound))
+            series.append(series_from(key, label, points, bound))
     for key, label, value, source in (
         ("certified", "certified", float(found.certified[place]), said.CERTIFICATE),
         ("ldp", "LDP", found.ldp, said.LDP),
@@ -138,9 +138,9 @@ def belief_curves(
         for sign, role, side in ((1.0, Role.UPPER, "at most"), (-1.0, Role.LOWER, "at least")):
             bound = Bound(after_level(belief, sign * value), role, source)
             text = f"{label}, {side}"
-            series.append(curve_of(f"{key}_{side[3:]}", text, points, bound))
+            series.append(series_from(f"{key}_{side[3:]}", text, points, bound))
     series.append(
-        curve_of("before", "nothing learnt", points, Bound(belief, Role.BASELINE, said.CHANCE))
+        series_from("before", "nothing learnt", points, Bound(belief, Role.BASELINE, said.CHANCE))
     )
     return tuple(series)
 

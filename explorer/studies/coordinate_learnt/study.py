@@ -18,7 +18,7 @@ from explorer.studies.base.study import (
     Result,
     Series,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, series_from, swept_points
 from explorer.studies.coordinate_learnt import text as said
 from explorer.studies.coordinate_learnt.curves import (
     belief_curves,
@@ -65,7 +65,7 @@ class CoordinateLearnt:
             series = belief_curves(here, found, place, points)
         else:
             coarse = request.fidelity is Fidelity.COARSE
-            few = points.thinned(_COARSE)
+            few = points.downsampled(_COARSE)
             series = self._levels(request, few, place, context)
             if not coarse and few.x.size < points.x.size:
                 yield self._result(request, Fidelity.COARSE, here, found, place, series, False)
@@ -88,7 +88,7 @@ class CoordinateLearnt:
         # Between one report and two there is nothing.
         mark = Mark.DOTS if points.sweep.key == "copies" else Mark.LINE
         return tuple(
-            curve_of(key, said.LEVELS[key][0], points, bound, mark=mark)
+            series_from(key, said.LEVELS[key][0], points, bound, mark=mark)
             for key, bound in bounds.items()
         )
 

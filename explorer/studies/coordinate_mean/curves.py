@@ -14,7 +14,7 @@ from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Mark, Series
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean import text as said
-from explorer.studies.coordinate_mean.parameters import MOST_SENSITIVE, TWO
+from explorer.studies.coordinate_mean.parameters import MAX_SENSITIVE, TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, errors
 
 _BRUTE_FORCE_D = 4
@@ -91,12 +91,12 @@ def broken(series: Series, before: Sequence[int]) -> Series:
         return series
     places = list(before)
     middle = 0.5 * (series.x[[i - 1 for i in places]] + series.x[places])
-    reasons = [series.why_absent, said.JUMPS]
+    reasons = [series.undefined_reason, said.JUMPS]
     return replace(
         series,
         x=np.insert(series.x, places, middle),
         y=np.insert(series.y, places, np.nan),
-        why_absent="; ".join(reason for reason in reasons if reason),
+        undefined_reason="; ".join(reason for reason in reasons if reason),
     )
 
 
@@ -111,7 +111,9 @@ def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> 
         key: str, label: str, role: Role, values: FloatArray, source: Reference, note: str = ""
     ) -> Series:
         y = np.where(inside, values[np.clip(at, 0, demand.d - 1)], np.nan)
-        return Series(key, label, role, x, y, source, why_absent=reason, note=note, mark=Mark.BARS)
+        return Series(
+            key, label, role, x, y, source, undefined_reason=reason, note=note, mark=Mark.BARS
+        )
 
     series = [bars("demanded", "min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)]
     for key, plan in plans.items():
@@ -122,7 +124,7 @@ def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> 
 
 def looked_at(demand: Demand, whose: str) -> int:
     """Return the index of the coordinate whose level is drawn."""
-    return 0 if whose == MOST_SENSITIVE else demand.d - 1
+    return 0 if whose == MAX_SENSITIVE else demand.d - 1
 
 
 def level_bounds(

@@ -7,12 +7,12 @@ from dataclasses import replace
 from explorer.studies.base.study import Kind, Parameter, Quantity, Scale, Sweep
 from explorer.studies.base.text_table import DECIMAL
 
-MOST_COORDINATES = 200
+MAX_COORDINATES = 200
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
 HEURISTIC, FIXED = "heuristic", "fixed"
 SLIDER, FILE = "slider", "file"
 MEAN, MEDIAN = "mean", "median"
-MOST_SENSITIVE, LEAST_SENSITIVE = "most", "least"
+MAX_SENSITIVE, LEAST_SENSITIVE = "most", "least"
 
 Q_FULL = Sweep("q", 0.0, 1.0, 101, Scale.LINEAR)
 
@@ -45,7 +45,7 @@ PARAMETERS = (
     ),
     Parameter(
         "d", "d", "coordinates", "How many numbers each user holds.",
-        Kind.INTEGER, 10, 2, MOST_COORDINATES, Scale.LOG,
+        Kind.INTEGER, 10, 2, MAX_COORDINATES, Scale.LOG,
     ),
     Parameter(
         "profile", "", "demanded levels",
@@ -108,8 +108,8 @@ PARAMETERS = (
     ),
     Parameter(
         "whose", "", "coordinate looked at", "Whose level is drawn.",
-        Kind.CHOICE, MOST_SENSITIVE,
-        choices=((MOST_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
+        Kind.CHOICE, MAX_SENSITIVE,
+        choices=((MAX_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
         quantities=("level",),
     ),
     Parameter(
@@ -120,7 +120,7 @@ PARAMETERS = (
     ),
     Parameter(
         "i", "i", "coordinate", "Number of the coordinate, the most sensitive first.",
-        Kind.INTEGER, 1, 1, MOST_COORDINATES, Scale.LINEAR, axis_only=True,
+        Kind.INTEGER, 1, 1, MAX_COORDINATES, Scale.LINEAR, axis_only=True,
         quantities=("budget",),
     ),
     Parameter(

@@ -21,9 +21,9 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.csv_table import (
     Records,
-    SetAside,
+    RejectedRow,
     read_records,
-    what_was_read,
+    read_summary,
     why_no_number,
 )
 from explorer.studies.base.numbers import at_least
@@ -139,7 +139,7 @@ def codes(records: Records, bins: int) -> tuple[IntArray, tuple[Coded, ...], Rec
     for row in np.flatnonzero(bad.any(axis=1)):
         i = int(np.argmax(bad[row]))
         why = columns[i].why(records.rows[row][i])
-        set_aside.append(SetAside(records.lines[row], columns[i].name, why))
+        set_aside.append(RejectedRow(records.lines[row], columns[i].name, why))
     kept = replace(
         records,
         rows=[records.rows[row] for row in used],
@@ -276,7 +276,7 @@ def measure(
     plug_in = np.minimum(found.plug_in, 1.0)
     return PublicCoupling(
         columns, upper, plug_in, found.lower, len(table), beta,
-        _why_estimate(columns, reads_bins), what_was_read(records, len(records.rows)),
+        _why_estimate(columns, reads_bins), read_summary(records, len(records.rows)),
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from explorer.studies.base.study import (
     Series,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
@@ -101,7 +101,7 @@ class CoordinateMean:
         if request.quantity == "budget":
             points = coordinates(points, request["d"])
         elif points.sweep.key in ("d", "share"):
-            points = points.thinned(_SIZES)
+            points = points.downsampled(_SIZES)
         work = _Work(request, context, points, public)
         first = replace(
             work.answer(Fidelity.COARSE),
@@ -270,9 +270,9 @@ class _Work:
                 note = "" if key in self.closed else said.FOUND
             else:
                 continue
-            curve = curve_of(key, label, points, bound, note=note, mark=self._mark(key))
+            curve = series_from(key, label, points, bound, note=note, mark=self._mark(key))
             series.append(broken(curve, self.jumps) if key in ("paper", "theorem2") else curve)
-            readouts.append(readout_of(key, label, bound, note=note))
+            readouts.append(readout_from(key, label, bound, note=note))
         full = fidelity is Fidelity.FULL
         if full and self.public is not None and self.points.sweep.key == "q":
             series.append(self._at_the_files_coupling(self.public))
@@ -282,9 +282,9 @@ class _Work:
                 self.context.check()
                 label = f"{said.NAMES[key][0]}, projected"
                 bound = projected_bound(plans, points)
-                curve = curve_of(f"{key}_projected", label, points, bound, mark=self._mark(key))
+                curve = series_from(f"{key}_projected", label, points, bound, mark=self._mark(key))
                 series.append(broken(curve, self.jumps) if key == "paper" else curve)
-                readouts.append(readout_of(f"{key}_projected", label, bound))
+                readouts.append(readout_from(f"{key}_projected", label, bound))
         return tuple(series), tuple(readouts)
 
     def _at_the_files_coupling(self, public: PublicCoupling) -> Series:
@@ -295,7 +295,7 @@ class _Work:
         bound = error_bound([plan], chosen(self.points, []), role, said.NAMES["paper"][2])
         return Series(
             "file_q", "at the public file's q: the paper's ζ", role, np.array([q]),
-            bound.value, bound.reference, why_absent=bound.reason, mark=Mark.DOTS,
+            bound.value, bound.reference, undefined_reason=bound.reason, mark=Mark.DOTS,
             note=said.from_file(public),
         )  # fmt: skip
 
@@ -327,18 +327,18 @@ class _Work:
                 some = demands_of(self.request, points)
                 shown.append((key, points, level_bounds(some, {key: plans}, points, whose)[key]))
         for key, points, bound in shown:
-            curve = curve_of(key, LEVEL_NAMES[key], points, bound, mark=self._mark(key))
+            curve = series_from(key, LEVEL_NAMES[key], points, bound, mark=self._mark(key))
             of_the_paper = key in ("paper", "proposition4", "total")
             series.append(broken(curve, self.jumps) if of_the_paper else curve)
-            readouts.append(readout_of(key, LEVEL_NAMES[key], bound, unit="nats"))
+            readouts.append(readout_from(key, LEVEL_NAMES[key], bound, unit="nats"))
         if fidelity is Fidelity.FULL:
             found = brute_force(
                 self.demands, self.closed["paper"], self.points, whose, self.context
             )
             if found is not None:
                 label = "exact δᵢ on the corners for the prior (60), the paper's budgets"
-                series.append(curve_of("brute_force", label, *found))
-                readouts.append(readout_of("brute_force", label, found[1], unit="nats"))
+                series.append(series_from("brute_force", label, *found))
+                readouts.append(readout_from("brute_force", label, found[1], unit="nats"))
         return tuple(series), tuple(readouts)
 
     def _mark(self, key: str) -> Mark:

@@ -15,7 +15,7 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Mark, Request, Series
-from explorer.studies.base.sweeping import SweptPoints, curve_of
+from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.frequency import points as found_at
 from explorer.studies.frequency import text as said
 from explorer.studies.frequency.curves import laplace_distance, laplace_mse
@@ -127,7 +127,7 @@ def regions(
         reference = said.THRESHOLD if key == "paper" else said.CHOICE
         reason = "" if shown.all() else said.OUTSIDE
         made = Bound(np.where(shown, value, np.nan), Role.BASELINE, reference, shown, reason)
-        here.append(curve_of(key, said.REGION_LABELS[key], swept, made, note=said.NOTES[key]))
+        here.append(series_from(key, said.REGION_LABELS[key], swept, made, note=said.NOTES[key]))
     own = float(request[swept.sweep.key])
     if x[0] <= own <= x[-1]:
         here.append(
@@ -153,6 +153,6 @@ def _area(
     y, low, high = (np.where(there, v, np.nan) for v in (edge, low, high))
     return Series(
         f"{key}_wins", said.REGION_LABELS[key], role, x, y, reference, low=low, high=high,
-        why_absent="" if there.all() else why, mark=Mark.AREA,
+        undefined_reason="" if there.all() else why, mark=Mark.AREA,
         formula=True,
     )  # fmt: skip

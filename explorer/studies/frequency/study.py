@@ -29,7 +29,7 @@ from explorer.studies.base.study import (
     Series,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.frequency import text as said
 from explorer.studies.frequency.curves import (
     Calibrated,
@@ -101,7 +101,7 @@ def _thinned(request: Request, swept: SweptPoints) -> SweptPoints:
     m, alpha = float(request["m"]), float(request["alpha"])
     alpha0 = float(um.group_alpha0_estimate(alpha, request["delta"], m, n))
     terms = 16 * math.sqrt(m * n * math.exp(-alpha0))
-    return swept.thinned(_EXACT_POINTS if terms < _LONG else _FEW_POINTS)
+    return swept.downsampled(_EXACT_POINTS if terms < _LONG else _FEW_POINTS)
 
 
 def _answered(
@@ -109,7 +109,7 @@ def _answered(
 ) -> tuple[Result, Points, Calibrated | None]:
     started = time.perf_counter()
     if not full:
-        swept = swept.thinned(_QUICK_POINTS)
+        swept = swept.downsampled(_QUICK_POINTS)
     p = points_of(swept, request)
     contest: tuple[Condition, ...] = ()
     c: Calibrated | None = None
@@ -149,8 +149,8 @@ def _curves(
     series, readouts = [], []
     for key, bound in found.items():
         note = _note(key, bound, what)
-        series.append(curve_of(key, labels[key], swept, bound, note=note))
-        readouts.append(readout_of(key, labels[key], bound, note=note))
+        series.append(series_from(key, labels[key], swept, bound, note=note))
+        readouts.append(readout_from(key, labels[key], bound, note=note))
     return tuple(series), tuple(readouts)
 
 
@@ -195,7 +195,7 @@ def _region_readouts(
     edge: Bound, needed: float, p: Points, request: Request
 ) -> tuple[Readout, ...]:
     note = "" if request["compared"] == "rmse" else said.ESTIMATED
-    found = [readout_of("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
+    found = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
     exact = Role.ESTIMATE if note else Role.EXACT
     if math.isfinite(needed):
         found.append(Readout("needed", "α₀ there", needed, exact, "1/diameter"))

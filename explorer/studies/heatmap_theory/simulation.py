@@ -26,7 +26,7 @@ from explorer.studies.heatmap_theory.curves import PLANS, level_of, plan_of
 
 BLOCKS = 64
 """Distances are those of at most so many block sums on a side."""
-MOST_CELLS = 1024
+MAX_CELLS = 1024
 """Largest k that is simulated."""
 MECHANISMS = (*PLANS, "least-squares")
 _PLACES = 6
@@ -91,9 +91,9 @@ def simulated(
     Every dot has a seed of its own, made of the request's, the mechanism's and the place's.
     """
     level = level_of(request)
-    usable = np.flatnonzero(points["k"][:-1] <= min(MOST_CELLS, 4**level))
+    usable = np.flatnonzero(points["k"][:-1] <= min(MAX_CELLS, 4**level))
     if not usable.size:
-        note = f"Only maps of at most {MOST_CELLS:,} cells with mass are simulated."
+        note = f"Only maps of at most {MAX_CELLS:,} cells with mass are simulated."
         yield replace(full, notes=(*full.notes, note), complete=True)
         return
     kept = np.unique(np.rint(np.linspace(0, usable.size - 1, min(_PLACES, usable.size))))

@@ -27,7 +27,7 @@ from explorer.studies.base.study import (
     Series,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.heatmap_theory import text as said
 from explorer.studies.heatmap_theory.curves import (
     FEWEST,
@@ -105,11 +105,11 @@ def _result(
     more: tuple[Readout, ...] = (),
 ) -> Result:
     series = tuple(
-        curve_of(key, said.LABELS[key], points, bound, note=said.NOTES.get(key, ""))
+        series_from(key, said.LABELS[key], points, bound, note=said.NOTES.get(key, ""))
         for key, bound in bounds.items()
     )
     readouts = tuple(
-        readout_of(key, said.LABELS[key], bound, unit=unit, note=said.NOTES.get(key, ""))
+        readout_from(key, said.LABELS[key], bound, unit=unit, note=said.NOTES.get(key, ""))
         for key, bound in bounds.items()
     )
     return Result(
@@ -192,7 +192,7 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
         source = said.SCHEDULES
         span = f"levels {plan.start} to {plan.last} are measured"
         series.append(
-            Series(key, said.LABELS[key], role, x, y, source, why_absent=reason, note=span,
+            Series(key, said.LABELS[key], role, x, y, source, undefined_reason=reason, note=span,
                    mark=Mark.BARS)
         )  # fmt: skip
         readouts.append(Readout(f"last_{key}", f"deepest level: {said.LABELS[key]}", plan.last))

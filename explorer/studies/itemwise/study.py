@@ -29,8 +29,8 @@ from explorer.studies.base.study import (
 from explorer.studies.base.sweeping import (
     SweptPoints,
     carried,
-    curve_of,
-    readout_of,
+    readout_from,
+    series_from,
     swept_points,
 )
 from explorer.studies.itemwise import curves
@@ -103,7 +103,7 @@ def _answered(
     # Numbers beside the plot lie on its curves.
     swept = swept.with_sliders() if full else swept
     closed = shared.get(solved, curves.closed_delta)(curves.points_of(swept, request))
-    fewer = swept.thinned(_points_of(request, solved, full) // len(curves.exact_keys(space)))
+    fewer = swept.downsampled(_points_of(request, solved, full) // len(curves.exact_keys(space)))
     fewer = fewer.with_sliders() if full else fewer
     exact = _exact(request, curves.points_of(fewer, request), solved, space, context, full)
     context.check()
@@ -199,7 +199,7 @@ def _curve(
     notes = [said.COMING if estimated else said.PRINTED_NOTE if key == "printed" else ""]
     if request.quantity == "noise":
         notes.append(said.HOW_FAR[request["randomiser"]])
-    return curve_of(key, said.LABELS[key], points, bound, note="; ".join(n for n in notes if n))
+    return series_from(key, said.LABELS[key], points, bound, note="; ".join(n for n in notes if n))
 
 
 def _readouts(
@@ -213,7 +213,7 @@ def _readouts(
     for key, (_, bound) in drawn.items():
         note = said.COMING if bound.role is Role.ESTIMATE else ""
         unit = "diameters" if request.quantity == "noise" else ""
-        found.append(readout_of(key, said.LABELS[key], bound, unit=unit, note=note))
+        found.append(readout_from(key, said.LABELS[key], bound, unit=unit, note=note))
     if request.quantity == "noise":
         mean = drawn["exact"][1].value[-1]
         if np.isfinite(mean) and space.metric is not None:
@@ -221,7 +221,7 @@ def _readouts(
             length = float(mean) * space.diameter
             how = said.HOW_FAR[request["randomiser"]]
             found.append(Readout("length", "mean distance", length, role, space.unit, note=how))
-        found.append(readout_of("alpha0", "α₀ by exact hops", here["exact"]))
+        found.append(readout_from("alpha0", "α₀ by exact hops", here["exact"]))
     return tuple(found)
 
 

@@ -26,7 +26,7 @@ from explorer.studies.base.study import (
     Series,
     SpacePicture,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.linear_queries import text as said
 from explorer.studies.linear_queries.curves import (
     Moved,
@@ -93,14 +93,14 @@ class LinearQueries:
             return
         work = _work(request, points, query)
         if work > _AT_ONCE:
-            few = points.thinned(_COARSE_POINTS)
+            few = points.downsampled(_COARSE_POINTS)
             coarse = _answered(request, few, space, query, context)
             if request.fidelity is Fidelity.COARSE:
                 yield replace(coarse, fidelity=Fidelity.COARSE, complete=True)
                 return
             yield replace(coarse, fidelity=Fidelity.COARSE)
             kept = max(_COARSE_POINTS, int(points.x.size * min(1.0, _MOST / work)))
-            points = points.thinned(kept)
+            points = points.downsampled(kept)
         full = _answered(request, points, space, query, context)
         if request.fidelity is Fidelity.COARSE:
             yield replace(full, complete=True)
@@ -138,11 +138,11 @@ def _answered(
     true = true_deltas_at(float(request["alpha"]), float(request["delta"]))
     labels = _labels(request, points, true[0])
     series = tuple(
-        curve_of(key, labels[key], points, bound, note=_note(request, key, bound))
+        series_from(key, labels[key], points, bound, note=_note(request, key, bound))
         for key, bound in bounds.items()
     )
     readouts = [
-        readout_of(key, labels[key], bound, note=_note(request, key, bound))
+        readout_from(key, labels[key], bound, note=_note(request, key, bound))
         for key, bound in bounds.items()
     ]
     last = math.nan if m is None else float(m.lip[-1])
@@ -266,12 +266,12 @@ def _nothing(request: Request, points: SweptPoints, space: ChosenSpace, query: Q
     absent = np.zeros(nowhere.shape, bool)
     bound = Bound(nowhere, Role.EXACT, said.K_NORM, absent, query.missing)
     labels: dict[str, Any] = said.SLOPE_LABELS if request.quantity == "lip" else said.LABELS
-    series: tuple[Series, ...] = (curve_of("k1", labels["k1"], points, bound),)
+    series: tuple[Series, ...] = (series_from("k1", labels["k1"], points, bound),)
     return Result(
         request,
         request.fidelity,
         series=series,
-        readouts=(readout_of("k1", labels["k1"], bound),),
+        readouts=(readout_from("k1", labels["k1"], bound),),
         conditions=(Condition("The query and its space are given", False, query.missing),),
         space=space.picture,
         notes=(query.missing, *space.notes),

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.base.csv_table import Numbers, numeric, read_records, what_was_read
+from explorer.studies.base.csv_table import Numbers, numeric, read_records, read_summary
 from explorer.studies.base.text_table import DecimalSign, number_field
 
 BLOCK = 20_000
@@ -137,7 +137,7 @@ def load(source: Source) -> Loaded:
         scaled = np.clip((values - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0)
     columns = Columns(
         tuple(names), low, high, clipped, values.shape[0],
-        what_was_read(table, values.shape[0]), moved,
+        read_summary(table, values.shape[0]), moved,
     )  # fmt: skip
     return Loaded(columns, scaled)
 

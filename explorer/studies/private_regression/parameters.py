@@ -10,14 +10,14 @@ from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 
 SAMPLE, FILE = "sample", "file"
 PAPER, BEST_ZETA, EXACT, BASELINE = "paper", "best_zeta", "exact", "baseline"
-MOST_FEATURES = 20
-LEAST_USERS, MOST_USERS = 100, 1_000_000
+MAX_FEATURES = 20
+LEAST_USERS, MAX_USERS = 100, 1_000_000
 _FROM_FILE = (("source", (FILE,)),)
 
 PARAMETERS = (
     Parameter(
         "n", "n", "users", "How many users report. Each is as private with few as with many.",
-        Kind.INTEGER, 100_000, LEAST_USERS, MOST_USERS, Scale.LOG, unit="users",
+        Kind.INTEGER, 100_000, LEAST_USERS, MAX_USERS, Scale.LOG, unit="users",
     ),
     Parameter(
         "eps", "ε", "level of the whole record",
@@ -41,7 +41,7 @@ PARAMETERS = (
     ),
     Parameter(
         "features", "p", "features", "How many features predict the label: the first ones.",
-        Kind.INTEGER, 3, 1, MOST_FEATURES, Scale.LINEAR,
+        Kind.INTEGER, 3, 1, MAX_FEATURES, Scale.LINEAR,
     ),
     Parameter(
         "share", "k/p", "share of sensitive features",

@@ -23,7 +23,7 @@ from explorer.studies.base.study import (
     Series,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.simulation import summary
@@ -33,8 +33,8 @@ from explorer.studies.private_regression.help import PAGE, PRESETS
 from explorer.studies.private_regression.parameters import (
     FILE,
     LEAST_USERS,
-    MOST_FEATURES,
-    MOST_USERS,
+    MAX_FEATURES,
+    MAX_USERS,
     PARAMETERS,
     QUANTITIES,
 )
@@ -123,8 +123,8 @@ class _Run:
                 lambda: context.heavy(describe, self.source),
             )
         real = self.columns is not None
-        self.available = len(self.columns.names) - 1 if self.columns else MOST_FEATURES
-        self.records = self.columns.records if self.columns else MOST_USERS
+        self.available = len(self.columns.names) - 1 if self.columns else MAX_FEATURES
+        self.records = self.columns.records if self.columns else MAX_USERS
         self.stamp = said.REAL_DATA if real else said.SYNTHETIC
         most = {"n": self.records, "features": self.available}
         swept = most.get(points.sweep.key, np.inf)
@@ -194,8 +194,8 @@ class _Run:
         if self.request.quantity == "excess":
             for key, bound in bounds.items():
                 label = said.NAMES[key][0]
-                series.append(curve_of(key, label, self.points, bound, note=said.ORDER_ONLY))
-                readouts.append(readout_of(key, label, bound, note=said.ORDER_ONLY))
+                series.append(series_from(key, label, self.points, bound, note=said.ORDER_ONLY))
+                readouts.append(readout_from(key, label, bound, note=said.ORDER_ONLY))
         series += self._simulated(found)
         readouts += self._numbers(here)
         capped = bool(bounds["theorem3"].value[-1] >= self._cap() * (1.0 - 1e-12))
@@ -295,7 +295,7 @@ class _Run:
             for i, value in enumerate(excess)
         ]
         why = "nothing has been drawn here yet" if not trials else ""
-        return Series(key, label, role, x, np.array(y), source, why_absent=why)
+        return Series(key, label, role, x, np.array(y), source, undefined_reason=why)
 
     def _numbers(self, here: Trials | None) -> list[Readout]:
         if here is None:

@@ -293,6 +293,6 @@ def spread(values: FloatArray, holds: BoolArray) -> FloatArray:
     return out
 
 
-def thinned(count: int, wanted: int) -> Iterator[int]:
+def downsampled(count: int, wanted: int) -> Iterator[int]:
     """Yield about `wanted` indices of `count`, first and last among them."""
     yield from np.unique(np.rint(np.linspace(0, count - 1, min(wanted, count))).astype(int))

@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
     Result,
     Series,
 )
-from explorer.studies.base.sweeping import SweptPoints, curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.shuffle_accountant import text as said
 from explorer.studies.shuffle_accountant.curves import (
     SHARE,
@@ -108,7 +108,7 @@ class ShuffleAccountant:
             quick = token in kept or swept["lam"].max() <= COARSE_ORDER
         if request.fidelity is Fidelity.COARSE or not quick:
             done = request.fidelity is Fidelity.COARSE
-            some = swept if one_round else swept.thinned(_COARSE_POINTS)
+            some = swept if one_round else swept.downsampled(_COARSE_POINTS)
             if key == "lam":
                 some = low_orders(swept)
             yield self._answer(request, some, context, Fidelity.COARSE, done)
@@ -397,7 +397,7 @@ def _curve(
     note: str = "",
 ) -> Series:
     about = "; ".join(n for n in (said.ABOUT.get(key, ""), note) if n)
-    return curve_of(
+    return series_from(
         key, said.curve_names(key, variant)[0], swept, bound, note=about,
         assumes=said.ASSUMES.get(key, ()),
     )  # fmt: skip
@@ -405,5 +405,5 @@ def _curve(
 
 def _readouts(bounds: dict[str, Bound], variant: Clones) -> tuple[Readout, ...]:
     return tuple(
-        readout_of(key, said.curve_names(key, variant)[0], bound) for key, bound in bounds.items()
+        readout_from(key, said.curve_names(key, variant)[0], bound) for key, bound in bounds.items()
     )

@@ -11,7 +11,7 @@ import numpy as np
 from explorer.privacy.core.bound import Bound, FloatArray
 from explorer.privacy.histograms import Query, least_users, printed_least_users
 from explorer.studies.base.study import Context, Mark, Request, Series
-from explorer.studies.base.sweeping import SweptPoints, curve_of
+from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.shuffled_histograms import curves, simulation
 from explorer.studies.shuffled_histograms import text as said
 from explorer.studies.shuffled_histograms.curves import Points
@@ -33,7 +33,7 @@ class Drawn:
     def series(self) -> tuple[Series, ...]:
         """Return the curves."""
         return tuple(
-            curve_of(
+            series_from(
                 key,
                 said.named(key, self.kind)[0],
                 points,
@@ -93,7 +93,7 @@ def draw_users(
     # Asked of points where there is an answer; the others are left out below.
     printed = printed_least_users(np.where(holds, every.eps, half) / half, every.delta / half)
     paper = curves.bound("paper_users", every, printed, holds, said.PAPER_NEEDS[kind])
-    fewer = swept.thinned(points)
+    fewer = swept.downsampled(points)
     some = Points.of(fewer, kind)
     value = np.full(some.n.size, math.nan)
     kept: dict[tuple[object, ...], float] = context.memo(("histograms", "least users"), dict)
@@ -167,7 +167,7 @@ def _series(
         reference,
         low=low,
         high=high,
-        why_absent=said.RUNS_TOO_FEW if np.isnan(value).any() else "",
+        undefined_reason=said.RUNS_TOO_FEW if np.isnan(value).any() else "",
         note=(
             "intervals by the normal approximation, about 99 in 100; of no width where all runs "
             "agree"

@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
     Result,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_of, swept_points
+from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
 from explorer.studies.shuffled_histograms import curves, tables
 from explorer.studies.shuffled_histograms import text as said
 from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
@@ -94,7 +94,7 @@ class ShuffledHistograms:
             yield from self._with_tables(best, context)
             return
         noisy = swept.sweep.key in _NOISY
-        drawn = draw(what, swept, swept.thinned(_COARSE_POINTS), kind, context)
+        drawn = draw(what, swept, swept.downsampled(_COARSE_POINTS), kind, context)
         first = self._result(request, drawn, kind, context, started)
         yield replace(first, fidelity=Fidelity.COARSE, complete=coarse)
         if coarse:
@@ -102,7 +102,7 @@ class ShuffledHistograms:
         fewer = swept
         if noisy or what == "loss":
             slow = noisy and swept.sweep.key != "eps" and request["eps"] < _SLOW_EPS
-            fewer = swept.thinned(_SLOW_POINTS if slow else _POINTS)
+            fewer = swept.downsampled(_SLOW_POINTS if slow else _POINTS)
         drawn = draw(what, swept, fewer, kind, context)
         full = self._result(request, drawn, kind, context, started)
         yield full
@@ -149,7 +149,7 @@ class ShuffledHistograms:
         one = Points.of(here, kind)
         noise = curves.calibrated(one, context)
         readouts = tuple(
-            readout_of(key, said.named(key, kind)[0], bound)
+            readout_from(key, said.named(key, kind)[0], bound)
             for key, (_, bound) in drawn.bounds.items()
         )
         return Result(

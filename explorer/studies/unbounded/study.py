@@ -21,7 +21,7 @@ from explorer.studies.base.study import (
     Result,
     Table,
 )
-from explorer.studies.base.sweeping import curve_of, readout_of, swept_points
+from explorer.studies.base.sweeping import readout_from, series_from, swept_points
 from explorer.studies.metric_space import ChosenSpace, chosen_space
 from explorer.studies.unbounded import curves
 from explorer.studies.unbounded import text as said
@@ -90,7 +90,7 @@ class Unbounded:
             request,
             request.fidelity,
             series=tuple(
-                curve_of(key, said.LABELS[key], swept, b, note=_note(key, request.quantity))
+                series_from(key, said.LABELS[key], swept, b, note=_note(key, request.quantity))
                 for key, b in bounds.items()
             ),
             tables=(_hop_table(here["eps"], total, here["r"], space),),
@@ -124,7 +124,7 @@ def _readouts(
     last: float,
     space: ChosenSpace,
 ) -> tuple[Readout, ...]:
-    found = [readout_of(key, said.LABELS[key], b) for key, b in bounds.items()]
+    found = [readout_from(key, said.LABELS[key], b) for key, b in bounds.items()]
     best = alpha["chernoff"]
     found += [
         Readout(

@@ -15,7 +15,7 @@ _OFTEN = gc.get_threshold()[2]
 """Collections of the middle generation after which all is looked through."""
 
 
-class Undisturbed(QObject):
+class DeferredGC(QObject):
     """Puts off full collections, which take 20 to 50 ms, until nothing has changed for a while.
 
     The young generations are collected as ever: a tenth of a millisecond each.

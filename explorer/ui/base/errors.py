@@ -126,7 +126,7 @@ class Banner(QFrame):
         self._problems.append(problem)
         self._show_last()
 
-    def doubt(self, source: str) -> None:
+    def mark_stale(self, source: str) -> None:
         """Take the message away soon if it was about this and is not said again.
 
         Called when this is tried anew; not at once, so that nothing flickers while every value of

@@ -14,7 +14,7 @@ CHOICES = ("system", "light", "dark")
 
 
 @dataclass(frozen=True, slots=True)
-class Chrome:
+class Palette:
     """Colours of what surrounds the plots, as ``#rrggbb``."""
 
     window: str
@@ -32,7 +32,7 @@ class Chrome:
     warn_back: str
 
 
-LIGHT = Chrome(
+LIGHT = Palette(
     window="#eef0f3",
     panel="#f8f9fb",
     field="#ffffff",
@@ -47,7 +47,7 @@ LIGHT = Chrome(
     warn="#7a4b00",
     warn_back="#fff1d6",
 )
-DARK = Chrome(
+DARK = Palette(
     window="#14181d",
     panel="#1a1f25",
     field="#232a32",
@@ -73,9 +73,9 @@ class Theme(QObject):
         ``system``, ``light`` or ``dark``.
     parent : QObject, optional
     dressed : bool
-        Whether the style sheet is set at once, or when `dress` is called: with one, Qt looks for
-        the rules of every widget anew whenever it is put into another, 110 ms for a window that
-        is only being built.
+        Whether the style sheet is set at once, or when `apply_stylesheet` is called: with one, Qt
+        looks for the rules of every widget anew whenever it is put into another, 110 ms for a
+        window that is only being built.
 
     Signals
     -------
@@ -112,7 +112,7 @@ class Theme(QObject):
         return "dark" if self._system is Qt.ColorScheme.Dark else "light"
 
     @property
-    def chrome(self) -> Chrome:
+    def chrome(self) -> Palette:
         """Colours of panels and controls."""
         return DARK if self.name == "dark" else LIGHT
 
@@ -136,7 +136,7 @@ class Theme(QObject):
             self._apply()
             self.changed.emit()
 
-    def dress(self) -> None:
+    def apply_stylesheet(self) -> None:
         """Set the style sheet, if that was left for later."""
         if not self._dressed:
             self._dressed = True
@@ -170,7 +170,7 @@ def _is_dark(palette: QPalette) -> bool:
     return palette.window().color().lightness() < palette.windowText().color().lightness()
 
 
-def _palette(c: Chrome) -> QPalette:
+def _palette(c: Palette) -> QPalette:
     role = QPalette.ColorRole
     palette = QPalette()
     for key, colour in {
@@ -212,7 +212,7 @@ def _mixed(front: str, back: str, share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-def _sheet(c: Chrome) -> str:
+def _sheet(c: Palette) -> str:
     faded = _mixed(c.muted, c.panel, 0.55)
     return f"""
     QMainWindow, QMainWindow::separator {{ background: {c.window}; }}

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.comparison import Entry, common_parameters, moved, set_for_all
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import Session, SessionState
@@ -41,7 +41,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.compare.bar import CommonBar, RowsBar
 from explorer.ui.compare.chart import CompareChart
-from explorer.ui.controllers.background_answers import SideAnswers
+from explorer.ui.controllers.background_answers import BackgroundAnswers
 from explorer.ui.widgets.links import with_titles
 
 COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
@@ -92,14 +92,14 @@ class CompareWorkspace(QWidget):
     def __init__(
         self,
         session: Session,
-        host: Host,
+        host: StudyRuntime,
         theme: Theme,
         folder: Callable[[], str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._theme, self._folder = session, theme, folder
-        self.answers = SideAnswers(host, "compared numbers", self)
+        self.answers = BackgroundAnswers(host, "compared numbers", self)
         self.rows: list[ComparedRow] = []
         self._sorted: tuple[int, bool] | None = None
         self._build()
@@ -194,7 +194,7 @@ class CompareWorkspace(QWidget):
             return  # nothing is computed before somebody looks
         entries = self._entries
         asked = [self._asked(entry) for entry in entries]
-        self.answers.want(list(dict.fromkeys(asked)))
+        self.answers.set_requests(list(dict.fromkeys(asked)))
         self.rows = [
             compared_row(
                 entry.request, entry.key, self.answers.result(request),

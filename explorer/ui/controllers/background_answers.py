@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import Host, final_answer
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.studies.base.study import Cancelled, Request, Result
 
 
-class SideAnswers(QObject):
+class BackgroundAnswers(QObject):
     """Keeps the best answers to a list of questions, computing one at a time in a thread.
 
     Signals
@@ -25,7 +25,7 @@ class SideAnswers(QObject):
     busy_changed = Signal(bool)
     _delivered = Signal(object, object)
 
-    def __init__(self, host: Host, name: str, parent: QObject | None = None) -> None:
+    def __init__(self, host: StudyRuntime, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._host = host
         self._name = name
@@ -42,14 +42,14 @@ class SideAnswers(QObject):
         """Whether answers are still to come."""
         return self._busy
 
-    def want(self, requests: Sequence[Request]) -> None:
+    def set_requests(self, requests: Sequence[Request]) -> None:
         """Keep the answers to these questions and no others; compute those not known."""
         if self._closed:
             return
         self._known = {r: a for r, a in self._known.items() if r in set(requests)}
         for request in requests:
             if request not in self._known:
-                kept = self._host.remembered(request)
+                kept = self._host.cached_result(request)
                 if kept is not None:
                     self._known[request] = kept
         with self._condition:
@@ -116,7 +116,7 @@ class SideAnswers(QObject):
 
             outcome: object
             try:
-                outcome = self._host.beside(final_answer, request, check)
+                outcome = self._host.beside(final_result, request, check)
             except Cancelled:
                 continue
             except Exception as error:  # shown beside the question

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.paths import checkins_cache
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session
 from explorer.geography.region import Region
 from explorer.resources import Sample, resource_path, samples
@@ -80,7 +80,7 @@ class DataController(QObject):
     busy_changed = Signal(bool)
     _told = Signal(int, str, object)
 
-    def __init__(self, session: Session, host: Host, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, host: StudyRuntime, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._host = host

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.read_recipe import read_exported
@@ -20,7 +20,7 @@ from explorer.studies.base.study import Cancelled, Selection
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
-from explorer.ui.controllers.session_store import SessionKeeper
+from explorer.ui.controllers.session_store import SessionStore
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping
@@ -50,9 +50,9 @@ class FileController(QObject):
     def __init__(
         self,
         session: Session,
-        host: Host,
+        host: StudyRuntime,
         data: DataController,
-        keeper: SessionKeeper,
+        keeper: SessionStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

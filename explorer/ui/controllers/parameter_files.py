@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
 from explorer.ui.base.jobs import LatestJob
 
@@ -37,7 +37,7 @@ class ParameterFiles(QObject):
     restored = Signal(object)
     busy_changed = Signal(bool)
 
-    def __init__(self, host: Host, parent: QObject | None = None) -> None:
+    def __init__(self, host: StudyRuntime, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._host = host
         self._jobs: dict[object, LatestJob] = {}
@@ -115,7 +115,7 @@ def _check(stop: threading.Event) -> None:
         raise Cancelled
 
 
-def _restore(host: Host, paths: dict[str, str], stop: threading.Event) -> list[str]:
+def _restore(host: StudyRuntime, paths: dict[str, str], stop: threading.Event) -> list[str]:
     """Open the files that are where they were and the same; return the names of the others."""
     lost = []
     for value, path in paths.items():

@@ -24,7 +24,7 @@ log = logging.getLogger("explorer")
 SCHEMA = WINDOW_SCHEMA
 FILE_NAME = "window.json"
 MAX_BYTES = 5_000_000
-MOST_WINDOWS = 50
+MAX_WINDOWS = 50
 OLD_PART_S = 3600.0
 """A half-written file older than this was left behind by a program that was killed."""
 
@@ -157,8 +157,8 @@ def own_file(folder: Path) -> StateFile:
     OSError
         If the folder can't be written to.
     """
-    for number in range(1, MOST_WINDOWS + 1):
+    for number in range(1, MAX_WINDOWS + 1):
         file = StateFile(folder, number)
         if file.claim():
             return file
-    raise OSError(11, f"{MOST_WINDOWS} windows are open already", str(folder))
+    raise OSError(11, f"{MAX_WINDOWS} windows are open already", str(folder))

@@ -22,11 +22,11 @@ from explorer.ui.controllers.saved_state import StateFile
 log = logging.getLogger("explorer")
 
 SAVE_AFTER_MS = 1500
-MOST_RECENT = 10
-MOST_FOLDED = 100
+MAX_RECENT = 10
+MAX_FOLDED = 100
 
 
-class SessionKeeper(QObject):
+class SessionStore(QObject):
     """Remembers the session, the windows' layout, views and recent files.
 
     Parameters
@@ -111,8 +111,8 @@ class SessionKeeper(QObject):
         if loaded.values is None:
             return
         values = self.values = loaded.values
-        self.recent = read_list(values.recent, _place, "recent", left_out, MOST_RECENT)
-        self.folded = read_list(values.folded, _key, "folded", left_out, MOST_FOLDED)
+        self.recent = read_list(values.recent, _place, "recent", left_out, MAX_RECENT)
+        self.folded = read_list(values.folded, _key, "folded", left_out, MAX_FOLDED)
         self.data_path = values.data_path
         trouble: list[str] = []
         state = state_from_dict(values.session, trouble)
@@ -176,7 +176,7 @@ class SessionKeeper(QObject):
     def note_file(self, path: str | Path) -> None:
         """Put a file at the top of the recent ones."""
         path = str(Path(path).resolve())
-        self.recent = [path, *(p for p in self.recent if p != path)][:MOST_RECENT]
+        self.recent = [path, *(p for p in self.recent if p != path)][:MAX_RECENT]
         self.recent_changed.emit()
         self._changed()
 

@@ -6,8 +6,8 @@ import time
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import Host
-from explorer.engine.solving.goal import Goal
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve
 from explorer.studies.base.study import Cancelled
 from explorer.ui.base.jobs import LatestJob
@@ -34,7 +34,7 @@ class SolveController(QObject):
     idle = Signal()
     busy_changed = Signal(bool)
 
-    def __init__(self, host: Host, parent: QObject | None = None) -> None:
+    def __init__(self, host: StudyRuntime, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._host = host
         self._newest = 0
@@ -49,7 +49,7 @@ class SolveController(QObject):
         """Whether a solution is still to come."""
         return self._busy
 
-    def submit(self, goal: Goal) -> None:
+    def submit(self, goal: SolveGoal) -> None:
         """Ask for a solution; replaces the goal that waits, if any."""
         self._newest += 1
         number, began = self._newest, [0.0]
@@ -80,12 +80,12 @@ class SolveController(QObject):
         self._dropped_below = self._newest + 1
         self._jobs.close()
 
-    def _done(self, key: tuple[int, Goal], solution: object) -> None:
+    def _done(self, key: tuple[int, SolveGoal], solution: object) -> None:
         if key[0] >= self._dropped_below:
             self.solved.emit(key[1], solution)
             self._settle(key[0])
 
-    def _failed(self, key: tuple[int, Goal], error: Exception) -> None:
+    def _failed(self, key: tuple[int, SolveGoal], error: Exception) -> None:
         if key[0] >= self._dropped_below:
             if not isinstance(error, Cancelled):
                 self.failed.emit(key[1], error)

@@ -28,7 +28,7 @@ from explorer.ui.curves.reading import COMPUTING
 from explorer.ui.drawing.curves import DOT_SIZE, SYMBOLS, pen_of
 from explorer.ui.drawing.filled import PATTERNS
 from explorer.ui.widgets.check_box import CheckBox
-from explorer.ui.widgets.fixed_size_label import StillLabel
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.numbers import rich
 
@@ -135,7 +135,7 @@ class _Row:
         self.swatch = Swatch()
         self.label = ElidedLabel()
         self.role = QLabel(objectName="muted")
-        self.value = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.value = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
         self.check.clicked.connect(lambda on: legend.toggled.emit(self.key, on))
@@ -151,7 +151,7 @@ class _Row:
             if widget.isHidden() == shown:
                 widget.setVisible(shown)
 
-    def say(
+    def update(
         self,
         series: Series,
         style: SeriesStyle,
@@ -176,7 +176,7 @@ class _Row:
             words = COMPUTING if series.computing else words
         self.value.setText(words)
         self.value.setEnabled(value is not None)
-        said = (series.label, series.role, series.note, series.why_absent, series.present.all(),
+        said = (series.label, series.role, series.note, series.undefined_reason, series.present.all(),
                 series.computing, bool(claimed))  # fmt: skip
         if said == self._said and claimed == self._claimed:
             return
@@ -201,7 +201,9 @@ class _Row:
         if series.note:
             self._tip += f"<br>{html.escape(series.note)}"
         if partly:
-            self._tip += f"<br>Absent where it does not hold: {html.escape(series.why_absent)}."
+            self._tip += (
+                f"<br>Absent where it does not hold: {html.escape(series.undefined_reason)}."
+            )
 
 
 class Legend(QWidget):
@@ -232,7 +234,7 @@ class Legend(QWidget):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(2, 1)
-        self.here = StillLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.here = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.here.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.here.setFixedWidth(180)
         self.here.setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -266,7 +268,7 @@ class Legend(QWidget):
             self._rebuild([s.key for s in series])
         self.here.setText(here)
         for item in series:
-            self._rows[item.key].say(
+            self._rows[item.key].update(
                 item,
                 styles[item.key],
                 item.key not in hidden,

@@ -44,7 +44,7 @@ class _Cells:
     def widgets(self) -> tuple[QWidget, ...]:
         return (self.swatch, self.label, self.button)
 
-    def say(self, row: PinRow, colour: str) -> None:
+    def update(self, row: PinRow, colour: str) -> None:
         dash = PIN_DASHES[(row.number - 1) % len(PIN_DASHES)]
         self.swatch.set_style(SeriesStyle(colour, dash, 1.4, "o", "/"))
         self.swatch.setVisible(row.number > 0)
@@ -92,7 +92,7 @@ class PinList(QWidget):
         if len(rows) != len(self._cells):
             self._rebuild(len(rows))
         for cells, row in zip(self._cells, rows, strict=True):
-            cells.say(row, colour)
+            cells.update(row, colour)
         if self.isHidden() == bool(rows):
             self.setVisible(bool(rows))
 

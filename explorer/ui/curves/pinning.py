@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import Host
-from explorer.engine.session.plot_view import MOST_PINS, Pin
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.session.plot_view import MAX_PINS, Pin
 from explorer.engine.session.session import Session
 from explorer.figures.pins import PinnedAnswer, pin_label, with_pins
 from explorer.studies.base.study import Request, Result, parameter, quantity
 from explorer.studies.registry import get_study
-from explorer.ui.controllers.background_answers import SideAnswers
+from explorer.ui.controllers.background_answers import BackgroundAnswers
 from explorer.ui.curves.pin_list import PinList, PinRow
 
 
@@ -31,10 +31,10 @@ class Pinning(QObject):
 
     answered = Signal()
 
-    def __init__(self, session: Session, host: Host, pins: PinList) -> None:
+    def __init__(self, session: Session, host: StudyRuntime, pins: PinList) -> None:
         super().__init__(pins)
         self._session, self.list = session, pins
-        self.answers = SideAnswers(host, "pinned curves", self)
+        self.answers = BackgroundAnswers(host, "pinned curves", self)
         self.answers.changed.connect(self.answered)
         pins.unpinned.connect(self._unpin)
         pins.all_unpinned.connect(self.unpin_all)
@@ -49,7 +49,7 @@ class Pinning(QObject):
         request = self._session.state.request
         mine = [p for p in self._session.state.pins if p.subject == (request.study,
                                                                      request.quantity)]  # fmt: skip
-        return len(mine) >= MOST_PINS
+        return len(mine) >= MAX_PINS
 
     def pin(self, hidden: frozenset[str]) -> None:
         """Keep the curves of the question in front, but for the hidden ones."""
@@ -79,14 +79,14 @@ class Pinning(QObject):
     def beside(self, result: Result, hidden: frozenset[str]) -> Result:
         """Return an answer with the curves of pins that have come; ask for the others."""
         shown = self.shown(result.request)
-        self.answers.want([request for _, _, request in shown])
+        self.answers.set_requests([request for _, _, request in shown])
         known = [(number, p, self.answers.result(r)) for number, p, r in shown]
         return with_pins(
             result,
             [PinnedAnswer(n, found, p.hidden | hidden) for n, p, found in known if found],
         )
 
-    def tell(self, result: Result, colour: str) -> None:
+    def update(self, result: Result, colour: str) -> None:
         """Bring the list up to date with an answer in front."""
         numbers = {p: (number, r) for number, p, r in self.shown(result.request)}
         rows = []

@@ -32,7 +32,7 @@ from explorer.ui.curves.reading import (
 )
 from explorer.ui.curves.value_axis import ValueAxis, nice_range, with_room
 from explorer.ui.drawing.curves import DOT_SIZE, Curve
-from explorer.ui.drawing.plot_label import Tag
+from explorer.ui.drawing.plot_label import PlotLabel
 
 DEEPEST_DECADES = 15
 """A logarithmic y axis starts at most so far below its top."""
@@ -103,7 +103,7 @@ class BoundsPlot(pg.GraphicsView):
         self.value_line.sigPositionChangeFinished.connect(lambda _: self.line_released.emit())
         self.value_line.hide()
         self.view.addItem(self.value_line, ignoreBounds=True)
-        self.line_label = Tag(self.view, 16, (0.0, 0.0))
+        self.line_label = PlotLabel(self.view, 16, (0.0, 0.0))
         self.value_line.sigPositionChanged.connect(self._place_label)
         self.view.sigRangeChanged.connect(self._place_label)
         self.view.sigResized.connect(self._resized)
@@ -225,7 +225,7 @@ class BoundsPlot(pg.GraphicsView):
             stretches = [self._in_view(*ends) for ends in absent_stretches(series)]
             if stretches:
                 colour = QColor(self._styles[series.key].colour)
-                lanes.append((colour, stretches, f"{series.label}: {series.why_absent}"))
+                lanes.append((colour, stretches, f"{series.label}: {series.undefined_reason}"))
         self.lanes.set_lanes(lanes)
         nothing = invalid_stretches(self.result.series) if self.result else []
         self.invalid.set_stretches([(*self._in_view(a, b), why) for a, b, why in nothing])

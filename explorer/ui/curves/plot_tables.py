@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
 from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result, Table
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.number_table import NumberTable
 
@@ -29,7 +29,7 @@ class _TablePage(QWidget):
         super().__init__(parent)
         self._shown: Table | None = None
         self.view = NumberTable(table.title)
-        self.note = StillText("faint")
+        self.note = FixedSizeText("faint")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 14, 8)
         layout.setSpacing(4)
@@ -49,7 +49,7 @@ class _TablePage(QWidget):
             self.note.setVisible(bool(table.note))
 
 
-class BelowPlot(QTabWidget):
+class PlotTables(QTabWidget):
     """Tabs below the plot; a table is brought up to date only while it is looked at.
 
     Tables come with complete answers only: while a slider moves, those of the last one stay, and

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.ui.widgets.choice_box import ChoiceBox
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.value_field import ValueField
 
 
@@ -51,7 +51,7 @@ class SolveBar(QWidget):
         self.target.setFixedWidth(92)
         self.button = QToolButton(text="Solve")
         self.button.setToolTip("Find the parameter's value and move its slider there")
-        self.said = StillText("muted")
+        self.said = FixedSizeText("muted")
         self.said.setAccessibleName("What solving found")
         # Room for a line from the start: nothing moves when something was found.
         self.said.setMinimumHeight(self.said.fontMetrics().height())
@@ -96,7 +96,7 @@ class SolveBar(QWidget):
         for widget in (self.parameter, self.curve, self.target, self.button):
             widget.setEnabled(usable)
 
-    def say(self, text: str) -> None:
+    def show_message(self, text: str) -> None:
         """Write what was found, or nothing."""
         self.said.setText(text)
 

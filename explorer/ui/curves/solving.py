@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.solving.goal import (
     DIGITS,
-    Goal,
     Solution,
+    SolveGoal,
     solution_sentence,
     solvable_parameters,
     solvable_series,
@@ -34,7 +34,7 @@ _STEP = 0.02
 
 
 @dataclass
-class _Wish:
+class SolveTarget:
     """What was last asked of one quantity of one study."""
 
     parameter: str
@@ -63,18 +63,20 @@ class Solving(QObject):
     busy_changed = Signal(bool)
     shown_changed = Signal(bool)
 
-    def __init__(self, session: Session, host: Host, plot: BoundsPlot, bar: SolveBar) -> None:
+    def __init__(
+        self, session: Session, host: StudyRuntime, plot: BoundsPlot, bar: SolveBar
+    ) -> None:
         super().__init__(bar)
         self._session, self._plot, self.bar = session, plot, bar
         self.line = TargetLine(plot)
         self.controller = SolveController(host, self)
-        self._wishes: dict[tuple[str, str], _Wish] = {}
+        self._wishes: dict[tuple[str, str], SolveTarget] = {}
         self._result: Result | None = None
         self._gestures = 0
         self._ending = False
         self._applying = False
         bar.hide()
-        bar.say("")
+        bar.show_message("")
         bar.wanted.connect(self.solve)
         bar.target_set.connect(self._target_typed)
         bar.stepped.connect(self._stepped)
@@ -99,7 +101,7 @@ class Solving(QObject):
             self.bar.setVisible(shown)
             if not shown:
                 self.controller.cancel()
-                self.bar.say("")
+                self.bar.show_message("")
             self._refresh()
             self.shown_changed.emit(shown)
         if shown:
@@ -122,7 +124,7 @@ class Solving(QObject):
 
     # What is asked
 
-    def _wish(self) -> _Wish | None:
+    def _wish(self) -> SolveTarget | None:
         """Return what is asked of the answer in front; None if it can't be solved."""
         result = self._result
         if result is None or result.request.study != self._session.state.study:
@@ -133,7 +135,7 @@ class Solving(QObject):
         if not (parameters and curves):
             return None
         subject = (study.id, request.quantity)
-        wish = self._wishes.setdefault(subject, _Wish(""))
+        wish = self._wishes.setdefault(subject, SolveTarget(""))
         if wish.parameter not in parameters:
             claim = claim_of(study, request.quantity)
             swept = request.sweep.key if request.sweep is not None else ""
@@ -143,7 +145,7 @@ class Solving(QObject):
             wish.target = self._value_now(result, self._curve(wish))
         return wish
 
-    def _curve(self, wish: _Wish) -> str:
+    def _curve(self, wish: SolveTarget) -> str:
         """Return the curve that is solved: the chosen one, else the claimed, else the first."""
         result = self._result
         assert result is not None
@@ -168,7 +170,7 @@ class Solving(QObject):
         wish = self._wish()
         if wish is None:
             self.bar.offer([], "", [], "")
-            self.bar.say("Nothing in this plot can be solved for.")
+            self.bar.show_message("Nothing in this plot can be solved for.")
             self.line.show(None)
             return
         study, request = self._front()
@@ -196,7 +198,7 @@ class Solving(QObject):
         if wish is not None:
             wish.parameter = self.bar.parameter.currentData()
             wish.curve = self.bar.curve.currentData()
-            self.bar.say("")
+            self.bar.show_message("")
             self._refresh()
 
     def _target_typed(self, target: float) -> None:
@@ -237,16 +239,16 @@ class Solving(QObject):
             return
         _, request = self._front()
         self.controller.submit(
-            Goal(request, self._curve(wish), wish.parameter, wish.target, digits)
+            SolveGoal(request, self._curve(wish), wish.parameter, wish.target, digits)
         )
 
     # What comes back
 
-    def _solved(self, goal: Goal, solution: Solution) -> None:
+    def _solved(self, goal: SolveGoal, solution: Solution) -> None:
         if not self._current(goal):
             return
         study = get_study(goal.request.study)
-        self.bar.say(solution_sentence(solution))
+        self.bar.show_message(solution_sentence(solution))
         if solution.value is None:
             return
         p = parameter(study, goal.parameter)
@@ -258,11 +260,11 @@ class Solving(QObject):
         finally:
             self._applying = False
 
-    def _failed(self, goal: Goal, error: Exception) -> None:
+    def _failed(self, goal: SolveGoal, error: Exception) -> None:
         if self._current(goal):
-            self.bar.say(f"Not solved: {error}")
+            self.bar.show_message(f"Not solved: {error}")
 
-    def _current(self, goal: Goal) -> bool:
+    def _current(self, goal: SolveGoal) -> bool:
         """Return whether a goal is still about the question in front."""
         _, request = self._front()
         if request.study != goal.request.study or not self.shown:
@@ -286,6 +288,6 @@ class Solving(QObject):
         if not self.shown:
             return
         if old is None or state.request != old.request or state.study != old.study:
-            self.bar.say("")  # what was found is not so any more
+            self.bar.show_message("")  # what was found is not so any more
         if old is None or state.study != old.study:
             self._refresh()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 from explorer.figures import style
 from explorer.studies.base.numbers import format_number
 from explorer.ui.curves.plot import BoundsPlot
-from explorer.ui.drawing.plot_label import Tag
+from explorer.ui.drawing.plot_label import PlotLabel
 
 
 class TargetLine(QObject):
@@ -41,7 +41,7 @@ class TargetLine(QObject):
         self.line.setCursor(Qt.CursorShape.SizeVerCursor)
         self.line.sigDragged.connect(self._dragged)
         self.line.sigPositionChangeFinished.connect(lambda _: self.released.emit())
-        self.label = Tag(plot.view, 16, (1.0, 1.0))
+        self.label = PlotLabel(plot.view, 16, (1.0, 1.0))
         plot.view.addItem(self.line, ignoreBounds=True)
         for item in (self.line, self.label):
             item.hide()

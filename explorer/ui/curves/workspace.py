@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.comparison import entries_of, with_entries
-from explorer.engine.session.plot_view import Look, Pin, pins_from_list, pins_to_list
+from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study
-from explorer.ui.base.deferred_gc import Undisturbed
+from explorer.ui.base.deferred_gc import DeferredGC
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
@@ -33,13 +33,13 @@ from explorer.ui.curves.legend import Legend
 from explorer.ui.curves.pin_list import PinList
 from explorer.ui.curves.pinning import Pinning
 from explorer.ui.curves.plot import BoundsPlot
-from explorer.ui.curves.plot_tables import BelowPlot
+from explorer.ui.curves.plot_tables import PlotTables
 from explorer.ui.curves.reading import at_slider
 from explorer.ui.curves.readouts import ReadoutsTable
 from explorer.ui.curves.solve_bar import SolveBar
 from explorer.ui.curves.solving import Solving
 from explorer.ui.panels.presets import PresetNote
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.short_area import ShortArea
 from explorer.ui.widgets.stale_mark import StaleMark
 
@@ -66,7 +66,7 @@ class BoundsWorkspace(QWidget):
     def __init__(
         self,
         session: Session,
-        host: Host,
+        host: StudyRuntime,
         controller: StudyController,
         theme: Theme,
         parent: QWidget | None = None,
@@ -85,7 +85,7 @@ class BoundsWorkspace(QWidget):
         self.solving = Solving(session, host, self.plot, self.solve_bar)
         self.pinning = Pinning(session, host, self.pin_list)
         self.claiming = Claiming(session, self.legend)
-        self._undisturbed = Undisturbed(session, self)
+        self._undisturbed = DeferredGC(session, self)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
         controller.result_ready.connect(self._show)
@@ -103,7 +103,7 @@ class BoundsWorkspace(QWidget):
         self.legend = Legend()
         self.pin_list = PinList()
         self.readouts = ReadoutsTable("At the sliders' values")
-        self.notes = StillText("notes")
+        self.notes = FixedSizeText("notes")
         self.notes.hide()
         self.stale = StaleMark(self.plot, (self.legend, self.readouts), self.plot.view)
         tables = QWidget()
@@ -121,7 +121,7 @@ class BoundsWorkspace(QWidget):
         legend.setFrameShape(QScrollArea.Shape.NoFrame)
         legend.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         legend.setWidget(tables)
-        self.below = BelowPlot(legend)
+        self.below = PlotTables(legend)
         above = QWidget()
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
@@ -203,7 +203,7 @@ class BoundsWorkspace(QWidget):
         if self._front() is None:
             return
         step = ("open recipe", "open recipe")
-        look = Look(view.y_log, frozenset(view.hidden), view.claim)
+        look = PlotView(view.y_log, frozenset(view.hidden), view.claim)
         self._session.set_look(self._look_subject(), look, *step)
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
@@ -336,7 +336,7 @@ class BoundsWorkspace(QWidget):
             self.plot.set_data_ranges(view.x_range, view.y_range)
         self._place_line(study, self._session.state.request_of(study.id))
         self._tell(result)
-        self.pinning.tell(result, self._theme.plot.muted)
+        self.pinning.update(result, self._theme.plot.muted)
         self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
@@ -405,7 +405,7 @@ class BoundsWorkspace(QWidget):
         self.solving.line.set_theme(self._theme.plot)
         if self.current_result is not None:
             self._tell(self.current_result)
-            self.pinning.tell(self.current_result, self._theme.plot.muted)
+            self.pinning.update(self.current_result, self._theme.plot.muted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit to the new size."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QByteArray, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QImage, QPalette, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.formulas import Picture, formula_pictures
 from explorer.studies.base.help_page import Formula, page_of, presets_of
@@ -22,14 +22,14 @@ from explorer.ui.widgets.links import linked
 log = logging.getLogger("explorer")
 
 
-class StudyPage(QDialog):
+class HelpWindow(QDialog):
     """A window of its own that follows the study in front; made once, shown by F1.
 
     Words are there at once; formulas follow from the worker process, which alone imports what
     draws them.
     """
 
-    def __init__(self, session: Session, host: Host, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, session: Session, host: StudyRuntime, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("study-page")
         self._session, self._host, self._theme = session, host, theme

@@ -11,8 +11,8 @@ from explorer.figures.geometry import area_edges, axis_coordinates
 from explorer.figures.style import SeriesStyle
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Series
-from explorer.ui.drawing.filled import Filled, between, columns
-from explorer.ui.drawing.stroke import HollowMarks, Stroke
+from explorer.ui.drawing.filled import FilledItem, between, columns
+from explorer.ui.drawing.stroke import HollowMarks, StrokeItem
 
 MAX_POINTS = 2000
 _PIXELS_PER_POINT = 96 / 72
@@ -72,11 +72,11 @@ class Curve:
 
     def __init__(self, view: pg.ViewBox) -> None:
         self._view = view
-        self.line = Stroke(view, 10)
+        self.line = StrokeItem(view, 10)
         self.ends = HollowMarks(view, 12, DOT_SIZE)
-        self.fill: Filled | None = None
+        self.fill: FilledItem | None = None
         self.dots: pg.ScatterPlotItem | None = None
-        self.whiskers: Stroke | None = None
+        self.whiskers: StrokeItem | None = None
         self.caps: pg.ScatterPlotItem | None = None
         self.x = self.y = self.heights = np.empty(0)
         self.role: Role | None = None
@@ -169,7 +169,7 @@ class Curve:
         else:
             path = QPainterPath()
         if self.fill is None:
-            self.fill = Filled(self._view, {Mark.BARS: 7, Mark.AREA: 4}.get(series.mark, 3))
+            self.fill = FilledItem(self._view, {Mark.BARS: 7, Mark.AREA: 4}.get(series.mark, 3))
             self.fill.setVisible(self.line.isVisible())
             if self._look is not None:
                 self._style_fill()
@@ -188,7 +188,7 @@ class Curve:
             if not is_dots:
                 return
             self.dots = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
-            self.whiskers = Stroke(self._view, 11, pairs=True)
+            self.whiskers = StrokeItem(self._view, 11, pairs=True)
             self.caps = pg.ScatterPlotItem(size=DOT_SIZE - 1, pxMode=True, symbol="_")
             for item, depth in ((self.caps, 11), (self.dots, 12)):
                 item.setZValue(depth)

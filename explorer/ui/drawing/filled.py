@@ -21,7 +21,7 @@ PATTERNS = {
 """Qt's patterns for the signs of `explorer.figures.style.HATCHES`."""
 
 
-class Filled(pg.GraphicsObject):
+class FilledItem(pg.GraphicsObject):
     """A shape with a wash, a hatch in pixels and an outline; stays in the scene, changes its path.
 
     Parameters

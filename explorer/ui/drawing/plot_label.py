@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsItem
 _MARGIN = 4.0
 
 
-class Tag(pg.GraphicsObject):
+class PlotLabel(pg.GraphicsObject):
     """One line of text, upright and as big whatever part of the plot is shown.
 
     A `pyqtgraph.TextItem` lays out a document for each new text and draws a polygon below it, which

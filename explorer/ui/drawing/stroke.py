@@ -39,7 +39,7 @@ class _OverAll(pg.GraphicsObject):
         return self._shown
 
 
-class Stroke(_OverAll):
+class StrokeItem(_OverAll):
     """Joined points, left out where a coordinate is not finite; stays in the scene.
 
     Parameters

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLay
 
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Readout, Result
-from explorer.ui.widgets.fixed_size_label import StillLabel
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
 CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
 
@@ -70,8 +70,8 @@ class MetricCell(QFrame):
         super().__init__(parent)
         self.about = metric  # not "metric": Qt calls a method of that name
         self.trailing = True
-        self.title = StillLabel(metric.title)
-        self.value = StillLabel("–")
+        self.title = FixedSizeLabel(metric.title)
+        self.value = FixedSizeLabel("–")
         font = QFont(self.value.font())
         font.setPointSizeF(font.pointSizeF() * 1.15)
         font.setWeight(QFont.Weight.DemiBold)

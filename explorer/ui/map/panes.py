@@ -17,7 +17,7 @@ from explorer.ui.map.camera import WORLD, MapCamera
 from explorer.ui.map.colour_bar import ColourBar, format_share
 from explorer.ui.map.dots import dot_pixels
 from explorer.ui.map.pane import MapPane
-from explorer.ui.widgets.fixed_size_label import StillLabel
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
 KEYS = ("true", "private")
 _GAP = 14
@@ -37,7 +37,7 @@ class PaneHeader(QWidget):
         super().__init__(parent)
         self._badges = (badge, short)
         self._title = title
-        self.title = StillLabel(title)
+        self.title = FixedSizeLabel(title)
         font = QFont(self.title.font())
         font.setWeight(QFont.Weight.DemiBold)
         self.title.setFont(font)
@@ -127,7 +127,7 @@ class MapPanes(QWidget):
             "true": ColourBar("Colour scale", self),
             "private": ColourBar("Colour scale of the private map", self),
         }
-        self.readout = StillLabel()
+        self.readout = FixedSizeLabel()
         self.readout.setAccessibleDescription("Position and values under the pointer")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(4, 2, 4, 2)

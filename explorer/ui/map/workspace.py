@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolBar, QToolButton, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.figures.view_state import ViewState
@@ -53,7 +53,7 @@ class MapWorkspace(QWidget):
     def __init__(
         self,
         session: Session,
-        host: Host,
+        host: StudyRuntime,
         controller: StudyController,
         data_controller: DataController,
         parent: QWidget | None = None,

@@ -9,7 +9,7 @@ from explorer.figures.captions import settings_line
 from explorer.studies.base.claims import stated
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.theme import Theme
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.stale_mark import StaleMark
 
 LIVE_MS = 50
@@ -65,15 +65,15 @@ class GuaranteePanel(QScrollArea):
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(12, 6, 12, 10)
         self._layout.setSpacing(3)
-        self.sentence = StillText("sentence")
+        self.sentence = FixedSizeText("sentence")
         self.sentence.setText(_NOT_YET)
         self._layout.addWidget(self.sentence)
-        self.beside, self.claimed = StillText("muted"), StillText()
+        self.beside, self.claimed = FixedSizeText("muted"), FixedSizeText()
         for text in (self.beside, self.claimed):
             self._layout.addSpacing(4)
             self._layout.addWidget(text)
         self._layout.addSpacing(6)
-        self._parts: dict[str, tuple[StillText, StillText]] = {}
+        self._parts: dict[str, tuple[FixedSizeText, FixedSizeText]] = {}
         for key, title in (
             ("unit", "Unit of protection"),
             ("add_remove", "Neighbours: add or remove one"),
@@ -82,7 +82,7 @@ class GuaranteePanel(QScrollArea):
             ("settings", "For these values"),
             ("differences", "Why these differ"),
         ):
-            heading, text = StillText("heading"), StillText()
+            heading, text = FixedSizeText("heading"), FixedSizeText()
             heading.setText(title)
             self._parts[key] = (heading, text)
             self._layout.addWidget(heading)
@@ -97,10 +97,10 @@ class GuaranteePanel(QScrollArea):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self._layout.addLayout(self._grid)
-        self._rows: list[tuple[QLabel, StillText, StillText]] = []
+        self._rows: list[tuple[QLabel, FixedSizeText, FixedSizeText]] = []
         self._layout.addSpacing(6)
         self._references_title = QLabel("References", objectName="heading")
-        self.references = StillText("muted")
+        self.references = FixedSizeText("muted")
         self._layout.addWidget(self._references_title)
         self._layout.addWidget(self.references)
         self._layout.addStretch(1)
@@ -220,7 +220,7 @@ class GuaranteePanel(QScrollArea):
                 self._say(conditions[i], glyph, text, margin)
 
     def _add_row(self) -> None:
-        glyph, text, margin = QLabel(), StillText(), StillText("faint")
+        glyph, text, margin = QLabel(), FixedSizeText(), FixedSizeText("faint")
         glyph.setTextFormat(Qt.TextFormat.RichText)
         glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
         place = 2 * len(self._rows)
@@ -229,7 +229,9 @@ class GuaranteePanel(QScrollArea):
         self._grid.addWidget(margin, place + 1, 1)
         self._rows.append((glyph, text, margin))
 
-    def _say(self, item: Condition, glyph: QLabel, text: StillText, margin: StillText) -> None:
+    def _say(
+        self, item: Condition, glyph: QLabel, text: FixedSizeText, margin: FixedSizeText
+    ) -> None:
         colours = self._theme.chrome
         sign, colour, words = {
             True: ("✓", colours.good, "holds"),

@@ -12,9 +12,9 @@ from explorer.figures import style
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import SpacePicture
 from explorer.ui.drawing.curves import SYMBOLS
-from explorer.ui.widgets.fixed_size_text import StillText
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
-MOST_POINTS = 1500
+MAX_POINTS = 1500
 """More would lie on each other in so small a picture."""
 _MARGIN = 9.0
 
@@ -32,8 +32,8 @@ class SpacePlot(QWidget):
     def set_points(self, points: np.ndarray, groups: np.ndarray) -> None:
         """Show these points, one row each, and the cluster each belongs to."""
         places = np.arange(len(points))
-        if len(points) > MOST_POINTS:
-            places = np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int)
+        if len(points) > MAX_POINTS:
+            places = np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int)
         self.points = np.asarray(points, float)[places]
         self.groups = np.asarray(groups)[places]
         self.setFixedHeight(self.sizeHint().height())
@@ -85,11 +85,11 @@ class SpaceView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: SpacePicture | None = None
-        self.name = StillText()
+        self.name = FixedSizeText()
         self.plot = SpacePlot()
         self.diameter = QLabel(objectName="muted", wordWrap=True)
         self.diameter.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.note = StillText("faint")
+        self.note = FixedSizeText("faint")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 6)
         layout.setSpacing(4)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.ui.controllers.activity import Activity, ActivityBar
-from explorer.ui.widgets.fixed_size_label import StillLabel
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -21,7 +21,7 @@ class StatusRow(QWidget):
 
     Attributes
     ----------
-    answer : StillLabel
+    answer : FixedSizeLabel
         How good the answer is and how long it took.
     data : QLabel
         The check-ins that it is about, if it is about any.
@@ -34,7 +34,7 @@ class StatusRow(QWidget):
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.answer = StillLabel()
+        self.answer = FixedSizeLabel()
         self.answer.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.answer.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.answer.setFixedWidth(

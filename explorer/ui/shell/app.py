@@ -90,9 +90,9 @@ def run_window(options: WindowOptions) -> int:
     from explorer.ui.base.preflight import require
 
     require()
-    from explorer.ui.base.qt_imports import lighten_imports
+    from explorer.ui.base.qt_imports import trim_qt_imports
 
-    lighten_imports()
+    trim_qt_imports()
     from explorer.ui.shell.launch import Launch
 
     return Launch(options, sys.argv[:1]).run()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from explorer.ui.shell.main_window import MainWindow
 
 
-class Output(QObject):
+class ExportActions(QObject):
     """Exports and copies what a window shows.
 
     Signals
@@ -35,7 +35,7 @@ class Output(QObject):
         self.controller = ExportController(self)
         self.dialog: ExportDialog | None = None
         self.controller.done.connect(self._done)
-        self.controller.failed.connect(lambda error: window.tell(explain(error, "export")))
+        self.controller.failed.connect(lambda error: window.show_problem(explain(error, "export")))
         self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
 
     def recipe(self, view: ViewState) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from explorer.engine.compute.client import AnswersApart
+from explorer.engine.compute.client import ComputeClient
 from explorer.engine.paths import cache_complaint, state_folder
-from explorer.engine.runtime.runtime import FileNotOpenError, Host, typed_value
+from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, typed_value
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
@@ -25,7 +25,7 @@ from explorer.ui.base import theme as themes
 from explorer.ui.base.errors import ExceptionHook, Problem, explain
 from explorer.ui.base.icon import introduce
 from explorer.ui.controllers.saved_state import own_file
-from explorer.ui.controllers.session_store import SessionKeeper
+from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.shell.main_window import MainWindow
 
@@ -65,17 +65,17 @@ class Launch(QObject):
         self._preset: Preset | None = None
         self._settings: dict[str, Value] = {}
         alone = options.screenshot is not None
-        self.keeper = SessionKeeper(None)
+        self.keeper = SessionStore(None)
         if not alone:
             try:
-                self.keeper = SessionKeeper(own_file(state_folder()))
+                self.keeper = SessionStore(own_file(state_folder()))
             except OSError as error:
                 self.keeper.complaint = (
                     f"This session will not be saved: {error.filename}: {error.strerror}."
                 )
-        self.host = Host()
+        self.host = StudyRuntime()
         if options.apart:
-            self.host.apart = AnswersApart(self.host)
+            self.host.apart = ComputeClient(self.host)
         self.keeper.load()
         self.session = self._first_session()
         if card(self.session.state.study).workspace == "bounds":
@@ -85,10 +85,10 @@ class Launch(QObject):
             choice = self.keeper.values.theme
         self.theme = themes.Theme(choice, dressed=False)
         self.window = self._make_window()
-        self.theme.dress()
+        self.theme.apply_stylesheet()
         self.window.resize(*options.size)
         self.hook = ExceptionHook()
-        self.hook.caught.connect(self.window.tell)
+        self.hook.caught.connect(self.window.show_problem)
 
     def run(self) -> int:
         """Show the window and wait for its end; returns the exit code."""
@@ -96,7 +96,7 @@ class Launch(QObject):
         self.hook.install()
         try:
             self.show()
-            QTimer.singleShot(_STARTED_MS, spare_the_collector)
+            QTimer.singleShot(_STARTED_MS, freeze_gc)
             QTimer.singleShot(_STARTED_MS, self._start_apart)
             QTimer.singleShot(_STARTED_MS, self.window.menus.cached.sweep)
             if self.options.screenshot is not None:
@@ -116,7 +116,7 @@ class Launch(QObject):
         self.window.data.failed.connect(self._first_failed)
         for source, sentence in (("cache", cache_complaint()), ("session", self.keeper.complaint)):
             if sentence:
-                self.window.tell(Problem(source, sentence))
+                self.window.show_problem(Problem(source, sentence))
         self.window.show()
         QTimer.singleShot(0, self._open_first)
 
@@ -199,7 +199,7 @@ class Launch(QObject):
         """Ask the first question now that its files are there, or say which are not."""
         self._refresh()
         if lost:
-            self.window.tell(
+            self.window.show_problem(
                 Problem(
                     "answer",
                     f"{' and '.join(lost)} can no longer be found where it was, or was changed: "
@@ -294,15 +294,15 @@ def _study_of(path: Path | None) -> str | None:
     """Return the study that an exported file shows; None where that can't be read."""
     if path is None:
         return None
-    from explorer.figures.read_recipe import recipe_of
+    from explorer.figures.read_recipe import read_recipe
 
     try:
-        return recipe_from_dict(recipe_of(path)).request.study
+        return recipe_from_dict(read_recipe(path)).request.study
     except (ValueError, OSError):
         return None  # said when it is opened
 
 
-def spare_the_collector() -> None:
+def freeze_gc() -> None:
     """Let the garbage collector pass over what stays as long as the program.
 
     Looking through all of it takes some 40 ms, in which neither thread does anything: longest gap

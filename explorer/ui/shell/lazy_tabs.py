@@ -1,8 +1,8 @@
 """Pages of tabs that are made when somebody first wants them, or when there is nothing else to do.
 
 The window's first picture shows one workspace; making the others with it would keep it waiting for
-about 60 ms. Making one when its tab is chosen would keep that waiting instead: so each is made in
-pieces soon after the first picture.
+about 60 ms. TabFactory one when its tab is chosen would keep that waiting instead: so each is made
+in pieces soon after the first picture.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BETWEEN_MS = 40
 
 
 @dataclass(frozen=True)
-class Making:
+class TabFactory:
     """How a page comes to be.
 
     Attributes
@@ -41,7 +41,7 @@ class Making:
     pieces: tuple[Callable[[], object], ...] = ()
 
 
-class LatePages(Mapping[str, QWidget]):
+class LazyTabs(Mapping[str, QWidget]):
     """The pages of tabs by their keys: ``pages[key]`` makes one that is not there yet.
 
     Iteration and ``in`` are about those that are there.
@@ -50,7 +50,7 @@ class LatePages(Mapping[str, QWidget]):
     ----------
     tabs : QTabWidget
         Gets a tab a page at once.
-    makings : mapping of key to Making
+    makings : mapping of key to TabFactory
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class LatePages(Mapping[str, QWidget]):
         Told the key of every page that is made from now on.
     """
 
-    def __init__(self, tabs: QTabWidget, makings: Mapping[str, Making]) -> None:
+    def __init__(self, tabs: QTabWidget, makings: Mapping[str, TabFactory]) -> None:
         self._tabs = tabs
         self._makings = makings
         self._pages: dict[str, QWidget] = {}
@@ -130,7 +130,7 @@ class LatePages(Mapping[str, QWidget]):
         stand_in.deleteLater()
 
 
-class AtIdle(QObject):
+class IdleTasks(QObject):
     """Does short pieces of work one by one, with time for everything else in between.
 
     Parameters

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.runtime.runtime import FileNotOpenError, Host
+from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -31,16 +31,16 @@ from explorer.ui.controllers.activity import Activity, duration_words, progress_
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController, paths_in
 from explorer.ui.controllers.parameter_files import ParameterFiles
-from explorer.ui.controllers.session_store import SessionKeeper
+from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.dialogs.help_window import StudyPage
+from explorer.ui.dialogs.help_window import HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.panels.status import StatusRow
-from explorer.ui.shell.export_actions import Output
-from explorer.ui.shell.lazy_tabs import AtIdle
+from explorer.ui.shell.export_actions import ExportActions
+from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
 from explorer.ui.shell.workspaces import TITLES, compare_page_of, introduce, workspaces_of
 
@@ -65,7 +65,7 @@ class MainWindow(QMainWindow):
     answered = Signal(object)
 
     def __init__(
-        self, session: Session, host: Host, theme: Theme, keeper: SessionKeeper | None = None
+        self, session: Session, host: StudyRuntime, theme: Theme, keeper: SessionStore | None = None
     ) -> None:
         super().__init__()
         self.setObjectName("main-window")
@@ -77,9 +77,9 @@ class MainWindow(QMainWindow):
         self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
         self.data = DataController(session, host, self)
         self.parameter_files = ParameterFiles(host, self)
-        self.keeper = keeper or SessionKeeper(None)
+        self.keeper = keeper or SessionStore(None)
         self.files = FileController(session, host, self.data, self.keeper, self)
-        self.output = Output(self)
+        self.output = ExportActions(self)
         self.activity = Activity(self)
         self.banner = Banner()
         self._build_middle()
@@ -93,7 +93,7 @@ class MainWindow(QMainWindow):
         for key in self.workspaces:
             introduce(self, key)
         self.workspaces.made = partial(introduce, self)
-        self._idle = AtIdle((*self.workspaces.pieces(), *self._others.pieces()), self)
+        self._idle = IdleTasks((*self.workspaces.pieces(), *self._others.pieces()), self)
 
     # Building
 
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
 
     def _build_docks(self) -> None:
         self.questions = QuestionList(self.session)
-        self.study_page = StudyPage(self.session, self.host, self.theme, self)
+        self.study_page = HelpWindow(self.session, self.host, self.theme, self)
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
@@ -178,12 +178,12 @@ class MainWindow(QMainWindow):
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
-        self.output.said.connect(self.say)
+        self.output.said.connect(self.show_status)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
-        self.data.failed.connect(lambda error: self.tell(explain(error, "data")))
-        self.files.problem.connect(self.tell)
-        self.keeper.save_failed.connect(lambda error: self.tell(explain(error, "session")))
+        self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
+        self.files.problem.connect(self.show_problem)
+        self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
         self.files.followed.connect(self._followed)
         self.session.changed.connect(self._state_changed)
         self.questions.clicked_on.connect(self.show_study)
@@ -230,11 +230,11 @@ class MainWindow(QMainWindow):
             or any(c.busy for c in self.answers.values())
         )
 
-    def say(self, text: str) -> None:
+    def show_status(self, text: str) -> None:
         """Say what was done, for a while."""
         self.statusBar().showMessage(text, 6000)
 
-    def tell(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem) -> None:
         """Say what went wrong, without standing in the way."""
         self.banner.show_problem(problem)
 
@@ -324,7 +324,7 @@ class MainWindow(QMainWindow):
     def _busy_changed(self, key: str, busy: bool) -> None:
         """Say so if the answer in front was stopped on the way; doubt what was said before it."""
         if busy:
-            self.banner.doubt("answer")
+            self.banner.mark_stale("answer")
             return
         result = self.current_result
         if result is None or result.complete or key != self._front_key():
@@ -354,7 +354,7 @@ class MainWindow(QMainWindow):
             if isinstance(error, FileNotOpenError):
                 ask = partial(self.parameters.ask_for, error.value)
                 problem = replace(problem, remedy="Open…", do=ask)
-            self.tell(problem)
+            self.show_problem(problem)
 
     def _loading(self, progress: Progress) -> None:
         self.activity.progress("data", *progress_words(progress))

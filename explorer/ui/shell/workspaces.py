@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from explorer.ui.base.errors import explain
-from explorer.ui.shell.lazy_tabs import LatePages, Making, importing
+from explorer.ui.shell.lazy_tabs import LazyTabs, TabFactory, importing
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTabWidget
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TITLES = {"map": "Map", "bounds": "Bounds"}
 
 
-def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LatePages:
+def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs:
     """Return the pages that show studies, by the kind of workspace."""
 
     def make_map() -> MapWorkspace:
@@ -34,20 +34,20 @@ def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LatePages:
         watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
-        page.said.connect(window.say)
+        page.said.connect(window.show_status)
         return page
 
     plot = importing("explorer.ui.curves.plot", "explorer.ui.curves.workspace")
-    return LatePages(
+    return LazyTabs(
         tabs,
         {
-            "map": Making(TITLES["map"], make_map, importing("explorer.ui.map.workspace")),
-            "bounds": Making(TITLES["bounds"], make_bounds, plot),
+            "map": TabFactory(TITLES["map"], make_map, importing("explorer.ui.map.workspace")),
+            "bounds": TabFactory(TITLES["bounds"], make_bounds, plot),
         },
     )
 
 
-def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LatePages:
+def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs:
     """Return the page of the Compare tab, under the key ``compare``."""
 
     def make() -> CompareWorkspace:
@@ -57,12 +57,12 @@ def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LatePages:
         page = CompareWorkspace(window.session, window.host, window.theme, folder, window)
         compared = page.answers
         window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
-        page.said.connect(window.say)
-        page.failed.connect(lambda error: window.tell(explain(error, "export")))
+        page.said.connect(window.show_status)
+        page.failed.connect(lambda error: window.show_problem(explain(error, "export")))
         return page
 
     pieces = importing("explorer.ui.compare.workspace")
-    return LatePages(tabs, {"compare": Making("Compare", make, pieces)})
+    return LazyTabs(tabs, {"compare": TabFactory("Compare", make, pieces)})
 
 
 def introduce(window: MainWindow, key: str) -> None:

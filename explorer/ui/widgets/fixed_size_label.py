@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 
-class StillLabel(QWidget):
+class FixedSizeLabel(QWidget):
     """Like a label, but its size never depends on its text: too long a text is elided.
 
     A `QLabel` whose text changes asks its layout anew, and a whole workspace is then laid out and

@@ -11,7 +11,7 @@ from explorer.ui.widgets.links import follow_links, has_labels, linked
 NARROWEST = 40
 
 
-class StillText(QWidget):
+class FixedSizeText(QWidget):
     """A label whose layout is asked anew only when its text needs another height.
 
     Labels of errata in it are links.

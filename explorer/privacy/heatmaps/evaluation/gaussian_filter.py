@@ -25,7 +25,7 @@ from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
 
 Float32Array = NDArray[np.float32]
 
-MOST_RANK = 256
+MAX_RANK = 256
 """Largest rank worth factoring for: beyond, finding the factor costs more than it saves."""
 DENSE_SIDE = 128
 """Largest Δ at which the dense product beats the FFT."""
@@ -131,7 +131,7 @@ class Smoothing:
         """Factors for metrics and for pictures; None where the rank is too high to be of use."""
         if self.identity:
             return None, None
-        most = min(self.side * 5 // 8, MOST_RANK)
+        most = min(self.side * 5 // 8, MAX_RANK)
         if 2.0 / self.sigma > most:
             return None, None
         index = np.arange(self.side)

@@ -216,7 +216,7 @@ def least_group_delta(
             least = min(least, *(-value for _, value in found), math.inf)
         return min(rounded_up(least), 1.0)
 
-    return checks.simple(each(solve, *arrays))
+    return checks.scalar_if_0d(each(solve, *arrays))
 
 
 def _solved(
@@ -241,7 +241,7 @@ def _solved(
     def at(given: float, m: float, n: float, near: float, far: float, target: float) -> float:
         return solve(given, (m, n, near, far, which, math.log(target)))
 
-    return checks.simple(each(at, *arrays))
+    return checks.scalar_if_0d(each(at, *arrays))
 
 
 def _group(target: _Target) -> Group:

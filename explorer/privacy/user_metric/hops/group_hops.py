@@ -76,7 +76,7 @@ def group_delta(
     variant : Clones
         The stronger clones have p times 1 + tanh(α₀d_min/2): no gain without a minimum distance.
     """
-    return checks.simple(
+    return checks.scalar_if_0d(
         group_delta_certified(alpha, alpha0, m, n, min_distance, diameter, variant).value
     )
 

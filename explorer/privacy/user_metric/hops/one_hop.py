@@ -70,7 +70,9 @@ def hop_delta(
         checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
     )
     stronger = Clones(variant) is Clones.STRONGER
-    return checks.simple(each(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger), *arrays))
+    return checks.scalar_if_0d(
+        each(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger), *arrays)
+    )
 
 
 def _hop(
@@ -141,7 +143,7 @@ def hop_epsilon(
         found = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])
         return min(found * (1 + 2e-12), top)
 
-    return checks.simple(each(solve, *arrays))
+    return checks.scalar_if_0d(each(solve, *arrays))
 
 
 def _log(x: float) -> float:

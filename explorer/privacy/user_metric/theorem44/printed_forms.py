@@ -75,7 +75,7 @@ def closed_form_achieved(
     a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a0 = closed_form(a, delta_prime, m, n).alpha0
-    return checks.simple(alpha_at(a0, items, users, target - a))
+    return checks.scalar_if_0d(alpha_at(a0, items, users, target - a))
 
 
 def closed_form_claim(
@@ -100,4 +100,4 @@ def closed_form_claim(
         half = root * root
         log_term = math.log(4) + np.log(items) - target
         alpha = half + root * np.sqrt(half + 2 * log_term)
-    return checks.simple(np.where((a0 > 1) & (a0 < 2 * math.log(2)), np.nan, alpha))
+    return checks.scalar_if_0d(np.where((a0 > 1) & (a0 < 2 * math.log(2)), np.nan, alpha))

@@ -70,7 +70,7 @@ def single_item_epsilon(
     size, a0 = _total(total), _alpha0(alpha0)
     d = checks.reals("distance", distance, 0.0, 1.0)
     log_term = math.log(4) - np.log(checks.delta(delta))
-    return checks.simple(log1p_amplified(np.tanh(a0 * d / 2), a0, log_term, size))
+    return checks.scalar_if_0d(log1p_amplified(np.tanh(a0 * d / 2), a0, log_term, size))
 
 
 def group_epsilon(
@@ -101,7 +101,7 @@ def group_epsilon(
             at = int(np.argmax(a > b))
             raise ValueError(f"{name}: {a.flat[at]:g} is outside [0, {b.flat[at]:g}]")
     some = np.where(moved > 0, moved, 1.0)
-    return checks.simple(
+    return checks.scalar_if_0d(
         np.where(moved > 0, some * _hop(a0, length / some, size, some, log_delta), 0.0)
     )
 
@@ -129,7 +129,7 @@ def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None =
     """
     size = _total(total)
     mine = size if items is None else checks.integers("items", items, 1, TOTAL_MAX)
-    return checks.simple(validity_at(size, mine, np.log(checks.delta(delta))))
+    return checks.scalar_if_0d(validity_at(size, mine, np.log(checks.delta(delta))))
 
 
 def validity_at(size: Any, items: Any, log_delta: Any) -> FloatArray:
@@ -152,7 +152,9 @@ def theorem44_ratio(
     """
     distance = checks.reals("w", w, 0.0, 1.0, open_low=True)
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
-    return checks.simple(items * _hop(a0, distance, items * users, items, log_delta) / distance)
+    return checks.scalar_if_0d(
+        items * _hop(a0, distance, items * users, items, log_delta) / distance
+    )
 
 
 def theorem44_alpha(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1) -> Any:
@@ -173,7 +175,7 @@ def theorem44_alpha(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayL
         1 in the local model; users in the central one, in [1, 1e12].
     """
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
-    return checks.simple(alpha_at(a0, items, users, log_delta))
+    return checks.scalar_if_0d(alpha_at(a0, items, users, log_delta))
 
 
 def theorem44_delta(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1) -> Any:
@@ -181,7 +183,7 @@ def theorem44_delta(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayL
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
     h = items * _hop(a0, 1.0, items * users, items, log_delta)
     with np.errstate(over="ignore"):
-        return checks.simple(np.exp(log_delta + h))
+        return checks.scalar_if_0d(np.exp(log_delta + h))
 
 
 def theorem44_delta_tight(
@@ -191,7 +193,7 @@ def theorem44_delta_tight(
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
     hop = _hop(a0, 1.0, items * users, items, log_delta)
     with np.errstate(over="ignore"):
-        return checks.simple(np.exp(log_delta - np.log(items) + _log_hops(items, hop)))
+        return checks.scalar_if_0d(np.exp(log_delta - np.log(items) + _log_hops(items, hop)))
 
 
 def _log_hops(items: FloatArray, hop: FloatArray) -> FloatArray:
@@ -223,7 +225,7 @@ def theorem44_delta_inside(
         The δ' to be claimed, in [1e-300, 1].
     """
     a0, items, users, target = checked(alpha0, m, delta_prime, n, "delta_prime")
-    return checks.simple(np.exp(log_delta_inside(a0, items, users, target)))
+    return checks.scalar_if_0d(np.exp(log_delta_inside(a0, items, users, target)))
 
 
 def log_delta_inside(
