@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from explorer.privacy import spaces
-from explorer.privacy import user_metric as um
+from explorer.privacy import spaces, user_metric as um
 from explorer.privacy.core import composition
 from explorer.privacy.core.bound import running_best
 from explorer.studies.base.text_table import number_field

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln
 
-from explorer.privacy import coordinates as co
-from explorer.privacy import histograms, shuffle_rdp
+from explorer.privacy import coordinates as co, histograms, shuffle_rdp
 from explorer.privacy.core import composition
 from explorer.privacy.core.bound import Role
 from tests.benchmarks.table import Row, at_least, at_most

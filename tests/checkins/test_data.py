@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.checkins import CheckinData, CheckinError, LoadCancelled, Reason, open_checkins
 from tests.checkins.conftest import good

@@ -10,8 +10,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.checkins import CheckinData, open_checkins
 from explorer.checkins.sampling import below, hash_ids, sample_key, smallest

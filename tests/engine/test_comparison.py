@@ -27,8 +27,8 @@ from explorer.engine.session.plot_view import (
     looks_from_list,
     looks_to_list,
     pins_from_list,
+    pins_to_list as pins_list,
 )
-from explorer.engine.session.plot_view import pins_to_list as pins_list
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.comparison import compared_row
 from explorer.figures.style import PIN_DASHES

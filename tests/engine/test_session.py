@@ -6,8 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.engine.session.recipe import Recipe, RecipeError, recipe_from_dict
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict

@@ -119,7 +119,7 @@ def test_a_curve_that_holds_nowhere_is_named_with_the_reason():
 
 def test_a_pinned_curve_says_again_only_what_differs():
     x = np.arange(1.0, 5.0)
-    more = {"note": "order at the edge", "why_absent": "k is too small"}
+    more = {"note": "order at the edge", "undefined_reason": "k is too small"}
     present = series("odd", Role.UPPER, [1, 2, np.nan, np.nan], x, **more)
     same = replace(present, key="pin1:odd", label="odd (pinned: as now)", pin=1)
     other = replace(

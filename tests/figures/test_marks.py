@@ -214,8 +214,9 @@ def test_every_mark_is_drawn_in_every_format(mark, fmt):
 
 @pytest.mark.parametrize("mark", list(Mark))
 def test_every_mark_is_a_table_in_csv_and_json(mark):
-    item = series("m", Role.ESTIMATE, [0.1, np.nan, 10], [3.0, 1, 3], mark=mark, undefined_reason="hole",
-                  low=np.array([0, 1, 1.0]), high=np.array([1, 2, np.inf]))  # fmt: skip
+    item = series("m", Role.ESTIMATE, [0.1, np.nan, 10], [3.0, 1, 3], mark=mark,
+                  undefined_reason="hole", low=np.array([0, 1, 1.0]),
+                  high=np.array([1, 2, np.inf]))  # fmt: skip
     result = only(item)
     text = table_bytes(result, view_of(result), RECIPE, "csv").decode()
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))

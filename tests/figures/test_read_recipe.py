@@ -4,8 +4,7 @@ import zlib
 from struct import pack
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from PIL import Image, PngImagePlugin
 
 from explorer.figures.export import PICTURE_FORMATS, export_figure

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import click
 
-from explorer.cli import cli
-from explorer.cli import run as run_cli
+from explorer.cli import cli, run as run_cli
 from explorer.studies.base.help_page import presets_of
 from explorer.studies.base.study import Parameter
 from explorer.studies.registry import get_study, study_ids

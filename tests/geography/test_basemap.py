@@ -2,8 +2,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from explorer.geography.basemap import MAGIC, Level, clip_lines, read_basemap

@@ -1,8 +1,7 @@
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.geography.cities import read_cities
 from tests.geography.resources import FOLDER, cities

@@ -6,14 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Role
 from explorer.privacy.histograms import claims as hist
-from explorer.privacy.shuffle_rdp import Shuffling, clone_epsilon, randomised_response_epsilon
-from explorer.privacy.shuffle_rdp import claims as rdp
+from explorer.privacy.shuffle_rdp import (
+    Shuffling,
+    claims as rdp,
+    clone_epsilon,
+    randomised_response_epsilon,
+)
 from explorer.privacy.user_metric import claims as metric
 from tests.privacy.hang import alarm
 from tests.privacy.user_metric.own_split import assert_private

@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy.core.composition import kov_epsilon, kov_exact_delta, kov_exact_epsilon
 from explorer.privacy.core.divergences import hockey_stick

@@ -11,14 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from explorer.privacy.audit import epsilon_lower_bound, likeliest_events
-from explorer.privacy.noise import bits as bits_module
-from explorer.privacy.noise import exact
-from explorer.privacy.noise import polya as polya_module
+from explorer.privacy.noise import bits as bits_module, exact, polya as polya_module
 from explorer.privacy.noise.bits import SeededBits, SystemBits
 from explorer.privacy.noise.demonstration import discrete_laplace_pmf, polya_pmf
 from explorer.privacy.noise.exact import (

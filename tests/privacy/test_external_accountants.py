@@ -11,13 +11,11 @@ import math
 import dp_accounting
 import numpy as np
 import pytest
-from dp_accounting import pld
-from dp_accounting import rdp as their_rdp
+from dp_accounting import pld, rdp as their_rdp
 from dp_accounting.pld import privacy_loss_distribution as losses
 from scipy.stats import binom
 
-from explorer.privacy import shuffle_rdp
-from explorer.privacy import user_metric as um
+from explorer.privacy import shuffle_rdp, user_metric as um
 from explorer.privacy.core.composition import kov_exact_epsilon
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.noise import demonstration

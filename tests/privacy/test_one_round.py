@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.shuffling.clones import (

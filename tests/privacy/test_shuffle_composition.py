@@ -9,8 +9,7 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Grade, Role

@@ -7,8 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.divergences import hockey_stick, orders_up_to

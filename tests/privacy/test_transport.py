@@ -15,8 +15,7 @@ import pytest
 import scipy.optimize
 import scipy.sparse
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy.transport import grid
 from explorer.privacy.transport.grid import (

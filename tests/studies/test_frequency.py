@@ -14,8 +14,7 @@ from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.spaces import Clustered
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
 from explorer.studies.base.sweeping import swept_points
-from explorer.studies.frequency import Frequency
-from explorer.studies.frequency import simulation as sim
+from explorer.studies.frequency import Frequency, simulation as sim
 from explorer.studies.frequency.points import points_of
 from explorer.studies.frequency.regions import alpha0_needed
 from tests.studies import walking

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.studies.base.csv_table import numeric, read_records
 from explorer.studies.base.text_table import TableFileError, number_field, read_table

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.phrases import guesses, odds, times, times_in_100, with_role

@@ -222,7 +222,7 @@ def test_the_guarantee_opens_at_its_top_for_another_question(open_window, settle
 def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
     nothing = np.full(3, np.nan)
     source = Reference("somebody", "somewhere")
-    told = {"why_absent": "training begins when the sliders rest"}
+    told = {"undefined_reason": "training begins when the sliders rest"}
     coming = Series("a", "trained", Role.ESTIMATE, np.arange(3.0), nothing, source,
                     computing=True, **told)  # fmt: skip
     failing = replace(coming, computing=False)

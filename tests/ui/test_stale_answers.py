@@ -56,7 +56,7 @@ def session() -> Session:
 
 @pytest.fixture
 def controller(session, monkeypatch, qapp) -> Iterator[StudyController]:
-    monkeypatch.setattr(study_controller, "Runner", ByHand)
+    monkeypatch.setattr(study_controller, "AnswerRunner", ByHand)
     host = StudyRuntime()
     controller = StudyController(session, host, "map")
     yield controller

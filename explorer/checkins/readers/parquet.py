@@ -113,8 +113,7 @@ def read_parquet(
     reading: Tick,
     judge: Judge,
 ) -> Scan:
-    """Write ``rows.parquet`` as `explorer.checkins.readers.text.TextReader` does; lines are row
-    numbers.
+    """Write ``rows.parquet`` as `TextReader` of `readers.text` does; lines are row numbers.
 
     Raises
     ------

@@ -98,13 +98,6 @@ from explorer.privacy.histograms.views import (
     simulates_locally,
     zsum_randomizer,
 )
-from explorer.studies.shuffled_histograms.paper_tables import (
-    Row,
-    chasing_lower,
-    table1,
-    table1_orders,
-    table2,
-)
 
 __all__ = [
     "CONDITION",
@@ -117,7 +110,6 @@ __all__ = [
     "Privacy",
     "Query",
     "Randomizer",
-    "Row",
     "Samples",
     "Sent",
     "calibrate",
@@ -125,7 +117,6 @@ __all__ = [
     "central_error",
     "central_rmse",
     "chase",
-    "chasing_lower",
     "count_analyzer",
     "count_delta",
     "count_divergences",
@@ -177,9 +168,6 @@ __all__ = [
     "solve_pointer_chasing",
     "solve_pointer_jumping",
     "stable_error",
-    "table1",
-    "table1_orders",
-    "table2",
     "zsum",
     "zsum_randomizer",
 ]

@@ -217,7 +217,7 @@ class Composition:
         return lattice.certified(0.0)[0] + lattice.excess * c + 1e-3 <= goal
 
     def _lattice(self, c: float, T: int) -> Lattice | None:
-        """Return a lattice at a tilt, unless the law is downsampled and a lower bound is asked for."""
+        """Return a lattice at a tilt; None for a lower bound of a downsampled law."""
         if self._lower and math.isfinite(self.loss.reach):
             return None
         return Lattice(self.loss, c, T, self._lower)

@@ -11,8 +11,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import Bound, Reference
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.amplification import curves
-from explorer.studies.amplification import text as said
+from explorer.studies.amplification import curves, text as said
 from explorer.studies.amplification.help import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy import learning
-from explorer.privacy import shuffle_rdp as rdp
+from explorer.privacy import learning, shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling

@@ -16,39 +16,10 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.budget import budget_vector
-from explorer.privacy.coordinates.budgets.errors import projected_mse
-from explorer.privacy.coordinates.budgets.two_levels import (
-    best_two_levels,
-    best_two_levels_disjoint,
-)
-from explorer.privacy.coordinates.reports.mean import m_mean_mse
 from explorer.privacy.coordinates.reports.sampling import m_mean_average
 from explorer.privacy.core.bound import FloatArray
 
 D, K, LEVEL, EPS, USERS = 10, 2, 0.2, 2.0, 10_000
-
-
-@dataclass(frozen=True)
-class Figure3:
-    """Curves over q.
-
-    Attributes
-    ----------
-    q : ndarray
-    baseline, paper, best_zeta, exact_constraint, hybrid : ndarray
-        Exact errors at x = 0, the worst case, not projected.
-    baseline_projected, paper_projected : ndarray
-        Errors for data of ±1 with mean 0, averages projected and taken as normal.
-    """
-
-    q: FloatArray
-    baseline: FloatArray
-    paper: FloatArray
-    best_zeta: FloatArray
-    exact_constraint: FloatArray
-    hybrid: FloatArray
-    baseline_projected: FloatArray
-    paper_projected: FloatArray
 
 
 def coordinate_levels() -> FloatArray:
@@ -60,22 +31,6 @@ def paper_budget(q: ArrayLike) -> FloatArray:
     """Return the budget of Theorem 2 with the figure's ζ = (1+q)/2, shape (…, 10)."""
     q = checks.real("q", q, 0.0, 1.0)
     return budget_vector(coordinate_levels(), EPS, q, 0.5 * (1.0 + q))
-
-
-def figure3_curves(q: ArrayLike) -> Figure3:
-    """Return the curves of Figure 3, and of the better budgets, for couplings in [0, 1]."""
-    q = np.atleast_1d(checks.real("q", q, 0.0, 1.0))
-    paper, plain = paper_budget(q), np.full(D, LEVEL)
-    return Figure3(
-        q,
-        np.full(q.shape, float(m_mean_mse(0.0, plain, USERS))),
-        m_mean_mse(0.0, paper, USERS),
-        best_two_levels(D, K, LEVEL, EPS, q, "paper").mse / USERS,
-        best_two_levels(D, K, LEVEL, EPS, q, "exact").mse / USERS,
-        best_two_levels_disjoint(D, K, LEVEL, EPS, q).mse / USERS,
-        np.full(q.shape, float(projected_mse(0.0, 1.0, plain, USERS))),
-        projected_mse(0.0, 1.0, paper, USERS),
-    )
 
 
 @dataclass(frozen=True)

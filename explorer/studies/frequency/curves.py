@@ -10,8 +10,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints, carried
-from explorer.studies.frequency import points as found_at
-from explorer.studies.frequency import text as said
+from explorer.studies.frequency import points as found_at, text as said
 from explorer.studies.frequency.parameters import LOCAL
 from explorer.studies.frequency.points import Points
 

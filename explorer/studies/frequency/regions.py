@@ -16,8 +16,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
-from explorer.studies.frequency import points as found_at
-from explorer.studies.frequency import text as said
+from explorer.studies.frequency import points as found_at, text as said
 from explorer.studies.frequency.curves import laplace_distance, laplace_mse
 from explorer.studies.frequency.parameters import ALPHA_MAX, BEST, LOCAL
 from explorer.studies.frequency.points import Points

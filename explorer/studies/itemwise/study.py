@@ -33,8 +33,7 @@ from explorer.studies.base.sweeping import (
     series_from,
     swept_points,
 )
-from explorer.studies.itemwise import curves
-from explorer.studies.itemwise import text as said
+from explorer.studies.itemwise import curves, text as said
 from explorer.studies.itemwise.displacement import mean_distance, why_not
 from explorer.studies.itemwise.examples import example_table
 from explorer.studies.itemwise.help import PAGE, PRESETS

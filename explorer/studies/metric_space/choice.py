@@ -21,8 +21,7 @@ from explorer.privacy.spaces import (
 )
 from explorer.studies.base.study import Context, Request, SpacePicture
 from explorer.studies.base.text_table import DecimalSign
-from explorer.studies.metric_space import parameters as named
-from explorer.studies.metric_space import pictures
+from explorer.studies.metric_space import parameters as named, pictures
 from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points
 
 _HEAVY_BYTES = 8_000

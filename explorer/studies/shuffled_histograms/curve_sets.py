@@ -12,8 +12,7 @@ from explorer.privacy.core.bound import Bound, FloatArray
 from explorer.privacy.histograms import Query, least_users, printed_least_users
 from explorer.studies.base.study import Context, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
-from explorer.studies.shuffled_histograms import curves, simulation
-from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms import curves, simulation, text as said
 from explorer.studies.shuffled_histograms.curves import Points
 
 _DOTS = 8

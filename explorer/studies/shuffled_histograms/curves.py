@@ -28,11 +28,11 @@ from explorer.privacy.histograms import (
     local_rmse,
     noise_radius,
     stable_error,
-    table1_orders,
 )
 from explorer.studies.base.study import Context
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms.paper_tables import table1_orders
 
 _KEPT = 20_000
 _AT_ONCE = 8

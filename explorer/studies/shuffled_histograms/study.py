@@ -25,8 +25,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
-from explorer.studies.shuffled_histograms import curves, tables
-from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms import curves, tables, text as said
 from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
 from explorer.studies.shuffled_histograms.curves import Points
 from explorer.studies.shuffled_histograms.help import PAGE

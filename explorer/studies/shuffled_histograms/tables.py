@@ -12,7 +12,7 @@ from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import Bound, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Table
-from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms import paper_tables, text as said
 
 Cell = str | float | None
 _ROLES = {role.value: role for role in Role} | {"lower bound, order only": Role.LOWER}
@@ -63,7 +63,7 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float)
 def table_2_rows(eps: float, delta: float, levels: int, length: int) -> list[tuple[Cell, ...]]:
     """Return the rows of Table 2 (for the worker: up to 2 s)."""
     rows: list[tuple[Cell, ...]] = []
-    for problem, found in hist.table2(eps, delta, levels, length).items():
+    for problem, found in paper_tables.table2(eps, delta, levels, length).items():
         for row in found:
             value = float(row.value.value) if bool(row.value.valid) else None
             standing = "order only" if row.order_only else str(row.value.role.value)
@@ -98,7 +98,7 @@ def table_2(rows: list[tuple[Cell, ...]], eps: float, delta: float) -> Table:
 def separation(rows: list[tuple[Cell, ...]], eps: float) -> Table:
     """Return what Theorem 1.2 is about: users against ℓ, from the rows of Table 2."""
     shuffled = [row for row in rows if row[0] == "pointer chasing" and row[3] == "upper bound"]
-    local = hist.chasing_lower(eps, _LENGTHS)
+    local = paper_tables.chasing_lower(eps, _LENGTHS)
     orders = np.where(local.valid, local.value, np.nan)
     return Table(
         "separation",

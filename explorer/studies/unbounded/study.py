@@ -23,8 +23,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
 from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.unbounded import curves
-from explorer.studies.unbounded import text as said
+from explorer.studies.unbounded import curves, text as said
 from explorer.studies.unbounded.help import PAGE, PRESETS
 from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES
 

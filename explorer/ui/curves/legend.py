@@ -176,8 +176,8 @@ class _Row:
             words = COMPUTING if series.computing else words
         self.value.setText(words)
         self.value.setEnabled(value is not None)
-        said = (series.label, series.role, series.note, series.undefined_reason, series.present.all(),
-                series.computing, bool(claimed))  # fmt: skip
+        said = (series.label, series.role, series.note, series.undefined_reason,
+                series.present.all(), series.computing, bool(claimed))  # fmt: skip
         if said == self._said and claimed == self._claimed:
             return
         if said != self._said:

@@ -131,18 +131,6 @@ def test_where_the_papers_heuristic_starts_to_lose():
     assert projected(1 - 1e-9) == pytest.approx(2.94, abs=0.01)
 
 
-def test_curves_of_figure_3_are_ordered():
-    curves = co.figure3_curves(np.linspace(0, 1, 21))
-    assert (curves.hybrid <= curves.exact_constraint * (1 + 1e-9)).all()
-    assert (curves.exact_constraint <= curves.best_zeta * (1 + 1e-9)).all()
-    assert (curves.best_zeta <= np.minimum(curves.paper, curves.baseline) * (1 + 1e-9)).all()
-    assert (np.diff(curves.exact_constraint) >= -1e-9).all()
-    assert (np.diff(curves.hybrid) >= -1e-9).all()
-    # They meet again only at q = 1.
-    assert curves.paper[-1] == pytest.approx(curves.baseline[-1])
-    assert (curves.paper[4:-1] > curves.baseline[4:-1]).all()
-
-
 @pytest.mark.parametrize("q", [0.05, 0.5])
 def test_simulated_errors_have_the_exact_mean(q):
     # Four means within 5.5 standard errors: false alarm below 2e-7.

@@ -8,8 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon, zero_loss

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at
 from explorer.privacy.histograms import (

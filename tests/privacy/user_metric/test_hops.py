@@ -8,8 +8,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.shuffling.clones import shuffled_delta

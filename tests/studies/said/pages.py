@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from explorer.privacy import histograms
-from explorer.privacy import user_metric as um
+from explorer.privacy import histograms, user_metric as um
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 from tests.studies.said.shuffled import SAID as SHUFFLED
 from tests.studies.said.users import SAID as USERS
