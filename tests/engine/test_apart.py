@@ -298,8 +298,7 @@ def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
         register(study)
         try:
             apart.submit(default_request(study))
-            inbox.wait_until(lambda items: items[-1].finished and len(items) == generation)  # noqa:
-            B023
+            inbox.wait_until(lambda items, n=generation: items[-1].finished and len(items) == n)
         finally:
             unregister(study.id)
         with pytest.raises(ValueError, match=rf"'{study.id}' can't be made from tests.*{why}"):

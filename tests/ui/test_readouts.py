@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtWidgets import QBoxLayout
-
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Readout
 from explorer.ui.curves.readouts import readout_text
@@ -19,7 +17,7 @@ def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled,
         window.session.set_study(study)
         settled(window)
         qtbot.turns()
-        beside = bounds._tables.direction() is QBoxLayout.Direction.LeftToRight
+        beside = bounds.beside.side_by_side
         assert bounds.readouts.width() >= bounds.readouts.sizeHint().width()
         assert bounds.readouts.wanted_width() <= bounds.readouts.sizeHint().width()
         if beside:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.comparison import entries_of, with_entries
@@ -30,6 +31,7 @@ from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.curves.claiming import Claiming
 from explorer.ui.curves.legend import Legend
+from explorer.ui.curves.legend_area import LegendArea
 from explorer.ui.curves.pin_list import PinList
 from explorer.ui.curves.pinning import Pinning
 from explorer.ui.curves.plot import BoundsPlot
@@ -45,8 +47,6 @@ from explorer.ui.widgets.stale_mark import StaleMark
 
 LINE_WAITS_MS = 12
 """The line at the slider moves with the curves where they are as quick as this, else alone."""
-_SIDE_BY_SIDE = 620
-"""Pixels from which on legend and numbers stand beside each other."""
 
 
 class BoundsWorkspace(QWidget):
@@ -76,7 +76,6 @@ class BoundsWorkspace(QWidget):
         self._controller = controller
         self._theme = theme
         self._drags = 0
-        self._words: tuple[list[str], list[str]] = ([], [])
         self._coming: tuple[tuple, ViewState] | None = None
         self.current_result: Result | None = None
         self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
@@ -106,22 +105,8 @@ class BoundsWorkspace(QWidget):
         self.notes = FixedSizeText("notes")
         self.notes.hide()
         self.stale = StaleMark(self.plot, (self.legend, self.readouts), self.plot.view)
-        tables = QWidget()
-        self._tables = QBoxLayout(QBoxLayout.Direction.LeftToRight, tables)
-        self._tables.setContentsMargins(14, 6, 14, 8)
-        self._tables.setSpacing(28)
-        curves = QVBoxLayout()
-        curves.setSpacing(0)
-        curves.addWidget(self.pin_list)
-        curves.addWidget(self.legend)
-        curves.addStretch(1)
-        self._tables.addLayout(curves, 1)
-        self._tables.addWidget(self.readouts, 0, Qt.AlignmentFlag.AlignTop)
-        legend = QScrollArea(widgetResizable=True)
-        legend.setFrameShape(QScrollArea.Shape.NoFrame)
-        legend.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        legend.setWidget(tables)
-        self.below = PlotTables(legend)
+        self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
+        self.below = PlotTables(self.beside)
         above = QWidget()
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
@@ -149,25 +134,27 @@ class BoundsWorkspace(QWidget):
         self.plot.line_released.connect(self._line_released)
         self.plot.view_changed.connect(self.view_changed)
         self.legend.toggled.connect(self._toggle)
-        self._reset = QAction("Reset plot view", self)
-        self._reset.triggered.connect(self.plot.reset_view)
-        self._y_log = QAction("Logarithmic y axis", self, checkable=True)
-        self._y_log.triggered.connect(self._set_y_log)
-        self._solve = QAction("&Solve for a target", self, checkable=True)
-        self._solve.setShortcut("Ctrl+L")
-        self._solve.triggered.connect(lambda on: self.solving.set_shown(on))
-        self._pin = QAction("&Pin these curves", self)
-        self._pin.setShortcut("Ctrl+P")
-        self._pin.triggered.connect(lambda: self.pinning.pin(self.plot.hidden))
-        self._unpin = QAction("&Unpin all", self)
-        self._unpin.triggered.connect(lambda: self.pinning.unpin_all())
-        self.y_bar.add_button("Solve…", self._solve, "Find the parameter that reaches a target")
-        self._compare = QAction("Add to &comparison", self)
-        self._compare.setShortcut("Ctrl+D")
-        self._compare.triggered.connect(lambda: self.add_to_comparison())
-        self.y_bar.add_button("Pin", self._pin, "Keep these curves, dashed, for reference")
-        tip = "Add the numbers at the sliders' values to the Compare tab"
-        self.y_bar.add_button("Compare", self._compare, tip)
+        self._reset = self._action("Reset plot view", self.plot.reset_view)
+        self._y_log = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
+        self._solve = self._action(
+            "&Solve for a target", lambda on: self.solving.set_shown(on), "Ctrl+L", checkable=True
+        )
+        self._pin = self._action(
+            "&Pin these curves", lambda: self.pinning.pin(self.plot.hidden), "Ctrl+P"
+        )
+        self._unpin = self._action("&Unpin all", lambda: self.pinning.unpin_all())
+        self._compare = self._action("Add to &comparison", self.add_to_comparison, "Ctrl+D")
+        for name, action, tip in (
+            ("Solve…", self._solve, "Find the parameter that reaches a target"),
+            ("Pin", self._pin, "Keep these curves, dashed, for reference"),
+            ("Compare", self._compare, "Add the numbers at the sliders' values to the Compare tab"),
+        ):
+            self.y_bar.add_button(name, action, tip)
+
+    def _action(
+        self, text: str, triggered: Callable[..., None], shortcut: str = "", checkable: bool = False
+    ) -> QAction:
+        return QAction(text, self, checkable=checkable, shortcut=shortcut, triggered=triggered)
 
     # What the window asks of a workspace
 
@@ -340,10 +327,7 @@ class BoundsWorkspace(QWidget):
         self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
-        words = ([s.label for s in result.series], [r.label for r in result.readouts])
-        if words != self._words:
-            self._words = words
-            self._arrange()
+        self.beside.arrange()
         self.below.show_result(
             self.plot.result, parameter(study, sweep.key).symbol if sweep else "x"
         )
@@ -406,20 +390,6 @@ class BoundsWorkspace(QWidget):
         if self.current_result is not None:
             self._tell(self.current_result)
             self.pinning.update(self.current_result, self._theme.plot.muted)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit to the new size."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """Put the numbers beside the legend where both fit uncut, else below it."""
-        wanted = self.legend.wanted_width() + self.readouts.wanted_width() + 70
-        wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
-        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        if self._tables.direction() is not direction:
-            self._tables.setDirection(direction)
-            self._tables.setSpacing(28 if wide else 10)
 
 
 def _subject(request: Request) -> tuple[str, str, object]:
