@@ -24,8 +24,8 @@ its package; nothing is imported before it is used.
 
 Arrays in, arrays out: scalar parameters broadcast. A number outside its domain raises a
 `ValueError` that names the parameter, the value and the domain. Where a number holds only under
-conditions, or is one side of another, it comes as a `Bound` with its role, validity and source:
-the functions of each package's `claims`, `heatmaps.theory` and `learning.guarantees`.
+conditions, or is one side of another, a docstring says so, and many come as a `Bound` with its
+role, validity and source.
 
 Examples
 --------

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
+from explorer.privacy.core.papers import HISTOGRAMS
 from explorer.privacy.histograms import count_delta, histogram_delta
 from explorer.privacy.shuffle_rdp.numerical import (
     composed_clone_total_variation,
@@ -37,7 +38,6 @@ _EXACT = 2e-9
 """By how much of itself a δ(0) is raised, twice what its function may err by."""
 _KOV = "Kairouz, Oh & Viswanath 2015"
 _CLONES = "Feldman, McMillan & Talwar"
-_HISTOGRAMS = "Balcer & Cheu 2020"
 
 
 def guess_from_eps_delta(eps: ArrayLike, delta: ArrayLike) -> Any:
@@ -107,7 +107,7 @@ def count_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
     """
     return Bound(
         _up(count_delta(0.0, n, q), _EXACT), Role.UPPER,
-        Reference(_HISTOGRAMS, "Theorem 3.1 (i)", "exact, at ε = 0"), grade=Grade.PROVED,
+        Reference(HISTOGRAMS, "Theorem 3.1 (i)", "exact, at ε = 0"), grade=Grade.PROVED,
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def two_bin_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
     """
     return Bound(
         _up(histogram_delta(0.0, n, q), _EXACT), Role.UPPER,
-        Reference(_HISTOGRAMS, "Theorem 3.2 (i)", "exact for two bins, at ε = 0"),
+        Reference(HISTOGRAMS, "Theorem 3.2 (i)", "exact for two bins, at ε = 0"),
         grade=Grade.PROVED,
     )  # fmt: skip
 

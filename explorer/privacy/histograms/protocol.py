@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.papers import HISTOGRAMS as PAPER
 
-PAPER = "Balcer & Cheu 2020"
 DOMAIN_MAX = 1e300
 """Largest number of bins: nothing but the number of messages depends on it."""
 

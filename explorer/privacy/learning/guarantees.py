@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
 from explorer.privacy.shuffle_rdp import (
     clone_epsilon,
     convergence_bound,
@@ -14,7 +15,6 @@ from explorer.privacy.shuffle_rdp import (
 )
 from explorer.privacy.shuffling.clones import Clones
 
-_PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = Reference(_PAPER, "Theorem 3 (7)", "min with T·εₛ per order and in all; errata A4, A6")
 CONVERGENCE = Reference(_PAPER, "Theorem 3 with Remark 1", "explicit form (36); errata B5, B6")
 CONVERGENCE_EXACT = Reference(

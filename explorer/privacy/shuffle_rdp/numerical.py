@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, Grade, Reference, Role
 from explorer.privacy.core.composition import kov_exact_epsilon
+from explorer.privacy.core.papers import SHUFFLE_RDP
 from explorer.privacy.shuffle_rdp.accountant import Shuffling, pipeline_epsilon, upper_epsilon
 from explorer.privacy.shuffle_rdp.composed import Certified, Composition
 from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
@@ -43,7 +44,7 @@ _DENSEST = 3e8
 """Variance of the count up to which all of randomised response is listed where that is needed."""
 
 COMPOSED_RESPONSES = Reference(
-    "Girgis, Data & Diggavi 2021 (subsampled shuffle model)",
+    SHUFFLE_RDP,
     "the pair of Theorem 2, composed",
     "larger of both directions, rounded down",
 )

@@ -6,6 +6,7 @@ import math
 
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.papers import SHUFFLE_RDP as _GIRGIS
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling.clones import clones_closed_form
 from explorer.studies.base.claims import Claim, Said
@@ -15,7 +16,6 @@ from explorer.studies.base.study import Condition, Guarantee, Result, Series
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
-_GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 CLOSED = Reference(_FMT21, "Theorem 3.1", "valid only under its condition; errata A8, A9")
 EXACT_2021 = Reference(_FMT21, "Theorem 3.2, evaluated exactly")
 EXACT_2023 = Reference(

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from explorer.privacy.core.bound import Reference, Role
+from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import Condition, Guarantee, Table
@@ -14,7 +15,6 @@ from explorer.studies.metric_space import ChosenSpace
 if TYPE_CHECKING:
     from explorer.studies.choose_alpha.requirements import Requirements
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 SETTING = Reference(
     _PAPER, "Section 3, “Setting the Privacy Parameters”",
     "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
 from explorer.privacy.learning import guarantees
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
 from explorer.studies.base.claims import Claim, Said
@@ -12,7 +13,6 @@ from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import odds_lines, times
 from explorer.studies.base.study import Condition, Guarantee, Result, Series
 
-_PAPER = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 PRIVACY = guarantees.PRIVACY
 CONVERGENCE = guarantees.CONVERGENCE
 CONVERGENCE_EXACT = guarantees.CONVERGENCE_EXACT

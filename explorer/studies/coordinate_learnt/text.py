@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from explorer.privacy.coordinates.claims import PAPER
 from explorer.privacy.core.bound import Reference, Role
+from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee, Table

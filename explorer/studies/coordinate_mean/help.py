@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.privacy.coordinates.claims import PAPER
 from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.coordinate_mean import text as said

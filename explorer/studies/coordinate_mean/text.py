@@ -9,8 +9,8 @@ from explorer.privacy.coordinates import (
     corollary1_threshold,
     repeated_certificate,
 )
-from explorer.privacy.coordinates.claims import PAPER
 from explorer.privacy.core.bound import Reference, Role
+from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import Condition, Guarantee

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 GKRR = Reference(
     _PAPER,
     "Section 6.2, Algorithm 4 with GKRR",

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from explorer.privacy.core.bound import Reference, Role
-from explorer.privacy.heatmaps.pyramid.budget_schedule import PAPER, SCHEDULE_REFERENCE
+from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Guarantee, Request
 from explorer.studies.heatmap.parameters import GAUSSIAN, PYRAMIDS, TOP, WHOLE

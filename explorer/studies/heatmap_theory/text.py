@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Reference
-from explorer.privacy.heatmaps.pyramid.budget_schedule import PAPER, SCHEDULE_REFERENCE, Schedule
+from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE, Schedule
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee

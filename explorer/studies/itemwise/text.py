@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
 from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 EXACT = Reference(
     _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
     "no condition on α₀ and m",

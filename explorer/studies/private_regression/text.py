@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.privacy.coordinates.claims import PAPER
 from explorer.privacy.core.bound import Reference, Role
+from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Condition, Guarantee, Table
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from explorer.privacy.core.bound import Reference, Role
+from explorer.privacy.core.papers import SHUFFLE_RDP as _GIRGIS
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES, pure_epsilon
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.claims import Claim, Said, number_only
@@ -13,7 +14,6 @@ from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses, odds_lines, times
 from explorer.studies.base.study import Condition, Guarantee, Result, Series
 
-_GIRGIS = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
 THEOREM_2 = Reference(_GIRGIS, "Theorem 2", "both directions; errata A1, A2")
 THEOREM_3 = Reference(_GIRGIS, "Theorem 3 (7) with Lemma 1", "min with the caps; errata A4, A6, A7")

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.papers import HISTOGRAMS as PAPER
 from explorer.privacy.histograms.calibration import CONDITION, Query, calibrate
 from explorer.privacy.histograms.protocol import (
     DOMAIN_MAX,
-    PAPER,
     error_bound,
     histogram_messages,
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Reference, Role
+from explorer.privacy.core.papers import HISTOGRAMS as PAPER
 from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import odds_lines, times
 from explorer.studies.base.study import Condition, Guarantee
 
-PAPER = "Balcer & Cheu 2020"
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
 THEOREM_32 = Reference(PAPER, "Theorem 3.2", "run at (ε/2, δ/2) for (ε, δ); errata A1, B6")
 PROOF_31 = Reference(PAPER, "Theorem 3.1(ii), proof", "with √p; errata B2, B3")

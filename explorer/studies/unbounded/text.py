@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
 from explorer.studies.metric_space import ChosenSpace
 
-_PAPER = "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
 PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata D5")
 CHERNOFF = Reference(
     _PAPER, "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",

@@ -1,4 +1,4 @@
-"""Public data, Figure 3, claims, and what importing the package costs."""
+"""Public data, Figure 3, and what importing the package costs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates import claims
-from explorer.privacy.core.bound import Role
 from explorer.studies.coordinate_mean import figure3
 
 
@@ -157,22 +155,6 @@ def test_prior_of_figure_3_is_sampled_exactly():
     codes = (x > 0) @ [4, 2, 1]
     expected = co.copies_prior(3, 0.4) * 100_000
     assert stats.chisquare(np.bincount(codes, minlength=8), expected).pvalue > 1e-6
-
-
-def test_claims_say_their_role_and_where_they_hold():
-    c = np.array([0.1, 1.0])
-    upper = claims.certified_levels(c, np.linspace(0, 1, 3)[:, None], 1.0)
-    assert upper.role is Role.UPPER
-    assert upper.value.shape == (3, 2)
-    assert (upper.value <= claims.paper_levels(c, np.linspace(0, 1, 3)[:, None], 1.0).value).all()
-    exact = claims.exact_mse(0.0, [[0.0, 1.0], [1.0, 1.0]], 1e4)
-    assert exact.valid.tolist() == [False, True]
-    assert np.isnan(exact.value[0])
-    assert "budget 0" in exact.reason
-    assert claims.projected_mse(0.0, 1.0, c, 1e4).role is Role.ESTIMATE
-    assert claims.theorem2_mse(c, 1e4).role is Role.ESTIMATE
-    corollary = claims.corollary1_mse(1e4, 10, 2, np.array([0.2, 1.5]), 2.0, 0.1)
-    assert corollary.valid.tolist() == [True, False]
 
 
 def test_importing_costs_neither_scipy_nor_cvxpy():

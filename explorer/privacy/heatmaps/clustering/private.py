@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.papers import HEATMAPS as PAPER
 from explorer.privacy.heatmaps.clustering.weighted import Clustering, k_median, k_median_cost
-from explorer.privacy.heatmaps.pyramid.budget_schedule import PAPER, Schedule
+from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule
 from explorer.privacy.heatmaps.pyramid.counts import CellCounts
 from explorer.privacy.heatmaps.pyramid.measurement import Reader, measure
 from explorer.privacy.heatmaps.pyramid.morton import MAX_LEVEL

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from explorer.privacy.core.bound import Reference
-
-PAPER = "Ghazi, He, Kohlhoff, Kumar, Manurangsi, Navalpakkam and Valliappan 2022, DP heatmaps"
+from explorer.privacy.core.papers import HEATMAPS as PAPER
 
 GAMMA_EXPERIMENTS = 1 / math.sqrt(2)
 GAMMA_THEORY = 0.8

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.heatmaps.pyramid.budget_schedule import PAPER
+from explorer.privacy.core.papers import HEATMAPS as PAPER
 
 RESOLUTION_MAX = 2.0**40
 """Largest B."""

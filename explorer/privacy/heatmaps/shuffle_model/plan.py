@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.heatmaps.pyramid.budget_schedule import PAPER
+from explorer.privacy.core.papers import HEATMAPS as PAPER
 from explorer.privacy.heatmaps.shuffle_model.cost import (
     Communication,
     communication,
