@@ -12,13 +12,11 @@ its package; nothing is imported before it is used.
 `learning`          learning from shuffled, locally private gradients
 `spaces`            metric spaces, each with its earth mover's distance
 `transport`         earth mover's distance on grids, exact and in brackets
-`amplification`     privacy amplification by shuffling: clones, closed form and exact
-`composition`       strong composition (Kairouz, Oh & Viswanath)
-`divergences`       Rényi and hockey-stick divergences and their conversion
-`subsampling`       amplification by sampling
-`noise`             noise for studies, from numpy generators or counters
-`exact_noise`       noise for releases, from integers and the system's randomness (`bits`)
-`odds`              how well an observer can tell two cases apart, of pairs of laws that are known
+`shuffling`         privacy amplification by shuffling: clones, closed form and exact
+`core`              composition, subsampling, divergences; how well an observer can tell two cases
+                    apart (`core.odds`); `Bound` and the checks of arguments
+`noise`             noise of demonstrations, from numpy generators or counters; noise of releases,
+                    from integers and the system's randomness
 `audit`             lower bounds on ε from samples
 ==================  ===================================================================
 
