@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -83,8 +81,3 @@ def population(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
             f"{clients.flat[worst]:g}; k must be in [1, n]"
         )
     return sampled, clients
-
-
-def scalar_if_0d(array: FloatArray) -> Any:
-    """Return a float for a 0-dimensional result, the array itself otherwise."""
-    return float(array) if np.ndim(array) == 0 else array

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.core.log_binomial import logistic_log_p
 from explorer.privacy.core.loss_sums import LossSums, two_losses
+from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 
 
 def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any:
@@ -46,22 +47,13 @@ def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any
     spread = eps * np.sqrt(2 * rounds)
     first = drift + spread * np.sqrt(np.log(math.e + np.sqrt(rounds) * eps / slack))
     second = drift + spread * np.sqrt(-np.log(slack))
-    return checks.scalar_if_0d(np.minimum(rounds * eps, np.minimum(first, second)))
+    return scalar_if_0d(np.minimum(rounds * eps, np.minimum(first, second)))
 
 
 def _responses(epsilon: float, T: float, log_delta: float) -> LossSums:
     """Return the sums of the losses of T independent randomised responses at ε."""
     log_q, log_p = logistic_log_p(epsilon)
     return two_losses(T, log_p, log_q, epsilon, -epsilon, log_delta)
-
-
-def _over_unique(function: Any, *arguments: FloatArray) -> FloatArray:
-    """Evaluate a scalar function over broadcast arguments."""
-    arrays = np.broadcast_arrays(*arguments)
-    out = np.empty(arrays[0].shape)
-    for index in np.ndindex(out.shape):
-        out[index] = function(*(float(a[index]) for a in arrays))
-    return out
 
 
 def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike) -> Any:
@@ -76,8 +68,8 @@ def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike)
     eps_g = checks.reals("eps_g", epsilon_global, 0.0, np.inf)
     eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
     rounds = checks.rounds(T)
-    found = _over_unique(lambda g, e, t: _responses(e, t, -800.0).delta(g), eps_g, eps, rounds)
-    return checks.scalar_if_0d(np.minimum(found, 1.0))
+    delta = vectorised(lambda g, e, t: min(_responses(e, t, -800.0).delta(g), 1.0))
+    return delta(eps_g, eps, rounds)
 
 
 def kov_exact_epsilon(
@@ -91,9 +83,8 @@ def kov_exact_epsilon(
     eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
     rounds = checks.rounds(T)
     slack = checks.delta(delta_slack, "delta_slack")
-    return checks.scalar_if_0d(
-        _over_unique(
-            lambda e, t, d: _responses(e, t, math.log(d)).epsilon(d, side) if e else 0.0,
-            eps, rounds, slack,
-        )
-    )  # fmt: skip
+
+    def epsilon_global(e: float, t: float, d: float) -> float:
+        return _responses(e, t, math.log(d)).epsilon(d, side) if e else 0.0
+
+    return vectorised(epsilon_global)(eps, rounds, slack)

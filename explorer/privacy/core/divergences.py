@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 
 class Conversion(NamedTuple):
@@ -67,7 +68,7 @@ def conversion_penalty(order: ArrayLike, delta: ArrayLike) -> Any:
     """
     lam = checks.reals("lam", order, 1.0, np.inf, open_low=True)
     d = checks.delta(delta)
-    return checks.scalar_if_0d((-np.log(d) - np.log(lam)) / (lam - 1) + np.log1p(-1 / lam))
+    return scalar_if_0d((-np.log(d) - np.log(lam)) / (lam - 1) + np.log1p(-1 / lam))
 
 
 def epsilon_from_rdp(
@@ -125,4 +126,4 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: ArrayLike) -> Any:
     """
     eps = np.asarray(epsilon, dtype=float)[..., np.newaxis]
     difference = np.asarray(p, dtype=float) - np.exp(eps) * np.asarray(q, dtype=float)
-    return checks.scalar_if_0d(np.maximum(difference, 0.0).sum(axis=-1))
+    return scalar_if_0d(np.maximum(difference, 0.0).sum(axis=-1))

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.core.papers import HISTOGRAMS
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.histograms import count_delta, histogram_delta
 from explorer.privacy.shuffle_rdp.numerical import (
     composed_clone_total_variation,
@@ -69,12 +70,12 @@ def guess_from_eps_delta(eps: ArrayLike, delta: ArrayLike) -> Any:
     e = checks.reals("eps", eps, 0.0, np.inf)
     d = checks.reals("delta", delta, 0.0, 1.0)
     low = np.exp(-e)
-    return checks.scalar_if_0d(_up((1 + d * low) / (1 + low), 4e-16))
+    return scalar_if_0d(_up((1 + d * low) / (1 + low), 4e-16))
 
 
 def guess_from_total_variation(distance: ArrayLike) -> Any:
     """Return (1+TV)/2, the probability that the best guess is right, rounded up; TV in [0, 1]."""
-    return checks.scalar_if_0d(_up((1 + checks.reals("distance", distance, 0.0, 1.0)) / 2, 4e-16))
+    return scalar_if_0d(_up((1 + checks.reals("distance", distance, 0.0, 1.0)) / 2, 4e-16))
 
 
 def clone_total_variation(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 
 def subsampled_epsilon(epsilon: ArrayLike, gamma: ArrayLike) -> Any:
@@ -38,7 +39,7 @@ def subsampled_epsilon(epsilon: ArrayLike, gamma: ArrayLike) -> Any:
         # Above 30 the −γ inside the logarithm matters only if γe^ε is small as well.
         large = np.logaddexp(np.log1p(-rate), np.log(rate) + eps)
     out: FloatArray = np.where(eps <= 30.0, np.log1p(rate * np.expm1(moderate)), large)
-    return checks.scalar_if_0d(out)
+    return scalar_if_0d(out)
 
 
 def pure_dp_renyi(order: ArrayLike, epsilon: ArrayLike) -> Any:
@@ -60,4 +61,4 @@ def pure_dp_renyi(order: ArrayLike, epsilon: ArrayLike) -> Any:
     near = np.log1p(2 * np.sinh(lam * e / 2) * np.sinh((lam - 1) * e / 2) / np.cosh(e / 2))
     far = (a - b) + np.log1p(np.exp(-2 * a)) - np.log1p(np.exp(-2 * b))
     # No order's level exceeds ε; near order 1 rounding would.
-    return checks.scalar_if_0d(np.minimum(np.where(small, near, far) / (lam - 1), eps))
+    return scalar_if_0d(np.minimum(np.where(small, near, far) / (lam - 1), eps))

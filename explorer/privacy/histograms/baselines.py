@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.histograms.protocol import DOMAIN_MAX
 
 UNARY = Reference(
@@ -76,7 +77,7 @@ def local_rmse(n: ArrayLike, eps: ArrayLike) -> Any:
     """
     users, _, e, _ = _arguments(n, 1, eps, 1.0)
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(0.5 / (np.sqrt(users) * np.sinh(e / 4)))
+        return scalar_if_0d(0.5 / (np.sqrt(users) * np.sinh(e / 4)))
 
 
 def central_error(
@@ -117,7 +118,7 @@ def central_rmse(n: ArrayLike, eps: ArrayLike, sensitivity: float = 2.0) -> Any:
     """
     users, _, e, _ = _arguments(n, 1, eps, 1.0)
     rate = e / sensitivity
-    return checks.scalar_if_0d(math.sqrt(2) * np.exp(-rate / 2) / -np.expm1(-rate) / users)
+    return scalar_if_0d(math.sqrt(2) * np.exp(-rate / 2) / -np.expm1(-rate) / users)
 
 
 def stable_error(

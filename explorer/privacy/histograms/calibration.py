@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.roots import bisect
+from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.histograms.crossings import (
     HUMPS_USERS,
     Query,
@@ -96,7 +97,7 @@ def calibrate(
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     e, target, users = np.broadcast_arrays(e, target, users)
     found = calibrated(e.ravel(), target.ravel(), users.ravel(), kind)
-    noise, p, reached = (checks.scalar_if_0d(part.reshape(e.shape)) for part in found[:3])
+    noise, p, reached = (scalar_if_0d(part.reshape(e.shape)) for part in found[:3])
     feasible = found[3].reshape(e.shape)
     return Calibration(noise, p, reached, bool(feasible) if feasible.ndim == 0 else feasible)
 
@@ -119,13 +120,8 @@ def least_users(eps: ArrayLike, delta: ArrayLike, query: Query | str = Query.HIS
         Whole numbers; infinite where 1e12 users are too few. More users always help.
     """
     kind = Query(query)
-    e, target = np.broadcast_arrays(
-        checks.reals("eps", eps, 0.0, checks.EPSILON_MAX), checks.delta(delta)
-    )
-    out = np.empty(e.shape)
-    for i in np.ndindex(e.shape):
-        out[i] = _least_users(float(e[i]), float(target[i]), kind)
-    return checks.scalar_if_0d(out)
+    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    return vectorised(lambda e, d: _least_users(e, d, kind))(e, checks.delta(delta))
 
 
 def _least_users(eps: float, target: float, kind: Query) -> float:

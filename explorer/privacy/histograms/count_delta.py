@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
+from explorer.privacy.core.vectorised import columns, scalar_if_0d, vectorised
 from explorer.privacy.histograms.binomial_sums import tail_sum
 
 _LARGE = 300.0
@@ -173,13 +174,11 @@ def count_divergences(
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     rate = checks.reals("q", q, 0.0, 1.0)
-    e, users, rate = np.broadcast_arrays(e, users, rate)
-    out = np.empty((2, *e.shape))
-    for i in np.ndindex(e.shape):
-        values = float(e[i]), float(users[i]), float(rate[i])
-        for k, up in enumerate((True, False)):
-            out[(k, *i)] = _divergence(*values, kind, up)
-    return Directions(checks.scalar_if_0d(out[0]), checks.scalar_if_0d(out[1]))
+
+    def both(eps: float, n: float, q: float) -> tuple[float, float]:
+        return _divergence(eps, n, q, kind, True), _divergence(eps, n, q, kind, False)
+
+    return Directions(*columns(vectorised(both, row=2)(e, users, rate)))
 
 
 def count_delta(
@@ -192,7 +191,7 @@ def count_delta(
     (it has humps of up to 13 % near ½), so a q must be judged by its own δ.
     """
     both = count_divergences(eps, n, q, adjacency)
-    return checks.scalar_if_0d(np.maximum(both.up, both.down))
+    return scalar_if_0d(np.maximum(both.up, both.down))
 
 
 def replace_delta(eps: float, n: float, q: float) -> float:

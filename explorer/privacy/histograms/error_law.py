@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.log_binomial import log_pmf
+from explorer.privacy.core.vectorised import columns, vectorised
 from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 
 
@@ -76,11 +77,7 @@ def error_law(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> ErrorLaw:
     ----------
     Balcer & Cheu 2020, Figure 1 and Theorem 3.1(ii, iii); errata B4.
     """
-    users, rate, count = _arguments(n, p, s)
-    out = np.empty((3, *users.shape))
-    for i in np.ndindex(users.shape):
-        out[(slice(None), *i)] = _moments(float(users[i]), float(rate[i]), float(count[i]))
-    return ErrorLaw(*(checks.scalar_if_0d(part) for part in out))
+    return ErrorLaw(*columns(vectorised(_moments, row=3)(*_arguments(n, p, s))))
 
 
 def _moments(n: float, p: float, s: float) -> tuple[float, float, float]:
@@ -112,13 +109,7 @@ def error_tail(n: ArrayLike, p: ArrayLike, s: ArrayLike, alpha: ArrayLike) -> An
     ----------
     Balcer & Cheu 2020, Theorem 3.1(ii), whose bound this replaces by the exact probability.
     """
-    users, rate, count = _arguments(n, p, s)
-    error = checks.reals("alpha", alpha, 0.0, 2.0)
-    users, rate, count, error = np.broadcast_arrays(users, rate, count, error)
-    out = np.empty(users.shape)
-    for i in np.ndindex(users.shape):
-        out[i] = _tail(float(users[i]), float(rate[i]), float(count[i]), float(error[i]))
-    return checks.scalar_if_0d(out)
+    return vectorised(_tail)(*_arguments(n, p, s), checks.reals("alpha", alpha, 0.0, 2.0))
 
 
 def _tail(n: float, p: float, s: float, alpha: float) -> float:

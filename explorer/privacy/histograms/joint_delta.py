@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.histograms.binomial_sums import panels, reach
 
 _SMALLEST = 745.0
@@ -63,9 +64,7 @@ def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     rate = checks.reals("q", q, 0.0, 1.0)
     e, users, rate = np.broadcast_arrays(e, users, rate)
-    return checks.scalar_if_0d(
-        joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape)
-    )
+    return scalar_if_0d(joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape))
 
 
 def joint_delta(eps: float, n: float, q: float) -> float:

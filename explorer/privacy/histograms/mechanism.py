@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 IntArray = NDArray[np.int64]
 
@@ -180,4 +181,4 @@ def simulate_count(
 ) -> Any:
     """Return estimates with the law of `zsum` for a true count: a float, or an array of draws."""
     out = simulate_histogram(np.array([count]), n, p, rng, draws)[..., 0]
-    return checks.scalar_if_0d(out)
+    return scalar_if_0d(out)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.papers import HISTOGRAMS as PAPER
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 DOMAIN_MAX = 1e300
 """Largest number of bins: nothing but the number of messages depends on it."""
@@ -46,12 +47,12 @@ def printed_noise(eps: ArrayLike, delta: ArrayLike) -> Any:
     e, d = _parameters(eps, delta)
     with np.errstate(over="ignore"):
         # Infinite where it has no double.
-        return checks.scalar_if_0d(50 * np.log(2 / d) / e / e)
+        return scalar_if_0d(50 * np.log(2 / d) / e / e)
 
 
 def printed_least_users(eps: ArrayLike, delta: ArrayLike) -> Any:
     """Return the least whole n ≥ (100/ε²) ln(2/δ), so that p ≥ ½ (Theorem 3.1)."""
-    return checks.scalar_if_0d(np.ceil(2 * np.asarray(printed_noise(eps, delta))))
+    return scalar_if_0d(np.ceil(2 * np.asarray(printed_noise(eps, delta))))
 
 
 def printed_p(eps: ArrayLike, delta: ArrayLike, n: ArrayLike) -> Any:
@@ -72,7 +73,7 @@ def printed_p(eps: ArrayLike, delta: ArrayLike, n: ArrayLike) -> Any:
             f"n: {users.flat[i]:g} users are fewer than (100/eps²) ln(2/delta) = "
             f"{2 * noise.flat[i]:.6g}; n must be in [{np.ceil(2 * noise.flat[i]):.15g}, 1e+12]"
         )
-    return checks.scalar_if_0d(1 - noise / users)
+    return scalar_if_0d(1 - noise / users)
 
 
 def histogram_parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[Any, Any]:
@@ -91,7 +92,7 @@ def histogram_parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[Any, Any]:
     """
     e = checks.reals("eps", eps, 0.0, 2.0, open_low=True)
     d = checks.reals("delta", delta, 2 * checks.DELTA_MIN, 1.0)
-    return checks.scalar_if_0d(e / 2), checks.scalar_if_0d(d / 2)
+    return scalar_if_0d(e / 2), scalar_if_0d(d / 2)
 
 
 def printed_error(eps: ArrayLike, delta: ArrayLike, n: ArrayLike, beta: ArrayLike) -> Bound:
@@ -195,7 +196,7 @@ def count_messages(p: ArrayLike, frequency: ArrayLike = 1.0) -> Any:
     At most 2 are sent, of one bit each (Theorem 3.1(iv)).
     """
     rate = checks.reals("p", p, 0.0, 1.0)
-    return checks.scalar_if_0d(rate + checks.reals("frequency", frequency, 0.0, 1.0))
+    return scalar_if_0d(rate + checks.reals("frequency", frequency, 0.0, 1.0))
 
 
 def histogram_messages(p: ArrayLike, d: ArrayLike) -> Any:
@@ -213,4 +214,4 @@ def histogram_messages(p: ArrayLike, d: ArrayLike) -> Any:
     Balcer & Cheu 2020, Theorem 3.2(iv); errata B5: everyone pays the O(d).
     """
     rate = checks.reals("p", p, 0.0, 1.0)
-    return checks.scalar_if_0d(1 + checks.integers("d", d, 1, DOMAIN_MAX) * rate)
+    return scalar_if_0d(1 + checks.integers("d", d, 1, DOMAIN_MAX) * rate)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.log_binomial import stirling_error
+from explorer.privacy.core.vectorised import columns, vectorised
 from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users
 from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
@@ -148,22 +149,19 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     e = checks.reals("eps", eps, 0.0, 1.0, open_low=True)
     d = checks.delta(delta)
     values = checks.integers("h", h, 1, SUPPORT_MAX)
-    e, d, values = np.broadcast_arrays(e, d, values)
-    out = np.empty((2, *e.shape))
-    for i in np.ndindex(e.shape):
-        noise = printed_noise(e[i], d[i])
-        if not noise < SAMPLES_MAX:
-            out[(slice(None), *i)] = math.inf, math.inf
-            continue
-        # √(200 ln(2/δ) ln(2/β))/ε = 2√(noise·ln(2/β)), β = 1/(200h).
-        t = math.ceil(noise + 2 * math.sqrt(noise * math.log(400 * values[i])))
-        proved = 25 * math.log(d[i]) <= -math.log(200 * values[i])
-        if not proved or 2 * t + 1 > SAMPLES_MAX:
-            out[(slice(None), *i)] = math.inf, t
-            continue
-        n = max(least_samples(float(values[i]), 2 * t + 1), printed_least_users(e[i], d[i]))
-        out[(slice(None), *i)] = n, t
-    return Samples(checks.scalar_if_0d(out[0]), checks.scalar_if_0d(out[1]))
+    return Samples(*columns(vectorised(_printed_samples, row=2)(e, d, values)))
+
+
+def _printed_samples(eps: float, delta: float, h: float) -> tuple[float, float]:
+    noise = printed_noise(eps, delta)
+    if not noise < SAMPLES_MAX:
+        return math.inf, math.inf
+    # √(200 ln(2/δ) ln(2/β))/ε = 2√(noise·ln(2/β)), β = 1/(200h).
+    t = math.ceil(noise + 2 * math.sqrt(noise * math.log(400 * h)))
+    proved = 25 * math.log(delta) <= -math.log(200 * h)
+    if not proved or 2 * t + 1 > SAMPLES_MAX:
+        return math.inf, t
+    return max(least_samples(h, 2 * t + 1), printed_least_users(eps, delta)), t
 
 
 def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
@@ -181,11 +179,7 @@ def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     rate = checks.reals("q", q, 0.0, 1.0)
     allowed = checks.delta(beta, "beta")
-    users, rate, allowed = np.broadcast_arrays(users, rate, allowed)
-    out = np.empty(users.shape)
-    for i in np.ndindex(users.shape):
-        out[i] = _radius(float(users[i]), float(rate[i]), float(allowed[i]))
-    return checks.scalar_if_0d(out)
+    return vectorised(_radius)(users, rate, allowed)
 
 
 def _radius(n: float, q: float, beta: float) -> float:
@@ -248,11 +242,7 @@ def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
     d = checks.delta(delta)
     values = checks.integers("h", h, 1, SUPPORT_MAX)
-    e, d, values = np.broadcast_arrays(e, d, values)
-    out = np.empty((2, *e.shape))
-    for i in np.ndindex(e.shape):
-        out[(slice(None), *i)] = _exact_samples(float(e[i]), float(d[i]), float(values[i]))
-    return Samples(checks.scalar_if_0d(out[0]), checks.scalar_if_0d(out[1]))
+    return Samples(*columns(vectorised(_exact_samples, row=2)(e, d, values)))
 
 
 def calibrated_error(eps: float, delta: float, n: float, h: float) -> tuple[float, float]:

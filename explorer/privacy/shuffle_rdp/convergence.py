@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 
 def gradient_second_moment(
@@ -44,7 +45,7 @@ def gradient_second_moment(
     with np.errstate(over="ignore", divide="ignore"):
         # Infinite where it has no double.
         moment = np.maximum(widest, 1.0) * lipschitz**2 + factor * (lipschitz / np.tanh(e / 2)) ** 2
-    return checks.scalar_if_0d(moment)
+    return scalar_if_0d(moment)
 
 
 def convergence_bound(
@@ -76,4 +77,4 @@ def convergence_bound(
     moment = np.asarray(gradient_second_moment(p, L, d, eps0, k))
     with np.errstate(over="ignore"):
         bound = 2 * diameter * np.sqrt(moment) * (2 + np.log(rounds)) / np.sqrt(rounds)
-    return checks.scalar_if_0d(bound)
+    return scalar_if_0d(bound)

@@ -19,6 +19,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.divergences import orders_up_to, softplus
 from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at, log_pmf_run, logistic_log_p
+from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffle_rdp.upper import pick_orders
 
 _NODES = 1e6
@@ -189,16 +190,15 @@ def lower_rdp_table(
     """
     orders = orders_up_to(lam_max)
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
-    e, sampled, clients = np.broadcast_arrays(e, sampled, clients)
     which = Direction(direction)
-    out = np.zeros((*e.shape, orders.size))
-    for index in np.ndindex(e.shape):
-        if e[index] > 0:
-            pair = RandomisedResponsePair(
-                float(e[index]), float(sampled[index]), float(clients[index]), float(lam_max)
-            )
-            out[index] = pair.rdp(int(lam_max), which)
-    return out
+
+    def levels(eps0: float, k: float, n: float) -> Any:
+        if eps0 == 0:
+            return 0.0
+        return RandomisedResponsePair(eps0, k, n, float(lam_max)).rdp(int(lam_max), which)
+
+    found: FloatArray = vectorised(levels, row=orders.size)(e, sampled, clients)
+    return found
 
 
 def lower_rdp(
@@ -228,16 +228,12 @@ def randomised_response_delta(
     """
     eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
-    eps, e, sampled, clients = np.broadcast_arrays(eps, e, sampled, clients)
     which = Direction(direction)
-    out = np.zeros(eps.shape)
-    for index in np.ndindex(eps.shape):
-        at = float(eps[index])
-        if e[index] == 0:
-            continue
-        pair = RandomisedResponsePair(
-            float(e[index]), float(sampled[index]), float(clients[index]), 1.0, dense=True
-        )
+
+    def delta(at: float, eps0: float, k: float, n: float) -> float:
+        if eps0 == 0:
+            return 0.0
+        pair = RandomisedResponsePair(eps0, k, n, 1.0, dense=True)
         forward = backward = 0.0
         up = pair.log_ratio > at
         down = -pair.log_ratio > at
@@ -253,5 +249,6 @@ def randomised_response_delta(
                 np.sum(np.exp(pair.log_mass[down]) * -np.expm1(at + pair.log_ratio[down]))
             )
         # A sum of probabilities may round to a little more than 1.
-        out[index] = min(max(forward, backward), 1.0)
-    return checks.scalar_if_0d(out)
+        return min(max(forward, backward), 1.0)
+
+    return vectorised(delta)(eps, e, sampled, clients)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 
 _LARGEST = 700.0
@@ -128,4 +129,4 @@ def randomised_response_round_epsilon(
             some = np.flatnonzero(which.ravel() == index)
             found = RandomisedResponseRound(float(local), float(size), float(all_))
             out.flat[some] = found.epsilon(d.ravel()[some])
-    return checks.scalar_if_0d(out)
+    return scalar_if_0d(out)

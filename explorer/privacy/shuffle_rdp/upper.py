@@ -17,6 +17,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.divergences import orders_up_to, softplus
 from explorer.privacy.core.subsampling import pure_dp_renyi, subsampled_epsilon
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 _BLOCK = 32
 _CACHED_ORDERS = 1024
@@ -33,7 +34,7 @@ def log_two_sinh(x: FloatArray) -> FloatArray:
 def effective_clones(eps0: ArrayLike, k: ArrayLike) -> Any:
     """Return k̄ = ⌊(k−1)/(2e^ε₀)⌋ + 1, rounded down where the floor is within rounding (B3)."""
     x = (np.asarray(k, float) - 1) * 0.5 * np.exp(-np.asarray(eps0, float))
-    return checks.scalar_if_0d(np.floor(x * (1 - 2.0**-50)) + 1)
+    return scalar_if_0d(np.floor(x * (1 - 2.0**-50)) + 1)
 
 
 def _log_weights(eps0: FloatArray, k: FloatArray, n: FloatArray, top: int) -> FloatArray:
@@ -194,7 +195,7 @@ def pick_orders(table: Any, lam: ArrayLike, *parameters: ArrayLike) -> Any:
     shape = np.broadcast_shapes(order.shape, arrays[0].shape)
     index = np.broadcast_to(order, shape).astype(int)[..., None] - 2
     rows = np.broadcast_to(rows, (*shape, rows.shape[-1]))
-    return checks.scalar_if_0d(np.take_along_axis(rows, index, axis=-1)[..., 0])
+    return scalar_if_0d(np.take_along_axis(rows, index, axis=-1)[..., 0])
 
 
 def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
@@ -222,7 +223,7 @@ def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
         far = first + np.log1p(-np.exp(second - first))
         log_value = np.where(small, np.log(series), far)
         value = np.exp(log_value - (sampled - 1) * np.exp(-e) / 8)
-    return checks.scalar_if_0d(value)
+    return scalar_if_0d(value)
 
 
 def renyi_cap_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:

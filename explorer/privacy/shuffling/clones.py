@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffling.clone_pair import (
     ClonePair,
     Clones,
@@ -75,9 +76,7 @@ def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
     with np.errstate(divide="ignore"):
         log_x = np.log(np.tanh(e / 2)) + np.logaddexp(root, linear)
     small = np.minimum(log_x, 30.0)
-    return checks.scalar_if_0d(
-        np.where(log_x < 30.0, np.log1p(np.exp(small)), np.logaddexp(0.0, log_x))
-    )
+    return scalar_if_0d(np.where(log_x < 30.0, np.log1p(np.exp(small)), np.logaddexp(0.0, log_x)))
 
 
 def clones_closed_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
@@ -103,7 +102,7 @@ def clones_closed_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> An
         log_x = np.log(-np.expm1(-eps)) + eps - np.log(np.tanh(e / 2))
         room = np.exp(log_x + 0.5 * (np.log(clients) - e)) / 8 - np.exp(0.5 * (e - np.log(clients)))
         value = np.where(room > 0, 4 * np.exp(-np.square(np.maximum(room, 0.0))), 1.0)
-    return checks.scalar_if_0d(np.minimum(value, 1.0))
+    return scalar_if_0d(np.minimum(value, 1.0))
 
 
 def _by_crowd(
@@ -117,7 +116,7 @@ def _by_crowd(
     rest = eps0 >= _TINY
     log_pc = log_clone_probability(eps0[rest], variant)
     out[rest] = evaluate(eps0[rest], k[rest], log_pc, x[rest])
-    return checks.scalar_if_0d(out.reshape(arrays[0].shape))
+    return scalar_if_0d(out.reshape(arrays[0].shape))
 
 
 def clones_are_wide(eps0: ArrayLike, k: ArrayLike, variant: Clones | str) -> BoolArray:
@@ -147,7 +146,7 @@ def shuffled_delta(
     clients = checks.integers("k", k, 1, checks.COUNT_MAX)
 
     found = _by_crowd((e, clients, eps), which, lambda *points: clone_deltas(*points)[0])
-    return checks.scalar_if_0d(np.where(eps < e, found, 0.0))
+    return scalar_if_0d(np.where(eps < e, found, 0.0))
 
 
 def shuffled_epsilon(

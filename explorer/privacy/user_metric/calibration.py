@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 ALPHA_MAX = checks.EPSILON_MAX
 """Largest α accepted, as the largest ε."""
@@ -57,7 +58,7 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     asks = moved > 0
     with np.errstate(over="ignore"):
         alpha = np.where(asks, e / np.where(asks, moved, 1.0), math.inf)
-    return checks.scalar_if_0d(alpha.min(axis=-1))
+    return scalar_if_0d(alpha.min(axis=-1))
 
 
 def alpha_from_distances(

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 
 DOMAIN_MAX = 1e12
@@ -76,7 +77,7 @@ def gkrr_coefficients(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLik
         In [0, 800].
     """
     x = _scaled(s, t, r, alpha0)
-    return Blocks(*(checks.scalar_if_0d(v / x.z) for v in (x.e_minus_g, x.g_minus_one, x.one)))
+    return Blocks(*(scalar_if_0d(v / x.z) for v in (x.e_minus_g, x.g_minus_one, x.one)))
 
 
 def gkrr_inverse(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Blocks:
@@ -90,7 +91,7 @@ def gkrr_inverse(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) ->
         a = x.z / x.e_minus_g
         b = _guarded(x.g_minus_one, x.z / x.e_minus_g / x.w)
         c = x.one / x.w
-    return Blocks(checks.scalar_if_0d(a), checks.scalar_if_0d(-b), checks.scalar_if_0d(-c))
+    return Blocks(scalar_if_0d(a), scalar_if_0d(-b), scalar_if_0d(-c))
 
 
 def _guarded(factor: FloatArray, value: FloatArray) -> FloatArray:
@@ -121,7 +122,7 @@ def gkrr_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> 
     x, b, c = _off_diagonals(s, t, r, alpha0)
     with np.errstate(over="ignore"):
         u = _guarded(x.t - 1, b) + _guarded(x.s * x.t - 1, c)
-        return checks.scalar_if_0d(
+        return scalar_if_0d(
             u * (2 + u) + _guarded(x.t - 1, (b + c) ** 2) + _guarded((x.s - 1) * x.t, c**2)
         )
 
@@ -131,7 +132,7 @@ def gkrr_cluster_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayL
     x, _, c = _off_diagonals(s, t, r, alpha0)
     with np.errstate(over="ignore"):
         v = _guarded((x.s - 1) * x.t, c)
-        return checks.scalar_if_0d(v * (2 + v) + _guarded(x.s - 1, (x.t * c) ** 2))
+        return scalar_if_0d(v * (2 + v) + _guarded(x.s - 1, (x.t * c) ** 2))
 
 
 def gkrr_mse(
@@ -146,14 +147,14 @@ def gkrr_mse(
     m, n : array of float
         Items of every user and users, in [1, 1e12].
     """
-    return checks.scalar_if_0d(gkrr_excess(s, t, r, alpha0) / _items(m, n))
+    return scalar_if_0d(gkrr_excess(s, t, r, alpha0) / _items(m, n))
 
 
 def gkrr_cluster_mse(
     s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
 ) -> Any:
     """Return E‖(F̃ − K̃)P‖₂² = (R_P − 1)/mn exactly, P summing each cluster."""
-    return checks.scalar_if_0d(gkrr_cluster_excess(s, t, r, alpha0) / _items(m, n))
+    return scalar_if_0d(gkrr_cluster_excess(s, t, r, alpha0) / _items(m, n))
 
 
 def gkrr_emd_bound(
@@ -177,7 +178,7 @@ def gkrr_emd_bound(
     inner, outer = (distance, np.ones(())) if printed else (distance / 2, (1 - distance) / 2)
     with np.errstate(over="ignore"):
         root, root_across = np.sqrt(clusters * size * mse), np.sqrt(clusters * across)
-    return checks.scalar_if_0d(
+    return scalar_if_0d(
         _guarded(*np.broadcast_arrays(inner, root))
         + _guarded(*np.broadcast_arrays(outer, root_across))
     )
@@ -196,7 +197,7 @@ def theorem66_bound(
         # √(s + 2(E−1))/E = √(s·e^−2α₀ + 2(e^−α₀ − e^−2α₀))
         spread = np.sqrt(x.s * x.one**2 + 2 * x.one * (1 - x.one))
         total = _guarded(inner, (1 + x.s * x.one) / x.e_minus_g) + outer * (spread / x.w)
-    return checks.scalar_if_0d(total)
+    return scalar_if_0d(total)
 
 
 def theorem66_remark(
@@ -230,7 +231,7 @@ def _remark(
     cube = np.sqrt(size**3)
     log_term = math.log(4) + np.log(items) - np.log(d)
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(
+        return scalar_if_0d(
             4 * cube / np.sqrt(items * users)
             + 64 * cube / (a * power(users)) * np.sqrt(log_term + a)
         )
@@ -253,7 +254,7 @@ def hadamard_mse(k: ArrayLike, epsilon0: ArrayLike, m: ArrayLike, n: ArrayLike =
     with np.errstate(divide="ignore", over="ignore"):
         # k/tanh² − 1 = (k−1) + k/sinh², whose second term alone is small for large ε₀.
         half = np.minimum(e / 2, 350.0)
-        return checks.scalar_if_0d(((size - 1) + size / np.sinh(half) ** 2) / _items(m, n))
+        return scalar_if_0d(((size - 1) + size / np.sinh(half) ** 2) / _items(m, n))
 
 
 def hadamard_cluster_mse_bound(
@@ -269,7 +270,7 @@ def hadamard_cluster_mse_bound(
     e = checks.epsilon0(epsilon0)
     with np.errstate(divide="ignore", over="ignore"):
         tau = np.tanh(e / 2)
-        return checks.scalar_if_0d((size * (1 + tau) / tau**2 - 1) / _items(m, n))
+        return scalar_if_0d((size * (1 + tau) / tau**2 - 1) / _items(m, n))
 
 
 def laplace_mse(k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, users: ArrayLike = 1) -> Any:
@@ -288,7 +289,7 @@ def laplace_mse(k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, users: ArrayLike
     size = checks.integers("k", k, 1, DOMAIN_MAX)
     count = checks.integers("users", users, 1, checks.COUNT_MAX)
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(2 * size * np.asarray(laplace_scale(n, epsilon)) ** 2 / count)
+        return scalar_if_0d(2 * size * np.asarray(laplace_scale(n, epsilon)) ** 2 / count)
 
 
 def emd_bound(
@@ -315,7 +316,7 @@ def emd_bound(
     with np.errstate(over="ignore"):
         inner = np.broadcast_arrays(distance / 2, np.sqrt(clusters * size * whole))
         outer = np.broadcast_arrays((1 - distance) / 2, np.sqrt(clusters * across))
-    return checks.scalar_if_0d(_guarded(*inner) + _guarded(*outer))
+    return scalar_if_0d(_guarded(*inner) + _guarded(*outer))
 
 
 def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
@@ -326,7 +327,7 @@ def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
     with np.errstate(divide="ignore", over="ignore"):
-        return checks.scalar_if_0d(2 / (users * e))
+        return scalar_if_0d(2 / (users * e))
 
 
 def laplace_l1_mean(
@@ -334,7 +335,7 @@ def laplace_l1_mean(
 ) -> Any:
     """Return E‖noise‖₁ = k·scale of the Laplace baseline; `printed` uses the paper's scale."""
     size = checks.integers("k", k, 1, DOMAIN_MAX)
-    return checks.scalar_if_0d(size * laplace_scale(n, epsilon) / (2 if printed else 1))
+    return scalar_if_0d(size * laplace_scale(n, epsilon) / (2 if printed else 1))
 
 
 def _items(m: ArrayLike, n: ArrayLike) -> FloatArray:

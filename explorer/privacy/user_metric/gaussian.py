@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import increasing_root
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.gammas import log_gamma_step
 from explorer.privacy.user_metric.linear import DIM_MAX
@@ -107,7 +108,7 @@ def gaussian_delta(
         ratio = slope * x / users / s
     epsilon, ratio = np.broadcast_arrays(a * x, ratio)
     moved = ratio > 0
-    return checks.scalar_if_0d(
+    return scalar_if_0d(
         np.where(moved, np.exp(_log_delta(epsilon, np.where(moved, ratio, 1.0))), 0.0)
     )
 
@@ -152,7 +153,7 @@ def gaussian_sigma(
         found = np.where(missed, _bracketed_root(excess, log_high), found)
     with np.errstate(over="ignore"):
         sigma = np.where(needed, np.exp(found) * (1 + 4e-15), 0.0) * slope / users
-    return checks.scalar_if_0d(sigma)
+    return scalar_if_0d(sigma)
 
 
 def _near_root(epsilon: FloatArray, target: FloatArray, start: FloatArray) -> FloatArray:
@@ -193,7 +194,7 @@ def gaussian_sigma_printed(
 ) -> Any:
     """Return lip·√(1.25 ln(1/δ))/(αn), the paper's width: **not private in general** (B1)."""
     a, d, slope, users = _printed_arguments(alpha, delta, lip, n)
-    return checks.scalar_if_0d(slope * np.sqrt(-1.25 * np.log(d)) / (a * users))
+    return scalar_if_0d(slope * np.sqrt(-1.25 * np.log(d)) / (a * users))
 
 
 def gaussian_sigma_textbook(
@@ -201,7 +202,7 @@ def gaussian_sigma_textbook(
 ) -> Any:
     """Return lip·√(2 ln(1.25/δ))/(αn), proved for α ≤ 1 only and wrong from about 9 on."""
     a, d, slope, users = _printed_arguments(alpha, delta, lip, n)
-    return checks.scalar_if_0d(slope * np.sqrt(2 * np.log(1.25 / d)) / (a * users))
+    return scalar_if_0d(slope * np.sqrt(2 * np.log(1.25 / d)) / (a * users))
 
 
 def _printed_arguments(
@@ -219,7 +220,7 @@ def gaussian_euclidean_mean(sigma: ArrayLike, dim: ArrayLike) -> Any:
     """Return E‖N(0, σ²I)‖₂ = σ√2·Γ((dim+1)/2)/Γ(dim/2)."""
     s = checks.reals("sigma", sigma, 0.0, 1e300)
     d = checks.integers("dim", dim, 1, DIM_MAX)
-    return checks.scalar_if_0d(s * math.sqrt(2) * np.exp(log_gamma_step(d / 2, 0.5)))
+    return scalar_if_0d(s * math.sqrt(2) * np.exp(log_gamma_step(d / 2, 0.5)))
 
 
 def lemma62_bound(
@@ -232,7 +233,7 @@ def lemma62_bound(
     """
     a, d, norm, users = _printed_arguments(alpha, delta, spectral_norm, n)
     size = checks.integers("dim", dim, 1, DIM_MAX)
-    return checks.scalar_if_0d(norm * np.sqrt(-1.25 * size * np.log(d)) / (a * np.sqrt(users)))
+    return scalar_if_0d(norm * np.sqrt(-1.25 * size * np.log(d)) / (a * np.sqrt(users)))
 
 
 def priv_emd_gaussian(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX, laplace_scale
 
 _NODES = 96
@@ -61,7 +62,7 @@ def laplace_emd_mean(
     with np.errstate(over="ignore", invalid="ignore"):
         inner = np.where(distance > 0, distance / 2 * k * item * scale, 0.0)
         outer = np.where(distance < 1, (1 - distance) / 2 * clusters * whole * scale, 0.0)
-    return checks.scalar_if_0d(inner + outer)
+    return scalar_if_0d(inner + outer)
 
 
 @cache

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.gammas import log_gamma_step
 
@@ -97,13 +98,13 @@ def k_norm_scale(alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> An
     slope = checks.reals("lip", lip, 0.0, 1e300)
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return checks.scalar_if_0d(np.where(slope == 0, 0.0, slope / (a * users)))
+        return scalar_if_0d(np.where(slope == 0, 0.0, slope / (a * users)))
 
 
 def k_norm_mean(dim: ArrayLike, alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> Any:
     """Return E‖z‖_p = dim·b of the noise, in its own norm (the same for every p)."""
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(_dimension(dim) * k_norm_scale(alpha, lip, n))
+        return scalar_if_0d(_dimension(dim) * k_norm_scale(alpha, lip, n))
 
 
 def k_norm_quantile(
@@ -129,7 +130,7 @@ def k_norm_quantile(
     with np.errstate(invalid="ignore", over="ignore"):
         scaled = unit * k_norm_scale(alpha, lip, n)
     # 0·∞: the quantile at probability 0 is 0, and no noise at all is 0.
-    return checks.scalar_if_0d(np.where(np.isnan(scaled), 0.0, scaled))
+    return scalar_if_0d(np.where(np.isnan(scaled), 0.0, scaled))
 
 
 def k_norm_coordinate_mean(
@@ -168,7 +169,7 @@ def _coordinate_moment(
     )
     radius = d + 1 if power == 1 else (d + 1) * (d + 2)
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(radius * np.exp(place) * b**power)
+        return scalar_if_0d(radius * np.exp(place) * b**power)
 
 
 def laplace_euclidean_mean(
@@ -184,7 +185,7 @@ def laplace_euclidean_mean(
     sizes, inverse = np.unique(d, return_inverse=True)
     unit = np.array([_laplace_length(float(size)) for size in sizes])
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(unit[inverse].reshape(d.shape) * b)
+        return scalar_if_0d(unit[inverse].reshape(d.shape) * b)
 
 
 def _laplace_length(dim: float) -> float:
@@ -222,7 +223,7 @@ def averaged_laplace_mean(
     count = checks.integers("users", users, 1, checks.COUNT_MAX)
     unit = 2 / math.sqrt(math.pi) * np.exp(log_gamma_step(count, 0.5)) / count
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(unit * k_norm_scale(alpha, lip, n))
+        return scalar_if_0d(unit * k_norm_scale(alpha, lip, n))
 
 
 @cache

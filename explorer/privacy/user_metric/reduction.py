@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 
 class Concentration(StrEnum):
@@ -69,7 +70,7 @@ def theorem53_alpha(epsilon: ArrayLike, delta: ArrayLike, r: ArrayLike, s: Array
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
     threshold = _printed_threshold(log_d, distance, draws)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return checks.scalar_if_0d(np.where(threshold > 0, e / threshold, math.inf))
+        return scalar_if_0d(np.where(threshold > 0, e / threshold, math.inf))
 
 
 def theorem53_alpha_chernoff(
@@ -82,7 +83,7 @@ def theorem53_alpha_chernoff(
     e, log_d, distance, draws = _arguments(epsilon, delta, r, s)
     threshold = _chernoff_threshold(log_d, distance, draws)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return checks.scalar_if_0d(np.where(threshold > 0, e / threshold, math.inf))
+        return scalar_if_0d(np.where(threshold > 0, e / threshold, math.inf))
 
 
 def bounded_reduction(
@@ -197,7 +198,7 @@ def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
     inside = (first >= 1) & (first <= draws)
     at = np.where(inside, first, 1.0)
     tail = betainc(at, draws - at + 1, mean)
-    return checks.scalar_if_0d(np.where(inside, tail, np.where(first < 1, 1.0, 0.0)))
+    return scalar_if_0d(np.where(inside, tail, np.where(first < 1, 1.0, 0.0)))
 
 
 def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
@@ -235,7 +236,7 @@ def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
         middle = np.where(fits, np.maximum(far_low, between), np.minimum(far_high, between))
         step = 4 * step
     edge = np.where(d >= 1, 0.0, np.where(rate >= 1, 1.0, 0.0))
-    return checks.scalar_if_0d(np.where(inner, high / draws, edge))
+    return scalar_if_0d(np.where(inner, high / draws, edge))
 
 
 def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> Any:
@@ -269,7 +270,7 @@ def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> A
         steep = np.where(small, 1.0, some)
         logs = np.log(d) + (hops - 1) * steep + np.log1p(-np.exp(-hops * steep))
         large = np.exp(logs - np.log(-np.expm1(-steep)))
-    return checks.scalar_if_0d(np.where(e > 0, np.where(small, plain, large), hops * d))
+    return scalar_if_0d(np.where(e > 0, np.where(small, plain, large), hops * d))
 
 
 def draw_items(users: Sequence[ArrayLike], s: int, rng: np.random.Generator) -> list[NDArray[Any]]:

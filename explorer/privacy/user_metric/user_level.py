@@ -18,9 +18,9 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.core.roots import root_near
+from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX
 from explorer.privacy.user_metric.gaussian import gaussian_delta, gaussian_sigma
-from explorer.privacy.user_metric.hops.one_hop import broadcast, each
 
 
 def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
@@ -38,12 +38,11 @@ def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
     delta : array of float
         In [1e-300, 1); at δ = 1 the largest ε₀ of the domain, 800, is returned.
     """
-    arrays = broadcast(
+    return vectorised(_per_item)(
         checks.rounds(k),
         checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
         checks.delta(delta),
     )
-    return checks.scalar_if_0d(each(_per_item, *arrays))
 
 
 def _per_item(items: float, epsilon: float, delta: float) -> float:
@@ -79,7 +78,7 @@ def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike)
     e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
     items, log_term = _items_and_log(m, delta)
     with np.errstate(divide="ignore"):
-        return checks.scalar_if_0d(e / np.sqrt(items * log_term))
+        return scalar_if_0d(e / np.sqrt(items * log_term))
 
 
 def local_improvement_threshold(
@@ -94,7 +93,7 @@ def local_improvement_threshold(
     _, log_term = _items_and_log(m, delta)
     root = e * np.sqrt(size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return checks.scalar_if_0d(np.where(root < log_term, root, root**2 / log_term))
+        return scalar_if_0d(np.where(root < log_term, root, root**2 / log_term))
 
 
 def central_improvement_threshold(
@@ -108,7 +107,7 @@ def central_improvement_threshold(
     _, log_term = _items_and_log(m, delta)
     root = e * np.sqrt(size)
     steep = np.sqrt(log_term)
-    return checks.scalar_if_0d(np.where(root < steep, root * steep, root**2))
+    return scalar_if_0d(np.where(root < steep, root * steep, root**2))
 
 
 def _epsilon_and_size(epsilon: ArrayLike, k: ArrayLike) -> tuple[FloatArray, FloatArray]:

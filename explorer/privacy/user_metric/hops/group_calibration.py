@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.roots import highest_point, root_near, rough_root
+from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.hops.group_hops import Group, group_arguments
-from explorer.privacy.user_metric.hops.one_hop import SEARCHED, broadcast, each, rounded_up
+from explorer.privacy.user_metric.hops.one_hop import SEARCHED, rounded_up
 
 _FIRST, _LAST, _POINTS = 0.5, 8.0, 32
 """Where peaks are looked for, αd/m, and at how many points: those of 1,500 random settings were
@@ -202,7 +203,6 @@ def least_group_delta(
     Rounded up. Parameters as in `group_delta`.
     """
     which = Clones(variant)
-    arrays = group_arguments(alpha, alpha0, m, n, min_distance, diameter)
 
     def solve(alpha: float, a0: float, m: float, n: float, near: float, far: float) -> float:
         group = Group(m, n, near, far, which)
@@ -216,7 +216,7 @@ def least_group_delta(
             least = min(least, *(-value for _, value in found), math.inf)
         return min(rounded_up(least), 1.0)
 
-    return checks.scalar_if_0d(each(solve, *arrays))
+    return vectorised(solve)(*group_arguments(alpha, alpha0, m, n, min_distance, diameter))
 
 
 def _solved(
@@ -232,16 +232,15 @@ def _solved(
 ) -> Any:
     """Return a function of α (or of α₀: `name`) and a target at every place of the arguments."""
     which = Clones(variant)
-    checks.delta(delta_prime, "delta_prime")
+    targets = checks.delta(delta_prime, "delta_prime")
     both = {"alpha": 0.0, "alpha0": 0.0, name: given}
     checked = group_arguments(both["alpha"], both["alpha0"], m, n, min_distance, diameter)
     del checked[1 if name == "alpha" else 0]
-    arrays = broadcast(*checked, np.asarray(delta_prime, dtype=float))
 
     def at(given: float, m: float, n: float, near: float, far: float, target: float) -> float:
         return solve(given, (m, n, near, far, which, math.log(target)))
 
-    return checks.scalar_if_0d(each(at, *arrays))
+    return vectorised(at)(*checked, targets)
 
 
 def _group(target: _Target) -> Group:

@@ -11,17 +11,16 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.roots import rough_root
+from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.hops.mean_excess import guess_log_mean_excess, log_mean_excess
 from explorer.privacy.user_metric.hops.one_hop import (
-    broadcast,
     kappa_and_gap,
     log_clone,
     near_and_far,
@@ -76,7 +75,7 @@ def group_delta(
     variant : Clones
         The stronger clones have p times 1 + tanh(α₀d_min/2): no gain without a minimum distance.
     """
-    return checks.scalar_if_0d(
+    return scalar_if_0d(
         group_delta_certified(alpha, alpha0, m, n, min_distance, diameter, variant).value
     )
 
@@ -91,14 +90,17 @@ def group_delta_certified(
     variant: Clones | str = Clones.PUBLISHED,
 ) -> Certified:
     """Return `group_delta` and where it is a closed-form bound (windows over 1.3e5 clones)."""
-    a, a0, items, users, near, far = group_arguments(alpha, alpha0, m, n, min_distance, diameter)
     which = Clones(variant)
-    value, cut = np.empty(a.shape), np.zeros(a.shape, dtype=bool)
-    for at in np.ndindex(a.shape):
-        hop = Group(float(items[at]), float(users[at]), float(near[at]), float(far[at]), which)
-        log_value, cut[at] = hop.log_delta(float(a[at]), float(a0[at]))
-        value[at] = rounded_up(log_value)
-    return Certified(value, cut)
+
+    def certified(
+        a: float, a0: float, m: float, n: float, near: float, far: float
+    ) -> tuple[float, float]:
+        log_value, cut = Group(m, n, near, far, which).log_delta(a, a0)
+        return rounded_up(log_value), cut
+
+    arguments = group_arguments(alpha, alpha0, m, n, min_distance, diameter)
+    found = vectorised(certified, row=2)(*arguments)
+    return Certified(found[..., 0], found[..., 1].astype(bool))
 
 
 class Group:
@@ -176,11 +178,11 @@ def group_arguments(
     min_distance: ArrayLike,
     diameter: ArrayLike,
 ) -> list[FloatArray]:
-    """Check the arguments of `group_delta` and give them one shape."""
-    return broadcast(
+    """Check the arguments of `group_delta`."""
+    return [
         checks.reals("alpha", alpha, 0.0, ALPHA_MAX),
         checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
         checks.integers("m", m, 1, checks.COUNT_MAX),
         checks.integers("n", n, 1, checks.COUNT_MAX),
         *near_and_far(min_distance, diameter),
-    )
+    ]

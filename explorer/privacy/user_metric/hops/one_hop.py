@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import bisect
+from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric.hops.mean_excess import log_mean_excess
 from explorer.privacy.user_metric.theorem44.theorem import TOTAL_MAX
@@ -63,15 +64,12 @@ def hop_delta(
     ----------
     Imola et al., Lemma B.1; specification "Exact amplification by shuffling for metric DP".
     """
-    arrays = broadcast(
+    stronger = Clones(variant) is Clones.STRONGER
+    return vectorised(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger))(
         checks.integers("total", total, 1, TOTAL_MAX),
         checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
         *near_and_far(distance, diameter),
         checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
-    )
-    stronger = Clones(variant) is Clones.STRONGER
-    return checks.scalar_if_0d(
-        each(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger), *arrays)
     )
 
 
@@ -121,13 +119,6 @@ def hop_epsilon(
 
     Parameters as in `hop_delta`; delta in [1e-300, 1]. Rounded up, by 3e-12 of itself.
     """
-    arrays = broadcast(
-        checks.integers("total", total, 1, TOTAL_MAX),
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
-        *near_and_far(distance, diameter),
-        checks.delta(delta),
-    )
-
     stronger = Clones(variant) is Clones.STRONGER
 
     def solve(t: float, a0: float, d: float, far: float, target: float) -> float:
@@ -143,7 +134,12 @@ def hop_epsilon(
         found = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])
         return min(found * (1 + 2e-12), top)
 
-    return checks.scalar_if_0d(each(solve, *arrays))
+    return vectorised(solve)(
+        checks.integers("total", total, 1, TOTAL_MAX),
+        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
+        *near_and_far(distance, diameter),
+        checks.delta(delta),
+    )
 
 
 def _log(x: float) -> float:
@@ -159,16 +155,3 @@ def near_and_far(distance: ArrayLike, diameter: ArrayLike) -> tuple[FloatArray, 
         at = int(np.argmax(a > b))
         raise ValueError(f"distance: {a.flat[at]:g} is outside [0, {b.flat[at]:g}], the diameter")
     return near, far
-
-
-def broadcast(*arrays: FloatArray) -> list[FloatArray]:
-    """Return arrays of one shape."""
-    return list(np.broadcast_arrays(*arrays))
-
-
-def each(function: Any, *arrays: FloatArray) -> FloatArray:
-    """Return a function of floats at every place of arrays of one shape."""
-    out = np.empty(arrays[0].shape)
-    for at in np.ndindex(out.shape):
-        out[at] = function(*(float(a[at]) for a in arrays))
-    return out

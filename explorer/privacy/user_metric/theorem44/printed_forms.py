@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.theorem44.theorem import alpha_at, checked, validity_at
 
@@ -75,7 +76,7 @@ def closed_form_achieved(
     a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a0 = closed_form(a, delta_prime, m, n).alpha0
-    return checks.scalar_if_0d(alpha_at(a0, items, users, target - a))
+    return scalar_if_0d(alpha_at(a0, items, users, target - a))
 
 
 def closed_form_claim(
@@ -100,4 +101,4 @@ def closed_form_claim(
         half = root * root
         log_term = math.log(4) + np.log(items) - target
         alpha = half + root * np.sqrt(half + 2 * log_term)
-    return checks.scalar_if_0d(np.where((a0 > 1) & (a0 < 2 * math.log(2)), np.nan, alpha))
+    return scalar_if_0d(np.where((a0 > 1) & (a0 < 2 * math.log(2)), np.nan, alpha))

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import increasing_root
+from explorer.privacy.core.vectorised import scalar_if_0d
 
 TOTAL_MAX = checks.COUNT_MAX**2
 """Largest number of items in one shuffle: m and n up to 1e12 each."""
@@ -70,7 +71,7 @@ def single_item_epsilon(
     size, a0 = _total(total), _alpha0(alpha0)
     d = checks.reals("distance", distance, 0.0, 1.0)
     log_term = math.log(4) - np.log(checks.delta(delta))
-    return checks.scalar_if_0d(log1p_amplified(np.tanh(a0 * d / 2), a0, log_term, size))
+    return scalar_if_0d(log1p_amplified(np.tanh(a0 * d / 2), a0, log_term, size))
 
 
 def group_epsilon(
@@ -101,7 +102,7 @@ def group_epsilon(
             at = int(np.argmax(a > b))
             raise ValueError(f"{name}: {a.flat[at]:g} is outside [0, {b.flat[at]:g}]")
     some = np.where(moved > 0, moved, 1.0)
-    return checks.scalar_if_0d(
+    return scalar_if_0d(
         np.where(moved > 0, some * _hop(a0, length / some, size, some, log_delta), 0.0)
     )
 
@@ -129,7 +130,7 @@ def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None =
     """
     size = _total(total)
     mine = size if items is None else checks.integers("items", items, 1, TOTAL_MAX)
-    return checks.scalar_if_0d(validity_at(size, mine, np.log(checks.delta(delta))))
+    return scalar_if_0d(validity_at(size, mine, np.log(checks.delta(delta))))
 
 
 def validity_at(size: Any, items: Any, log_delta: Any) -> FloatArray:
@@ -152,9 +153,7 @@ def theorem44_ratio(
     """
     distance = checks.reals("w", w, 0.0, 1.0, open_low=True)
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
-    return checks.scalar_if_0d(
-        items * _hop(a0, distance, items * users, items, log_delta) / distance
-    )
+    return scalar_if_0d(items * _hop(a0, distance, items * users, items, log_delta) / distance)
 
 
 def theorem44_alpha(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1) -> Any:
@@ -175,7 +174,7 @@ def theorem44_alpha(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayL
         1 in the local model; users in the central one, in [1, 1e12].
     """
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
-    return checks.scalar_if_0d(alpha_at(a0, items, users, log_delta))
+    return scalar_if_0d(alpha_at(a0, items, users, log_delta))
 
 
 def theorem44_delta(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1) -> Any:
@@ -183,7 +182,7 @@ def theorem44_delta(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayL
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
     h = items * _hop(a0, 1.0, items * users, items, log_delta)
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(np.exp(log_delta + h))
+        return scalar_if_0d(np.exp(log_delta + h))
 
 
 def theorem44_delta_tight(
@@ -193,7 +192,7 @@ def theorem44_delta_tight(
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
     hop = _hop(a0, 1.0, items * users, items, log_delta)
     with np.errstate(over="ignore"):
-        return checks.scalar_if_0d(np.exp(log_delta - np.log(items) + _log_hops(items, hop)))
+        return scalar_if_0d(np.exp(log_delta - np.log(items) + _log_hops(items, hop)))
 
 
 def _log_hops(items: FloatArray, hop: FloatArray) -> FloatArray:
@@ -225,7 +224,7 @@ def theorem44_delta_inside(
         The δ' to be claimed, in [1e-300, 1].
     """
     a0, items, users, target = checked(alpha0, m, delta_prime, n, "delta_prime")
-    return checks.scalar_if_0d(np.exp(log_delta_inside(a0, items, users, target)))
+    return scalar_if_0d(np.exp(log_delta_inside(a0, items, users, target)))
 
 
 def log_delta_inside(
