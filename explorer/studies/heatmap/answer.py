@@ -29,7 +29,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text as said
 from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.mechanisms import (
+from explorer.studies.heatmap.run import (
     Estimate,
     Stopwatch,
     draw,
