@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import subprocess
 import sys
@@ -9,12 +10,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import explorer
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.help_page import preset_request
@@ -33,6 +37,7 @@ from explorer.studies.base.study import (
     relevant,
 )
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.studies import walking
 from tests.waiting import time_limit
@@ -401,6 +406,31 @@ def test_both_schedules() -> None:
     assert max(split, key=split.get) == "epsilon_level_2"
     experiments = answers(request_for(w=20))[-1]
     assert "epsilon_level_1" not in {r.key for r in experiments.readouts}
+
+
+def test_the_table_names_what_there_is() -> None:
+    declared = {p.key for p in HeatmapStudy.parameters}
+    for row in TABLE.values():
+        assert callable(resolve_name(row.run))
+        assert callable(resolve_name(row.guarantee))
+        assert set(row.uses) <= declared
+        assert row.release is None  # nothing is released yet: all noise is a demonstration
+
+
+@pytest.mark.parametrize("place", ["cli", "figures", "ui", "engine", "studies/heatmap"])
+def test_nobody_but_the_table_knows_a_mechanism_by_its_key(place) -> None:
+    found = []
+    for path in sorted((Path(explorer.__file__).parent / place).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                items = [node.left, *node.comparators]
+            else:
+                items = getattr(node, "elts", None) or getattr(node, "keys", None) or []
+            told = [item.value for item in items if isinstance(item, ast.Constant)]
+            told = [value for value in told if value in TABLE]
+            if len(told) > (not isinstance(node, ast.Compare)) and path.name != "mechanisms.py":
+                found.append(f"{path.name}:{node.lineno} {told}")
+    assert found == []
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -29,9 +29,11 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text as said
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.run import (
     Estimate,
     Stopwatch,
+    Task,
     draw,
     exact_estimate,
     exact_truth,
@@ -70,7 +72,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     level = level_of(int(request["resolution"]))
     truth = true_map(rows, points, level, request["sigma"], context, watch)
     context.check()
-    estimate = run_mechanism(request, points, truth.counts, context, watch)
+    estimate = run_mechanism(Task(request, points, truth.counts, context, watch))
     picture = draw(estimate, request["sigma"], truth.counts.level, watch)
     synthetic = bool(data.synthetic)
     first = Result(
@@ -83,7 +85,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
                     said.stamp(synthetic, curator_only=False)),
         ),
         conditions=conditions(request),
-        guarantee=said.guarantee(request),
+        guarantee=guarantee(request),
         notes=(*said.curator_notes(request, points), *said.notes(request), *estimate.notes),
         stamp=said.stamp(synthetic, curator_only=False),
     )  # fmt: skip

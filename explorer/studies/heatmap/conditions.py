@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from explorer.studies.base.study import Condition, Origin, Request, Value, relevant
+from explorer.studies.heatmap.guarantee import replacement
 from explorer.studies.heatmap.help import PRESETS
-from explorer.studies.heatmap.parameters import GAUSSIAN, PARAMETERS, WHOLE
-from explorer.studies.heatmap.text import replacement
+from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.parameters import PARAMETERS
 
 CAME_FROM = {
     Origin.PUBLIC: "a constant of the program, its sample or a paper",
@@ -20,39 +21,32 @@ CAME_FROM = {
 }
 """What is said of a choice, by where it came from."""
 
-_SYMBOLS = {
-    "epsilon": "ε", "delta": "δ", "resolution": "Δ", "w": "w", "n0": "n₀", "top_percent": "t",
-    "sigma": "σ",
-}  # fmt: skip
-"""Settings that must not be found by comparing with the truth."""
+_ORDER = ("epsilon", "delta", "resolution", "w", "n0", "top_percent", "sigma")
+_SETTINGS = sorted(
+    (p for p in PARAMETERS if p.symbol and p.key != "mechanism"),
+    key=lambda p: _ORDER.index(p.key) if p.key in _ORDER else len(_ORDER),
+)
+"""Parameters that must not be found by comparing with the truth."""
 _OWN_COUNT = "n₀ taken from the data's own count gives no privacy at all"
 
 
 def conditions(request: Request) -> tuple[Condition, ...]:
     """Return what must hold for the guarantee; a function of the request alone."""
-    mechanism: str = request["mechanism"]
-    weighs = (
-        Condition("Each user counts once, in one cell", True, "sensitivity 1")
-        if mechanism in WHOLE
-        else Condition(
-            "Each user weighs at most 1: their check-ins inside region and time range share it",
-            True,
-            "sensitivity 1",
-        )
+    mechanism = mechanism_of(request)
+    published = Condition(
+        "The number of users is not published",
+        None,
+        f"if it is, only replace-one is meaningful, at {replacement(request)}",
     )
-    failing = mechanism in GAUSSIAN
     return (
-        weighs,
+        Condition(mechanism.weight, True, "sensitivity 1"),
         *_chosen(request),
-        Condition(
-            "The number of users is not published",
-            None,
-            f"if it is, only replace-one is meaningful, at {replacement(request)}",
-        ),
+        *([published] if mechanism.neighbouring == "add_remove" else []),
         Condition(
             "Nothing else is released from the same check-ins",
             None,
-            "every new ε is a new release, and their ε add up" + ", as their δ do" * failing,
+            "every new ε is a new release, and their ε add up"
+            + ", as their δ do" * ("delta" in mechanism.uses),
         ),
         Condition(
             "The noise is secret, random and exact",
@@ -83,23 +77,22 @@ def _condition(what: str, origin: Origin) -> Condition:
 def _settings(request: Request) -> Condition:
     """Return the condition on all that is set with sliders, and on the sample of users."""
     values, selection = dict(request.values), request.selection
-    there = {p.key: p for p in PARAMETERS if p.key in _SYMBOLS and relevant(p, values, "")}
-    names = [_SYMBOLS[key] for key in _SYMBOLS if key in there]
+    there = [p for p in _SETTINGS if relevant(p, values, "")]
+    assumed = any(p.key == "n0" for p in there)
     sampled = selection is not None and selection.sampled
-    text = f"{', '.join(names)}{' and the sample of users' if sampled else ''} were chosen "
-    text += "without looking at the data"
-    if selection is not None and "n0" in there and selection.n0_from.independent is False:
+    text = ", ".join(p.symbol for p in there) + " and the sample of users" * sampled
+    text += " were chosen without looking at the data"
+    if selection is not None and assumed and selection.n0_from.independent is False:
         return Condition(text, False, f"n₀: {CAME_FROM[selection.n0_from]}")
     if _of_a_paper(request):
         return Condition(text, True, "as in a paper's figure")
-    changed = [_SYMBOLS[key] for key in _SYMBOLS if key in there
-               and values[key] != there[key].default]  # fmt: skip
+    changed = [p.symbol for p in there if values[p.key] != p.default]
     if sampled:
         changed.append("the sample")
     if not changed:
         return Condition(text, True, "the program's defaults")
     vouch = f"whoever chose {', '.join(changed)} must vouch for that"
-    return Condition(text, None, f"{vouch}; {_OWN_COUNT}" if "n0" in there else vouch)
+    return Condition(text, None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
 
 
 def _of_a_paper(request: Request) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
-from explorer.studies.heatmap import text as said
+from explorer.studies.heatmap.mechanisms import ONE_USER, REFERENCES
 
 PAGE = Page(
     what=(
@@ -36,7 +36,7 @@ PAGE = Page(
         "published: every published map spends its ε, and another one spends it again.",
     ),
     assumptions=(
-        "Neighbouring data differ in one user: all their check-ins inside region and time range.",
+        f"Neighbouring data differ in {ONE_USER}.",
         "Region, time range, ε, δ, Δ, w, n₀, t, σ and the sample of users are chosen without "
         "looking at the data. What the program found from them breaks this (✗); what somebody "
         "typed, they must vouch for.",
@@ -68,7 +68,7 @@ PAGE = Page(
             r"H=A\,p\,A^T,\quad A_{ab}\propto e^{-(a-b)^2/2\sigma^2\Delta^2}",
         ),
     ),
-    sources=said.REFERENCES,
+    sources=REFERENCES,
     errata=(
         "The paper prints levels 1 … ℓ for the budget and measures level 0 too; its experiments "
         "leave out all levels above q, whose rows must then be dropped from the program, as a "

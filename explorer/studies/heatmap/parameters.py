@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.studies.base.study import Kind, Parameter, Scale
+from dataclasses import replace
 
-PYRAMIDS = ("pyramid", "capped", "least-squares")
-"""Mechanisms that measure a pyramid from a start level downwards."""
-ASSUMING = ("capped", "least-squares", "dense")
-"""Mechanisms whose depth is set by an assumed number of users."""
-GAUSSIAN = ("gaussian", "gaussian-top")
-WHOLE = ("integers", "integers-top")
-TOP = ("top", "gaussian-top", "integers-top")
-"""Mechanisms that keep only the largest cells."""
+from explorer.studies.base.study import Kind, Parameter, Scale
+from explorer.studies.heatmap.mechanisms import MECHANISMS, using
 
 PARAMETERS = (
     Parameter(
@@ -24,19 +18,8 @@ PARAMETERS = (
         "mechanism", "M", "mechanism",
         "How noise is added: to a pyramid of ever finer cells (the paper's way, or with a depth "
         "fixed beforehand), to the cells of one coarse level, or to every cell of the map.",
-        Kind.CHOICE, "pyramid",
-        choices=(
-            ("pyramid", "Pyramid (Ghazi et al.)"),
-            ("capped", "Depth cap + LP"),
-            ("least-squares", "Depth cap + least squares"),
-            ("dense", "Dense aggregation (App. D)"),
-            ("laplace", "Laplace baseline"),
-            ("top", "Top t % baseline"),
-            ("gaussian", "Gaussian, (ε, δ)"),
-            ("gaussian-top", "Gaussian, (ε, δ), top t %"),
-            ("integers", "Discrete Laplace, whole counts"),
-            ("integers-top", "Discrete Laplace, whole counts, top t %"),
-        ),
+        Kind.CHOICE, next(iter(MECHANISMS)),
+        choices=tuple((m.key, m.label) for m in MECHANISMS.values()),
     ),
     Parameter(
         "w", "w", "cells kept on a level",
@@ -44,7 +27,7 @@ PARAMETERS = (
         "cells; least squares refines them all and uses w for the start level alone. Costs no "
         "privacy, but must be chosen without looking at the data.",
         Kind.INTEGER, 20, 1, 1024, Scale.LOG, unit="cells",
-        relevant_when=(("mechanism", PYRAMIDS),),
+        relevant_when=(("mechanism", using("w")),),
     ),
     Parameter(
         "n0", "n₀", "assumed number of users",
@@ -52,14 +35,14 @@ PARAMETERS = (
         "Fix it before seeing the data: the data's own count would not be private. A wrong guess "
         "costs accuracy and no privacy.",
         Kind.INTEGER, 200, 1, 100_000, Scale.LOG, unit="users", latex="n_0",
-        relevant_when=(("mechanism", ASSUMING),),
+        relevant_when=(("mechanism", using("n0")),),
     ),
     Parameter(
         "delta", "δ", "failure probability",
         "Gaussian noise only: by how much the chance of any outcome may exceed what ε alone would "
         "allow. Smaller is more private.",
         Kind.REAL, 1e-6, 1e-15, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-        relevant_when=(("mechanism", GAUSSIAN),),
+        relevant_when=(("mechanism", using("delta")),),
     ),
     Parameter(
         "resolution", "Δ", "resolution", "Cells on a side of the map.",
@@ -76,7 +59,7 @@ PARAMETERS = (
         "top_percent", "t", "share of cells kept",
         "Top t % only: which share of the noisy cells stays, rounded up to at least one cell.",
         Kind.REAL, 0.01, 0.0001, 100.0, Scale.LOG, unit="%",
-        relevant_when=(("mechanism", TOP),),
+        relevant_when=(("mechanism", using("top_percent")),),
     ),
     Parameter(
         "backend", "", "solver",
@@ -84,7 +67,7 @@ PARAMETERS = (
         "the same objective but another of its many minimisers, usually a worse map).",
         Kind.CHOICE, "tree",
         choices=(("tree", "Tree (exact, fast)"), ("cvxpy", "cvxpy (reference)")),
-        relevant_when=(("mechanism", ("pyramid", "capped")),),
+        relevant_when=(("mechanism", using("backend")),),
     ),
     Parameter(
         "variant", "", "budget schedule",
@@ -92,6 +75,11 @@ PARAMETERS = (
         "its theorem.",
         Kind.CHOICE, "experiments",
         choices=(("experiments", "As in the experiments"), ("theory", "As in Theorem 3.1")),
-        relevant_when=(("mechanism", ("pyramid",)),),
+        relevant_when=(("mechanism", using("variant")),),
+    ),
+    *(
+        replace(own, relevant_when=(*own.relevant_when, ("mechanism", (mechanism.key,))))
+        for mechanism in MECHANISMS.values()
+        for own in mechanism.parameters
     ),
 )  # fmt: skip

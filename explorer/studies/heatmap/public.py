@@ -17,6 +17,7 @@ from __future__ import annotations
 from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surface
 from explorer.studies.heatmap import text as said
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 MADE_OF_NOISE = {
@@ -60,7 +61,7 @@ def public_result(result: Result) -> Result:
         surfaces=surfaces,
         readouts=tuple(_readouts(result, tell_n0)),
         conditions=conditions(asked),
-        guarantee=said.guarantee(asked),
+        guarantee=guarantee(asked),
         notes=(*said.notes(asked), *_notes(result)),
         stamp=stamp,
         complete=True,

@@ -1,9 +1,14 @@
-"""The true heatmap and the mechanisms' estimates of it, as the heatmap study runs them."""
+"""The true heatmap and the mechanisms' estimates of it, as the heatmap study runs them.
+
+The table of `explorer.studies.heatmap.mechanisms` names the functions from `Task` to `Estimate`.
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -43,7 +48,7 @@ from explorer.privacy.heatmaps.pyramid.reference import (
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Context, Request, Selection
 from explorer.studies.heatmap import text as said
-from explorer.studies.heatmap.parameters import GAUSSIAN, PYRAMIDS, TOP, WHOLE
+from explorer.studies.heatmap.mechanisms import mechanism_of
 
 
 @dataclass
@@ -83,6 +88,30 @@ class Estimate:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Task:
+    """What a mechanism is run on, and with."""
+
+    request: Request
+    points: Any
+    counts: CellCounts
+    context: Context
+    watch: Stopwatch
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of the whole map."""
+        return float(self.request["epsilon"])
+
+    def kept_noise(self, noise: Reader, level: int, codes: Any) -> NDArray[np.float64]:
+        """Return the noise of all cells of a level, kept until the seed changes."""
+        kept: NDArray[np.float64] = self.context.memo(
+            ("heatmap noise", noise, level, np.ndim(codes)), lambda: noise(level, codes)
+        )
+        self.context.check()
+        return kept
+
+
 def true_map(
     selection: Selection,
     points: Any,
@@ -110,65 +139,59 @@ def true_map(
     return Truth(counts, picture)
 
 
-def run_mechanism(
-    request: Request, points: Any, counts: CellCounts, context: Context, watch: Stopwatch
-) -> Estimate:
-    """Run the mechanism with demonstration noise.
+def run_mechanism(task: Task) -> Estimate:
+    """Run the mechanism that is asked for, with demonstration noise.
 
     Mechanisms that differ in what they do with the same noisy counts share their draw, so that a
     difference between their maps is one between the mechanisms.
     """
-    mechanism: str = request["mechanism"]
-    if mechanism == "least-squares":
-        return _least_squares(request, counts, context, watch)
-    if mechanism in PYRAMIDS:
-        return _pyramid(request, counts, context, watch)
-    if mechanism == "dense":
-        return _dense(request, counts, context, watch)
-    return _leaves(request, points, counts, context, watch)
+    estimate: Estimate = resolve_name(mechanism_of(task.request).run)(task)
+    return estimate
 
 
-def _kept_noise(noise: Reader, level: int, codes: Any, context: Context) -> NDArray[np.float64]:
-    """Return the noise of all cells of a level, kept until the seed changes."""
-    kept: NDArray[np.float64] = context.memo(
-        ("heatmap noise", noise, level, np.ndim(codes)), lambda: noise(level, codes)
+def laplace(task: Task) -> Estimate:
+    """Add Laplace noise to every cell of the map."""
+    noise = _noise_grid(task, DemonstrationNoise(task.request.seed, "laplace"))
+    return _of_cells(task, laplace_grid(task.counts, task.epsilon, noise))
+
+
+def gaussian(task: Task) -> Estimate:
+    """Add Gaussian noise to every cell of the map."""
+    noise = _noise_grid(task, DemonstrationGaussian(task.request.seed, "gaussian"))
+    return _of_cells(task, gaussian_grid(task.counts, task.epsilon, task.request["delta"], noise))
+
+
+def discrete_laplace(task: Task) -> Estimate:
+    """Count every user once, and add whole-number noise to every cell of the map."""
+    noise = _noise_grid(task, DemonstrationNoise(task.request.seed, "laplace"))
+    selection, points, level = task.request.selection, task.points, task.counts.level
+    assert selection is not None
+    box = selection.region.box
+    votes: CellCounts = task.context.memo(
+        ("heatmap votes", selection.rows, level),
+        lambda: one_cell_each(points.user, points.lat, points.lon, points.weight, box, level),
     )
-    context.check()
-    return kept
+    task.watch.lap("aggregate")
+    return _of_cells(task, discrete_grid(votes, task.epsilon, noise))
 
 
-def _leaves(
-    request: Request, points: Any, counts: CellCounts, context: Context, watch: Stopwatch
-) -> Estimate:
-    """Add noise to every cell of the map."""
-    epsilon, mechanism, level = request["epsilon"], request["mechanism"], counts.level
-    unit_noise: Reader = (
-        DemonstrationGaussian(request.seed, "gaussian")
-        if mechanism in GAUSSIAN
-        else DemonstrationNoise(request.seed, "laplace")
-    )
-    noise = context.memo(
+def _noise_grid(task: Task, unit_noise: Reader) -> NDArray[np.float64]:
+    """Return noise of scale 1 for every cell of the map, kept until the seed changes."""
+    level = task.counts.level
+    noise: NDArray[np.float64] = task.context.memo(
         ("heatmap noise", unit_noise, level), lambda: unit_noise_grid(level, unit_noise)
     )
-    watch.lap("noise")
-    if mechanism in GAUSSIAN:
-        grid = gaussian_grid(counts, epsilon, request["delta"], noise)
-    elif mechanism in WHOLE:
-        selection = request.selection
-        assert selection is not None
-        box = selection.region.box
-        votes: CellCounts = context.memo(
-            ("heatmap votes", selection.rows, level),
-            lambda: one_cell_each(points.user, points.lat, points.lon, points.weight, box, level),
-        )
-        watch.lap("aggregate")
-        grid = discrete_grid(votes, epsilon, noise)
-    else:
-        grid = laplace_grid(counts, epsilon, noise)
-    if mechanism in TOP:
-        grid = top_grid(grid, cells_kept(1 << level, request["top_percent"]))
-    watch.lap("select")
-    levels = ((level, epsilon),)
+    task.watch.lap("noise")
+    return noise
+
+
+def _of_cells(task: Task, grid: NDArray[np.float64]) -> Estimate:
+    """Return the map of noisy cells, or of the largest where only they are asked for."""
+    level = task.counts.level
+    if "top_percent" in mechanism_of(task.request).uses:
+        grid = top_grid(grid, cells_kept(1 << level, task.request["top_percent"]))
+    task.watch.lap("select")
+    levels = ((level, task.epsilon),)
     total = float(grid.sum())
     if not total > 0:
         uniform = SparseMap.uniform(level)
@@ -176,12 +199,45 @@ def _leaves(
     return Estimate(grid / total, levels, grid.size)
 
 
-def _plan(request: Request, level: int) -> Schedule:
-    """Return how ε is split over the levels, down to the capped depth if there is one."""
-    epsilon, w = request["epsilon"], request["w"]
-    if request["mechanism"] == "pyramid":
-        return schedule(epsilon, level, w, request["variant"])
-    last = depth_cap(epsilon, request["n0"], start_level(w, level), level)
+def pyramid(task: Task) -> Estimate:
+    """Run the paper's algorithm: ever finer cells down to those of the map."""
+    request = task.request
+    return _reconstructed(
+        task, schedule(task.epsilon, task.counts.level, request["w"], request["variant"])
+    )
+
+
+def capped(task: Task) -> Estimate:
+    """Run the paper's algorithm down to the level that the assumed number of users allows."""
+    return _reconstructed(task, _capped(task))
+
+
+def least_squares(task: Task) -> Estimate:
+    """Measure all cells down to the capped depth, and fit them."""
+    plan, noise = _capped(task), DemonstrationNoise(task.request.seed, "pyramid")
+    noisy = measure_levels(task.counts, plan, partial(task.kept_noise, noise))
+    task.watch.lap("select")
+    task.context.check()
+    found = fit(noisy)
+    task.watch.lap("solve")
+    return _of_fitted(found, task.counts.level, _split(plan), noisy.draws)
+
+
+def dense(task: Task) -> Estimate:
+    """Measure the cells of one level, which the assumed number of users sets."""
+    noise = partial(task.kept_noise, DemonstrationNoise(task.request.seed, "dense"))
+    noisy = measure_dense(task.counts, task.epsilon, task.request["n0"], noise)
+    task.watch.lap("select")
+    found = dense_map(noisy, task.context.heavy(nearest_map, noisy.values))
+    task.watch.lap("solve")
+    levels = ((noisy.level, task.epsilon),)
+    return _of_fitted(found, task.counts.level, levels, noisy.values.size)
+
+
+def _capped(task: Task) -> Schedule:
+    """Return how ε is split over the levels down to the capped depth."""
+    epsilon, level, w = task.epsilon, task.counts.level, task.request["w"]
+    last = depth_cap(epsilon, task.request["n0"], start_level(w, level), level)
     return schedule(epsilon, level, w, last=last)
 
 
@@ -189,49 +245,21 @@ def _split(plan: Schedule) -> tuple[tuple[int, float], ...]:
     return tuple((i, plan.epsilon[i]) for i in plan.measured)
 
 
-def _pyramid(request: Request, counts: CellCounts, context: Context, watch: Stopwatch) -> Estimate:
-    plan = _plan(request, counts.level)
-    noisy = measure(counts, plan, request["w"], DemonstrationNoise(request.seed, "pyramid"))
+def _reconstructed(task: Task, plan: Schedule) -> Estimate:
+    """Measure as the schedule says, and return the map nearest to the counts."""
+    request, watch = task.request, task.watch
+    noise = DemonstrationNoise(request.seed, "pyramid")
+    noisy = measure(task.counts, plan, request["w"], noise)
     watch.lap("select")
     if request["backend"] == "tree":
         solution = reconstruct(noisy)
     else:
         problem = reduced_problem(noisy)
-        solution = from_variables(noisy, problem, context.heavy(solve_reduced, problem))
+        solution = from_variables(noisy, problem, task.context.heavy(solve_reduced, problem))
     watch.lap("solve")
-    blocks = solution.blocks().on(counts.level)
+    blocks = solution.blocks().on(task.counts.level)
     notes = (said.ALL_COUNTS_NEGATIVE,) if blocks.is_uniform else ()
     return Estimate(blocks.normalised(), _split(plan), noisy.draws, solution.objective(), notes)
-
-
-def _least_squares(
-    request: Request, counts: CellCounts, context: Context, watch: Stopwatch
-) -> Estimate:
-    plan = _plan(request, counts.level)
-    noise = DemonstrationNoise(request.seed, "pyramid")
-    noisy = measure_levels(
-        counts, plan, lambda level, codes: _kept_noise(noise, level, codes, context)
-    )
-    watch.lap("select")
-    context.check()
-    found = fit(noisy)
-    watch.lap("solve")
-    return _of_fitted(found, counts.level, _split(plan), noisy.draws)
-
-
-def _dense(request: Request, counts: CellCounts, context: Context, watch: Stopwatch) -> Estimate:
-    epsilon: float = request["epsilon"]
-    noise = DemonstrationNoise(request.seed, "dense")
-    noisy = measure_dense(
-        counts,
-        epsilon,
-        request["n0"],
-        lambda level, codes: _kept_noise(noise, level, codes, context),
-    )
-    watch.lap("select")
-    found = dense_map(noisy, context.heavy(nearest_map, noisy.values))
-    watch.lap("solve")
-    return _of_fitted(found, counts.level, ((noisy.level, epsilon),), noisy.values.size)
 
 
 def _of_fitted(

@@ -8,8 +8,8 @@ from typing import ClassVar
 from explorer.privacy.core.bound import Reference
 from explorer.studies.base.help_page import Page, Preset
 from explorer.studies.base.study import Context, Parameter, Quantity, Request, Result
-from explorer.studies.heatmap import text as said
 from explorer.studies.heatmap.help import PAGE, PRESETS
+from explorer.studies.heatmap.mechanisms import REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 
@@ -20,7 +20,7 @@ class HeatmapStudy:
     name: ClassVar[str] = "Heatmaps"
     question: ClassVar[str] = "What does a private heatmap of these check-ins look like?"
     workspace: ClassVar[str] = "map"
-    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
+    references: ClassVar[tuple[Reference, ...]] = REFERENCES
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     quantities: ClassVar[tuple[Quantity, ...]] = ()
     needs_data: ClassVar[bool] = True

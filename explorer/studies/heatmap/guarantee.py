@@ -1,0 +1,159 @@
+"""What the mechanisms promise, under either meaning of *neighbouring*."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from explorer.privacy.core.bound import Reference
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.study import Guarantee, Request
+from explorer.studies.heatmap.mechanisms import SAMPLED, mechanism_of
+
+if TYPE_CHECKING:
+    from explorer.privacy.heatmaps.sampling import Adjacency, Scheme
+
+EXCHANGED = "at most one of the sampled users is exchanged for another"
+TRUST = "The curator sees every check-in and adds the noise; everyone else sees the map."
+A_DEMONSTRATION = (
+    "This picture itself is a demonstration: its noise comes from a seed, in floating point."
+)
+
+
+def guarantee(request: Request) -> Guarantee:
+    """Return what a request's mechanism promises."""
+    found: Guarantee = resolve_name(mechanism_of(request).guarantee)(request)
+    return found
+
+
+def pure(request: Request) -> Guarantee:
+    """Return the promise of a mechanism that is ε-DP where one user comes or goes."""
+    mechanism = mechanism_of(request)
+    how = mechanism.sensitivity
+    scheme = sampled(request)
+    coming, exchanged = (sampling_level(request, kind) for kind in ("add_remove", "replace"))
+    most = 1 / (1 + math.exp(-coming))
+    ideal = f"for the idealised {mechanism.ideal} mechanism"
+    if scheme == "bottom_k":
+        add_remove = (
+            f"{at_most(coming)}-DP (2ε) {ideal}: {EXCHANGED}, and for each of the two {how}"
+        )
+        replace_one = f"{at_most(exchanged)}-DP (2ε): {EXCHANGED}"
+    else:
+        add_remove = f"{at_most(coming)}-DP {ideal}: {how}"
+        replace_one = f"{at_most(exchanged)}-DP (2ε): one user leaves and another comes"
+    return Guarantee(
+        unit=mechanism.unit,
+        add_remove=add_remove,
+        replace_one=replace_one,
+        trust=TRUST,
+        sentence=(
+            f"{sample_sentence(request)}"
+            "Whether any one user is in the data or not, the odds of every possible map differ by "
+            f"a factor of at most {at_most(math.exp(coming))} "
+            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): who thought it 50:50 that the user is "
+            f"in it ends up at most {_percent(most)} sure. {A_DEMONSTRATION}"
+        ),
+        references=_sources(request),
+    )
+
+
+def sampled(request: Request) -> Scheme:
+    """Return how users are sampled."""
+    selection = request.selection
+    if selection is None or not selection.sampled:
+        return "all"
+    return "poisson" if selection.users is None else "bottom_k"
+
+
+def sampling_level(request: Request, adjacency: Adjacency) -> float:
+    """Return the ε of pure mechanisms towards all users of the file."""
+    from explorer.privacy.heatmaps import sampling_guarantee
+
+    found = sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
+    return float(found.value)
+
+
+def sample_sentence(request: Request) -> str:
+    """Return what a sample of users costs, with a space behind; empty without one."""
+    scheme, selection = sampled(request), request.selection
+    once = _level(request) if "delta" in mechanism_of(request).uses else "ε"
+    twice = replacement(request)
+    if scheme == "bottom_k" and selection is not None and selection.users is not None:
+        users = "user" if selection.users == 1 else "users"
+        return (
+            f"From at most {selection.users:,} {users} picked by a public rule. Adding, removing "
+            f"or replacing one user costs at most {twice}; users not picked are not used. "
+        )
+    if scheme == "poisson":
+        return (
+            "Each user is in or out by a public rule; adding or removing one costs "
+            f"{once}, replacing {twice}. "
+        )
+    return ""
+
+
+def _sources(request: Request) -> tuple[Reference, ...]:
+    found = mechanism_of(request).references
+    return found if sampled(request) == "all" else (*found, SAMPLED)
+
+
+def gaussian(request: Request) -> Guarantee:
+    """Return what Gaussian noise promises but for a probability of δ."""
+    mechanism = mechanism_of(request)
+    delta: float = request["delta"]
+    exchanges = sampled(request) == "bottom_k"
+    epsilon = _wider(request["epsilon"], delta) if exchanges else request["epsilon"]
+    # (e^ε + δ)/(1 + e^ε) without overflow.
+    most = (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    ideal = f"for the idealised {mechanism.ideal} mechanism"
+    moves = "which moves the counts by at most √2 in ℓ2 instead of 1"
+    if exchanges:
+        add_remove = f"{replacement(request)}-DP {ideal}: {EXCHANGED}, {moves}"
+        replace_one = f"{replacement(request)}-DP: {EXCHANGED}, {moves}"
+    else:
+        add_remove = f"{_level(request)}-DP {ideal}: {mechanism.sensitivity}"
+        replace_one = f"{replacement(request)}-DP: one user leaves and another comes, {moves}"
+    return Guarantee(
+        unit=mechanism.unit,
+        add_remove=add_remove,
+        replace_one=replace_one,
+        trust=TRUST,
+        sentence=(
+            f"{sample_sentence(request)}"
+            "Who thought it 50:50 that any one user is in the data guesses right at most "
+            f"{_percent(most)} of the time after seeing the map. {A_DEMONSTRATION}"
+        ),
+        references=_sources(request),
+    )
+
+
+def _level(request: Request) -> str:
+    return f"({at_most(request['epsilon'])}, {at_most(request['delta'])})"
+
+
+@lru_cache(maxsize=16)
+def _wider(epsilon: float, delta: float) -> float:
+    """Return the ε that Gaussian noise keeps for replacing a user: it is said in three places."""
+    from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
+
+    return gaussian_epsilon_of_replacement(epsilon, delta)
+
+
+def replacement(request: Request) -> str:
+    """Return the level at which one user may be replaced by another: ``2ε``, ``(1.455, 1e-6)``."""
+    if "delta" not in mechanism_of(request).uses:
+        return "2ε"
+    epsilon, delta = request["epsilon"], request["delta"]
+    return f"({at_most(_wider(epsilon, delta))}, {at_most(delta)})"
+
+
+def _percent(share: float) -> str:
+    """Return a share below 1 as a percentage that is never rounded to 100 % or below itself."""
+    for digits in (0, 1, 2, 4, 6, 8, 10):
+        rounded = math.ceil(share * 100 * 10**digits) / 10**digits
+        if rounded < 100:
+            return f"{rounded:.{digits}f} %"
+    return "100 %"

@@ -1,0 +1,180 @@
+"""The mechanisms of the map, one row each: adding one is adding its row and the module it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
+from explorer.studies.base.study import Parameter, Request
+
+ALGORITHM = Reference(
+    PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
+)
+CAPPED = Reference(
+    PAPER,
+    "Algorithm 1 down to level L",
+    "not in the paper: L = ½ log₂(ε n₀) as in its Appendix D, flat cells below",
+)
+FITTED = Reference(
+    "Hay, Rastogi, Miklau and Suciu 2010",
+    "Theorem 3",
+    "four children, a variance a level; then top-down projections",
+)
+DENSE = Reference(PAPER, "Appendix D, Theorem D.1", "ℓ* rounded, from n₀ and not from n: errata 16")
+BASELINES = Reference(PAPER, "Section 4, Baselines")
+GAUSSIAN_NOISE = Reference(
+    "Balle and Wang 2018", "Theorem 8", "least σ; the paper leaves it out: errata 18"
+)
+DISCRETE_NOISE = Reference(
+    "Ghosh, Roughgarden and Sundararajan 2009", "geometric mechanism", "errata 35"
+)
+SAMPLED = Reference(
+    "Balle, Barthe and Gaboardi 2018",
+    "Theorems 8 and 9 without a secret",
+    "users sampled by a keyed hash of their ids, whose key is public",
+)
+
+ONE_USER = "one user: all their check-ins inside region and time range"
+ONE_CELL_EACH = (
+    "Every user counts once, in the cell where they checked in most often (of equal ones the first "
+    "in Z-order). The true map spreads each user's check-ins: part of the difference is not noise."
+)
+_LEVELS = "each level's counts change by at most 1 in total and the levels' ε add up to ε"
+_CELLS = "the counts of all cells change by at most 1 in total"
+_ONE_COUNT = "one count changes by 1"
+_THEN_CHOSEN = ", and choosing the largest looks at noisy counts only"
+_SHARE = "Each user weighs at most 1: their check-ins inside region and time range share it"
+_COUNTS_ONCE = "Each user counts once, in one cell"
+_RUN = "explorer.studies.heatmap.run:"
+_GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """All that the map, its figures and its commands know of a randomised algorithm.
+
+    Attributes
+    ----------
+    key : str
+        Value of the parameter ``mechanism``; stands in recipes and sessions.
+    label : str
+        In the list of choices.
+    title : str
+        In the title of its map.
+    run : str
+        ``module:function``, from a `Task` to an `Estimate`; imported when it is first run.
+    sensitivity : str
+        How one user who comes or goes changes what the noise is added to.
+    references : tuple of Reference
+        Where it comes from.
+    uses : tuple of str
+        Keys of the parameters it reads of those that not all mechanisms read. One that uses
+        ``delta`` adds Gaussian noise.
+    parameters : tuple of Parameter
+        Those of its own, that no other mechanism has.
+    guarantee : str
+        ``module:function``, from a request to the `Guarantee` of this mechanism.
+    neighbouring : str
+        ``add_remove`` or ``replace``: what ε is stated for.
+    unit : str
+        Unit of protection.
+    weight : str
+        The condition that bounds the sensitivity, which the program sees to.
+    ideal : str
+        Which numbers the noise is drawn from where it is exact.
+    notes : tuple of str
+        What else a reader must know, whatever the data.
+    release : str or None
+        What releases it with exact noise; None where nothing does, and it is a demonstration.
+    """
+
+    key: str
+    label: str
+    title: str
+    run: str
+    sensitivity: str
+    references: tuple[Reference, ...]
+    uses: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    guarantee: str = "explorer.studies.heatmap.guarantee:pure"
+    neighbouring: str = "add_remove"
+    unit: str = ONE_USER
+    weight: str = _SHARE
+    ideal: str = "real-valued"
+    notes: tuple[str, ...] = ()
+    release: str | None = None
+
+
+MECHANISMS: dict[str, Mechanism] = {
+    mechanism.key: mechanism
+    for mechanism in (
+        Mechanism(
+            "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
+            (ALGORITHM,), uses=("w", "backend", "variant"),
+        ),
+        Mechanism(
+            "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
+            (CAPPED,), uses=("w", "n0", "backend"),
+        ),
+        Mechanism(
+            "least-squares", "Depth cap + least squares", "depth cap + least squares",
+            _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"),
+        ),
+        Mechanism(
+            "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
+            "the counts of one level, fixed beforehand, change by at most 1 in total",
+            (DENSE,), uses=("n0",),
+        ),
+        Mechanism(
+            "laplace", "Laplace baseline", "Laplace", _RUN + "laplace", _CELLS, (BASELINES,),
+        ),
+        Mechanism(
+            "top", "Top t % baseline", "Laplace, top cells", _RUN + "laplace",
+            _CELLS + _THEN_CHOSEN, (BASELINES,), uses=("top_percent",),
+        ),
+        Mechanism(
+            "gaussian", "Gaussian, (ε, δ)", "Gaussian", _RUN + "gaussian", _CELLS,
+            (GAUSSIAN_NOISE,), uses=("delta",), guarantee=_GAUSSIAN,
+        ),
+        Mechanism(
+            "gaussian-top", "Gaussian, (ε, δ), top t %", "Gaussian, top cells", _RUN + "gaussian",
+            _CELLS + _THEN_CHOSEN, (GAUSSIAN_NOISE, BASELINES), uses=("delta", "top_percent"),
+            guarantee=_GAUSSIAN,
+        ),
+        Mechanism(
+            "integers", "Discrete Laplace, whole counts", "discrete Laplace",
+            _RUN + "discrete_laplace", _ONE_COUNT, (DISCRETE_NOISE,),
+            weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
+        ),
+        Mechanism(
+            "integers-top", "Discrete Laplace, whole counts, top t %",
+            "discrete Laplace, top cells", _RUN + "discrete_laplace", _ONE_COUNT + _THEN_CHOSEN,
+            (DISCRETE_NOISE, BASELINES), uses=("top_percent",),
+            weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
+        ),
+    )
+}  # fmt: skip
+"""In the order in which they are offered; the first is the default."""
+
+REFERENCES = tuple(
+    dict.fromkeys(
+        (
+            ALGORITHM,
+            SCHEDULE_REFERENCE,
+            *(found for mechanism in MECHANISMS.values() for found in mechanism.references),
+            SAMPLED,
+        )
+    )
+)
+
+
+def mechanism_of(request: Request) -> Mechanism:
+    """Return the mechanism that a request asks for."""
+    return MECHANISMS[request["mechanism"]]
+
+
+def using(key: str) -> tuple[str, ...]:
+    """Return the keys of the mechanisms that use a parameter."""
+    return tuple(m.key for m in MECHANISMS.values() if key in m.uses)
