@@ -198,8 +198,8 @@ def test_the_process_does_not_outlive_a_crash() -> None:
     program = (
         "import os\n"
         "from explorer.engine.compute.client import ComputeClient\n"
-        "from explorer.engine.runtime.runtime import Host\n"
-        "apart = ComputeClient(Host())\n"
+        "from explorer.engine.runtime.runtime import StudyRuntime\n"
+        "apart = ComputeClient(StudyRuntime())\n"
         "apart.start()\n"
         "print(apart.pid, flush=True)\n"
         "os._exit(1)\n"

@@ -17,10 +17,10 @@ from tests.waiting import time_limit, wait_until
 BUSY = """
 import os, sys, threading, time
 from explorer.engine.compute.client import ComputeClient
-from explorer.engine.runtime.runtime import Host
+from explorer.engine.runtime.runtime import StudyRuntime
 from tests.engine.jobs import held_up, hold_up
 
-host = Host()
+host = StudyRuntime()
 host.apart = ComputeClient(host)
 signs = [sys.argv[1] + "/here", sys.argv[1] + "/apart"]
 for call in (lambda: host.worker.call(hold_up, (signs[0],), int),

@@ -367,7 +367,7 @@ def test_figure_5_learning_rates_are_per_epoch():
 _ALONE = """
 import sys
 from dataclasses import replace
-from explorer.engine.runtime.runtime import Host, final_result
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.registry import get_study
 
@@ -377,7 +377,7 @@ if __name__ == "__main__":
         default_request(study, n=400, k=100, epochs=2, runs=1, randomiser="r_inf"),
         quantity="accuracy", sweep=Sweep("epochs", 1, 2, 2),
     )
-    host = Host()
+    host = StudyRuntime()
     found = final_result(host, request)
     host.close()
     assert found.complete and found.readout("accuracy").value > 0

@@ -1,0 +1,51 @@
+"""No rewriting moves a number: presets are compared with what once came out of them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from explorer.studies.base.help_page import presets_of
+from explorer.studies.registry import cards, get_study
+from tests.studies.preset_answers import PATH, answer, numbers
+
+KEPT = json.loads(PATH.read_text(encoding="utf-8"))
+
+
+def _different(now, then, where=""):
+    """Yield where two trees of numbers differ by more than 1e-9 of themselves."""
+    if isinstance(then, float) and isinstance(now, float):
+        if not math.isclose(now, then, rel_tol=1e-9, abs_tol=1e-300):
+            yield f"{where}: {now} now, {then} then"
+    elif isinstance(then, dict | list) and type(now) is type(then) and len(now) == len(then):
+        for key in then if isinstance(then, dict) else range(len(then)):
+            if isinstance(then, dict) and key not in now:
+                yield f"{where}/{key} is gone"
+            else:
+                yield from _different(now[key], then[key], f"{where}/{key}")
+    elif now != then:
+        yield f"{where}: {now} now, {then} then"
+
+
+@pytest.mark.parametrize("name", KEPT["answers"])
+def test_a_preset_still_has_the_numbers_it_had(name):
+    found = numbers(answer(*name.split("/")))
+    assert list(_different(found, KEPT["answers"][name])) == []
+
+
+def test_every_preset_is_kept_or_left_out_with_its_reason():
+    there = {f"{card.id}/{p.key}" for card in cards() for p in presets_of(get_study(card.id))}
+    assert there == set(KEPT["answers"]) | set(KEPT["left_out"])
+    assert len(KEPT["answers"]) > len(KEPT["left_out"])
+    assert all(KEPT["left_out"].values())
+
+
+def test_a_moved_number_is_found():
+    then = KEPT["answers"]["amplification/million"]
+    curve = next(iter(then["series"]))
+    moved = json.loads(json.dumps(then))
+    moved["series"][curve]["y"][0] *= 1 + 3e-9
+    assert next(_different(moved, then)).startswith(f"/series/{curve}/y/0: ")
+    assert list(_different({**then, "readouts": {}}, then))
