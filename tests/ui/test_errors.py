@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from explorer.ui.base.errors import DOUBT_MS, Banner, ExceptionHook, Problem, explain
+from explorer.ui.base.errors import STALE_MS, Banner, ExceptionHook, Problem, explain
 
 
 def test_our_own_refusals_are_told_as_they_are() -> None:
@@ -53,13 +53,13 @@ def test_a_message_about_the_last_try_goes_while_another_takes_long(qtbot) -> No
     banner.mark_stale("answer")
     assert banner.isVisible()  # said again at once, it does not flicker
     banner.show_problem(Problem("answer", "b.csv is empty."))
-    qtbot.wait(DOUBT_MS + 100)
+    qtbot.wait(STALE_MS + 100)
     assert banner.isVisible()
     banner.mark_stale("answer")
     qtbot.waitUntil(lambda: not banner.isVisible())
     banner.show_problem(Problem("data", "c.txt is gone."))
     banner.mark_stale("answer")
-    qtbot.wait(DOUBT_MS + 100)
+    qtbot.wait(STALE_MS + 100)
     assert banner.isVisible()
 
 

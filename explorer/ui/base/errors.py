@@ -21,9 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.ui.base.styled import tool_button
+
 log = logging.getLogger("explorer")
 
-DOUBT_MS = 400
+STALE_MS = 400
 """How long a message outlives a new try of what had gone wrong."""
 
 
@@ -88,12 +90,13 @@ class Banner(QFrame):
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.remedy = QToolButton()
-        self.more = QToolButton(text="Details", checkable=True)
-        self.shut = QToolButton(text="✕", toolTip="Close this message")
+        self.more = tool_button("Details", checkable=True)
+        self.shut = tool_button("✕", "Close this message")
         self.shut.setAccessibleName("Close this message")
         for button in (self.more, self.shut):
             button.setProperty("quiet", True)
-        self.details = QPlainTextEdit(readOnly=True, maximumHeight=150)
+        self.details = QPlainTextEdit(readOnly=True)
+        self.details.setMaximumHeight(150)
         top = QHBoxLayout()
         top.addWidget(QLabel("⚠"), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self.text, 1)
@@ -108,9 +111,9 @@ class Banner(QFrame):
         self.remedy.clicked.connect(self._help)
         self.more.toggled.connect(self.details.setVisible)
         self.shut.clicked.connect(self._close)
-        self._doubt = QTimer(self, singleShot=True, interval=DOUBT_MS)
-        self._doubt.timeout.connect(lambda: self.settled(self._doubted))
-        self._doubted = ""
+        self._stale = ""
+        self._expiry = QTimer(self, singleShot=True, interval=STALE_MS)
+        self._expiry.timeout.connect(lambda: self.settled(self._stale))
         self.details.hide()
         self.hide()
 
@@ -121,7 +124,7 @@ class Banner(QFrame):
 
     def show_problem(self, problem: Problem) -> None:
         """Say what went wrong; what was said of something else comes back once this is closed."""
-        self._trust(problem.source)
+        self._cancel_expiry(problem.source)
         self._problems = [p for p in self._problems if p.source != problem.source]
         self._problems.append(problem)
         self._show_last()
@@ -132,20 +135,20 @@ class Banner(QFrame):
         Called when this is tried anew; not at once, so that nothing flickers while every value of
         a slider fails.
         """
-        self._doubted = source
-        self._doubt.start()
+        self._stale = source
+        self._expiry.start()
 
     def settled(self, source: str) -> None:
         """Take the message away if it was about this."""
-        self._trust(source)
+        self._cancel_expiry(source)
         shown = self.problem
         self._problems = [p for p in self._problems if p.source != source]
         if self.problem is not shown:
             self._show_last()
 
-    def _trust(self, source: str) -> None:
-        if source == self._doubted:
-            self._doubt.stop()
+    def _cancel_expiry(self, source: str) -> None:
+        if source == self._stale:
+            self._expiry.stop()
 
     def _close(self) -> None:
         self._problems.pop()
@@ -184,7 +187,7 @@ class ExceptionHook(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._before: tuple[Callable, Callable] | None = None
+        self._before: tuple[Callable[..., object], Callable[..., object]] | None = None
         self._seen.connect(self.caught, Qt.ConnectionType.QueuedConnection)
 
     def install(self) -> None:

@@ -149,12 +149,19 @@ class Theme(QObject):
             self.changed.emit()
 
     def _apply(self) -> None:
-        QApplication.instance().setPalette(_palette(self.chrome))
+        QApplication.setPalette(_palette(self.chrome))
         if self._dressed:
             self._set_sheet()
 
     def _set_sheet(self) -> None:
-        QApplication.instance().setStyleSheet(_sheet(self.chrome))
+        application().setStyleSheet(_sheet(self.chrome))
+
+
+def application() -> QApplication:
+    """Return the application, which there must be."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app
 
 
 def prepare(app: QApplication) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from explorer.engine.session.comparison import Common
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
 
@@ -36,15 +37,15 @@ class CommonBar(QWidget):
         self.value = ValueField(float)
         self.value.setAccessibleName("Value in all rows")
         self.value.setFixedWidth(92)
-        self.button = QToolButton(text="Set for all")
+        self.button = tool_button("Set for all")
         self.button.setToolTip("Give this parameter the same value in every row that has it")
-        self.update_all = QToolButton(text="Update all")
+        self.update_all = tool_button("Update all")
         self.update_all.setToolTip("Compute again what was cancelled or failed")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 0)
         words = QLabel("Set")
         words.setBuddy(self.parameter)
-        to = QLabel("to", objectName="muted")
+        to = styled_label("muted", "to")
         to.setBuddy(self.value)
         for widget, stretch in (
             (words, 0), (self.parameter, 3), (to, 0), (self.value, 0), (self.button, 0),
@@ -118,7 +119,7 @@ class RowsBar(QWidget):
         row.setContentsMargins(12, 4, 12, 4)
 
         def add(text: str, tip: str, emit: object) -> QToolButton:
-            button = QToolButton(text=text, toolTip=tip)
+            button = tool_button(text, tip)
             button.setAccessibleName(tip)
             button.clicked.connect(lambda _=False: emit())
             row.addWidget(button)
@@ -129,7 +130,7 @@ class RowsBar(QWidget):
         self.remove = add("Remove", "Remove the selected rows (Delete)", self.removed.emit)
         self.empty = add("Remove all", "Remove all rows", self.emptied.emit)
         row.addStretch(1)
-        self.copy = QToolButton(text="Copy as")
+        self.copy = tool_button("Copy as")
         self.copy.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy.setToolTip("Copy the table to the clipboard")
         menu = QMenu(self.copy)

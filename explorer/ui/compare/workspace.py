@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHeaderView,
-    QLabel,
     QScrollArea,
     QSplitter,
     QTableWidget,
@@ -38,6 +37,7 @@ from explorer.figures.comparison import (
 from explorer.studies.base.numbers import format_interval
 from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
+from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.compare.bar import CommonBar, RowsBar
 from explorer.ui.compare.chart import CompareChart
@@ -133,10 +133,10 @@ class CompareWorkspace(QWidget):
         below = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
         below.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         below.setWidget(inside)
-        self.empty = QLabel(EMPTY, objectName="muted", wordWrap=True)
+        self.empty = styled_label("muted", EMPTY, word_wrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setContentsMargins(60, 0, 60, 0)
-        self.note = QLabel(objectName="notes", wordWrap=True)
+        self.note = styled_label("notes", word_wrap=True)
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.hide()
         holder = QWidget()

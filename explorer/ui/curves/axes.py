@@ -21,6 +21,7 @@ from explorer.studies.base.study import (
     quantity,
     with_unit,
 )
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
 
@@ -34,7 +35,7 @@ def axis_words(symbol: str, name: str, unit: str = "") -> str:
 
 def log_button(tip: str) -> QToolButton:
     """Return a toggle for a logarithmic axis."""
-    button = QToolButton(text="log", checkable=True, toolTip=tip)
+    button = tool_button("log", tip, checkable=True)
     button.setAccessibleName(tip)
     return button
 
@@ -59,7 +60,7 @@ class YAxisBar(QWidget):
         self.quantity.setMaximumWidth(420)
         self.quantity.setMinimumContentsLength(5)
         self.log = log_button("Logarithmic y axis")
-        self.reset = QToolButton(text="Reset view")
+        self.reset = tool_button("Reset view")
         self.reset.setToolTip("Show the whole sweep again (double-click the plot, or 0)")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 0)
@@ -76,7 +77,7 @@ class YAxisBar(QWidget):
 
     def add_button(self, text: str, action: QAction, tip: str) -> QToolButton:
         """Offer an action before the button that resets the view."""
-        button = QToolButton(checkable=action.isCheckable())
+        button = tool_button(checkable=action.isCheckable())
         button.setText(text)
         key = action.shortcut().toString()
         button.setToolTip(f"{tip} ({key})" if key else tip)
@@ -127,7 +128,7 @@ class XAxisBar(QWidget):
         layout.addWidget(self.log)
         layout.addStretch(1)
         for words, field in (("from", self.low), ("to", self.high)):
-            layout.addWidget(QLabel(words, objectName="muted"))
+            layout.addWidget(styled_label("muted", words))
             field.setFixedWidth(92)
             layout.addWidget(field)
         self.parameter.activated.connect(lambda i: self._choose(self.parameter.itemData(i)))

@@ -24,6 +24,7 @@ from explorer.figures.style import SeriesStyle
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.numbers import NEARLY, format_number
 from explorer.studies.base.study import Mark, Series
+from explorer.ui.base.styled import styled_label
 from explorer.ui.curves.reading import COMPUTING
 from explorer.ui.drawing.curves import DOT_SIZE, SYMBOLS, pen_of
 from explorer.ui.drawing.filled import PATTERNS
@@ -134,7 +135,7 @@ class _Row:
         self.check = CheckBox()
         self.swatch = Swatch()
         self.label = ElidedLabel()
-        self.role = QLabel(objectName="muted")
+        self.role = styled_label("muted")
         self.value = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
@@ -241,7 +242,7 @@ class Legend(QWidget):
         font = self.here.font()
         font.setWeight(QFont.Weight.DemiBold)
         self.here.setFont(font)
-        self._title = QLabel("Curves", objectName="heading")
+        self._title = styled_label("heading", "Curves")
         self._grid.addWidget(self._title, 0, 0, 1, 3)
         self._grid.addWidget(self.here, 0, 3, 1, 2)
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolButton, QWidget
 
 from explorer.figures.style import PIN_DASHES, SeriesStyle
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.curves.legend import ElidedLabel, Swatch
 
 
@@ -36,7 +37,7 @@ class _Cells:
     def __init__(self, pins: PinList, place: int) -> None:
         self.swatch = Swatch()
         self.label = ElidedLabel()
-        self.button = QToolButton(text="✕")
+        self.button = tool_button("✕")
         self.button.setProperty("quiet", True)
         self.button.clicked.connect(lambda _=False: pins.unpinned.emit(place))
 
@@ -78,11 +79,11 @@ class PinList(QWidget):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(1)
         self._grid.setColumnStretch(1, 1)
-        self._all = QToolButton(text="Unpin all")
+        self._all = tool_button("Unpin all")
         self._all.setProperty("quiet", True)
         self._all.clicked.connect(lambda _=False: self.all_unpinned.emit())
         head = QHBoxLayout()
-        head.addWidget(QLabel("Pinned", objectName="heading"), 1)
+        head.addWidget(styled_label("heading", "Pinned"), 1)
         head.addWidget(self._all)
         self._grid.addLayout(head, 0, 0, 1, 3)
         self.hide()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
 from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result, Table
+from explorer.ui.base.styled import tool_button
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.number_table import NumberTable
@@ -84,7 +85,7 @@ class PlotTables(QTabWidget):
         self.addTab(legend, "Legend")
         self.addTab(page, "Numbers")
         self.setTabToolTip(1, "x and every curve's y, as a table")
-        self.copy_button = QToolButton(text="Copy as …", objectName="copy-as")
+        self.copy_button = tool_button("Copy as …")
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setProperty("quiet", True)
         self.copy_button.setToolTip("Copy the table, or what is selected of it (Ctrl+C)")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import Readout
+from explorer.ui.base.styled import styled_label
 
 _WIDGETSIZE_MAX = 16_777_215
 """Qt's own word for "as large as you like"."""
@@ -84,7 +85,7 @@ class ReadoutsTable(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(0, 1)
-        self._grid.addWidget(QLabel(title, objectName="heading"), 0, 0, 1, 2)
+        self._grid.addWidget(styled_label("heading", title), 0, 0, 1, 2)
 
     def show_readouts(self, readouts: tuple[Readout, ...]) -> None:
         """Show these numbers."""
@@ -124,7 +125,7 @@ class ReadoutsTable(QWidget):
 
     def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
         while len(self._made) < len(readouts):
-            label, number = QLabel(objectName="muted"), _Number()
+            label, number = styled_label("muted"), _Number()
             self._made.append((label, number))
             for column, cell in enumerate((label, number)):
                 self._grid.addWidget(cell, len(self._made), column)

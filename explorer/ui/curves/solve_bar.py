@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.value_field import ValueField
@@ -49,7 +50,7 @@ class SolveBar(QWidget):
             "target line in the plot, solve as they move it."
         )
         self.target.setFixedWidth(92)
-        self.button = QToolButton(text="Solve")
+        self.button = tool_button("Solve")
         self.button.setToolTip("Find the parameter's value and move its slider there")
         self.said = FixedSizeText("muted")
         self.said.setAccessibleName("What solving found")
@@ -59,9 +60,9 @@ class SolveBar(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         words = QLabel("<b>Solve</b> for")
         words.setBuddy(self.parameter)
-        so_that = QLabel("so that", objectName="muted")
+        so_that = styled_label("muted", "so that")
         so_that.setBuddy(self.curve)
-        equals = QLabel("=", objectName="muted")
+        equals = styled_label("muted", "=")
         equals.setBuddy(self.target)
         for widget, stretch in (
             (words, 0), (self.parameter, 2), (so_that, 0), (self.curve, 3), (equals, 0),

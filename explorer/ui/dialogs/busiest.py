@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,13 +18,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.geography.projection import Box
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import format_coordinates
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
+
+if TYPE_CHECKING:
+    from explorer.checkins import Cell, CheckinData
 
 PARTITION = 300
 TOP = 30
@@ -51,7 +56,11 @@ class BusiestDialog(QDialog):
     region_chosen = Signal(object)
 
     def __init__(
-        self, data, view: Box, selection: Selection, parent: QWidget | None = None
+        self,
+        data: CheckinData,
+        view: Box,
+        selection: Selection,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._data = data
@@ -61,7 +70,7 @@ class BusiestDialog(QDialog):
         self._job = LatestJob("finding the busiest cells", self)
         self._job.done.connect(self._fill)
         self._job.failed.connect(self._failed)
-        warning = QLabel(WARNING, objectName="notes", wordWrap=True)
+        warning = styled_label("notes", WARNING, word_wrap=True)
         self.area = ChoiceBox("What is divided into 300 × 300 cells")
         self.area.addItem("all check-ins", data.extent)
         self.area.addItem("what the map shows", _on_globe(view))
@@ -82,7 +91,7 @@ class BusiestDialog(QDialog):
         self.table.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self.table.doubleClicked.connect(self._accept)
         self.table.itemSelectionChanged.connect(self._selected)
-        self.state = QLabel(wordWrap=True, objectName="muted")
+        self.state = styled_label("muted", word_wrap=True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.use_button = buttons.addButton(
             "Use this cell as region", QDialogButtonBox.ButtonRole.AcceptRole
@@ -110,7 +119,7 @@ class BusiestDialog(QDialog):
             lambda: self._data.busiest_cells(_with_room(box), PARTITION, TOP, start, end),
         )
 
-    def _fill(self, _key: object, cells: tuple) -> None:
+    def _fill(self, _key: object, cells: tuple[Cell, ...]) -> None:
         shown = [(cell, region) for cell in cells if (region := _region(cell.box)) is not None]
         self._regions = [region for _, region in shown]
         self.table.setRowCount(len(shown))

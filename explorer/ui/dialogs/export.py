@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
+from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.export_controller import PICTURES, ExportJob
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -104,9 +105,9 @@ class ExportDialog(QDialog):
         self.unit = ChoiceBox("Unit")
         self.unit.offer([("px", "px"), ("mm", "mm")], "px")
         self.unit.setMinimumContentsLength(3)
-        for box, name in ((self.width_box, "Width"), (self.height_box, "Height")):
-            box.setRange(10, 20000)
-            box.setAccessibleName(name)
+        for length, name in ((self.width_box, "Width"), (self.height_box, "Height")):
+            length.setRange(10, 20000)
+            length.setAccessibleName(name)
         self.dpi = QSpinBox(minimum=30, maximum=1200, value=150, suffix=" dpi")
         self.dpi.setAccessibleName("Dots per inch")
         for box in (self.width_box, self.height_box, self.dpi):
@@ -117,7 +118,7 @@ class ExportDialog(QDialog):
         self.true_map.setToolTip(CURATOR_ONLY)
         self._has_true = any(s.curator_only for s in self._result.surfaces)
         self.true_map.setVisible(self._has_true)
-        self.note = QLabel(objectName="notes", wordWrap=True)
+        self.note = styled_label("notes", word_wrap=True)
         self.recipe = QPlainTextEdit(readOnly=True)
         self.recipe.setAccessibleName("Recipe")
         self.recipe.setMinimumHeight(130)
@@ -143,7 +144,7 @@ class ExportDialog(QDialog):
         layout.setSpacing(10)
         layout.addLayout(form)
         layout.addWidget(self.note)
-        layout.addWidget(QLabel("Recipe, written inside the file", objectName="heading"))
+        layout.addWidget(styled_label("heading", "Recipe, written inside the file"))
         layout.addWidget(self.recipe, 1)
         layout.addWidget(self.buttons)
         self.setMinimumWidth(480)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from PySide6.QtCore import QByteArray, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QImage, QPalette, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
@@ -84,7 +84,7 @@ class HelpWindow(QDialog):
         pictures = self._drawn.get(key, ())
         self.text.document().setDefaultStyleSheet(_STYLE.format(text=colour))
         for place, picture in enumerate(pictures):
-            image = QImage.fromData(QByteArray(picture.png), "PNG")
+            image = QImage.fromData(picture.png)
             image.setDevicePixelRatio(image.width() / picture.width)
             self.text.document().addResource(
                 QTextDocument.ResourceType.ImageResource, QUrl(f"formula:{place}"), image
@@ -99,7 +99,10 @@ class HelpWindow(QDialog):
             if self._closed:
                 raise Cancelled
 
-        return self._host.worker.call(formula_pictures, (formulas, colour), check)
+        drawn: tuple[Picture, ...] = self._host.worker.call(
+            formula_pictures, (formulas, colour), check
+        )
+        return drawn
 
     def _formulas_came(self, key: tuple[str, str], pictures: tuple[Picture, ...]) -> None:
         self._drawn[key] = pictures

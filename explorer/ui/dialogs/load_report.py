@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -22,6 +23,10 @@ from PySide6.QtWidgets import (
 from explorer.geography.scale_bar import format_coordinates
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.styled import styled_label
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
 
 
 class LoadReportDialog(QDialog):
@@ -32,7 +37,7 @@ class LoadReportDialog(QDialog):
     data : CheckinData
     """
 
-    def __init__(self, data, parent: QWidget | None = None) -> None:
+    def __init__(self, data: CheckinData, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.data = data
         report = data.report
@@ -46,7 +51,7 @@ class LoadReportDialog(QDialog):
         for name, text in self._facts():
             value = QLabel(text, wordWrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            form.addRow(QLabel(name, objectName="muted"), value)
+            form.addRow(styled_label("muted", name), value)
         box.addLayout(form)
         self.tree = QTreeWidget()
         self.tree.setAccessibleName("Rows set aside, by reason")
@@ -55,7 +60,7 @@ class LoadReportDialog(QDialog):
         self.tree.setUniformRowHeights(True)
         self._fill()
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        box.addWidget(QLabel("Set aside", objectName="heading"))
+        box.addWidget(styled_label("heading", "Set aside"))
         box.addWidget(self.tree, 1)
         self.message = QLabel(wordWrap=True)
         self.message.hide()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QBrush, QColor
+from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -23,6 +23,7 @@ from explorer.checkins import Dialect, LoadCancelled, Mapping, Preview, sniff
 from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, bad_cells, time_format
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.drawing.map_style import style_for
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -78,8 +79,8 @@ class MappingDialog(QDialog):
         self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
         box = QVBoxLayout(self)
         if request.reason:
-            box.addWidget(QLabel(request.reason, objectName="notes", wordWrap=True))
-        self.detected = QLabel(self._detected(), objectName="muted", wordWrap=True)
+            box.addWidget(styled_label("notes", request.reason, word_wrap=True))
+        self.detected = styled_label("muted", self._detected(), word_wrap=True)
         box.addWidget(self.detected)
         box.addLayout(self._make_dialect())
         box.addLayout(self._make_columns())
@@ -303,12 +304,14 @@ class MappingDialog(QDialog):
             bad = bad_cells(row, mapping, self.preview.dialect.decimal)
             for c in range(self.table.columnCount()):
                 item = self.table.item(r, c)
+                assert item is not None
                 why = bad.get(c, "")
                 item.setToolTip(why or item.text())
                 item.setBackground(QBrush(style.warn_back) if why else QBrush())
                 item.setForeground(QBrush(style.warn_text) if why else QBrush())
         for c, name in enumerate(self.preview.columns):
             header = self.table.horizontalHeaderItem(c)
+            assert header is not None
             header.setText(f"{name}\n{roles[c]}" if c in roles else f"{name}\n ")
             wanted = self.table.horizontalHeader().sectionSizeHint(c) + 8
             self.table.setColumnWidth(c, max(self.table.columnWidth(c), wanted))
@@ -329,7 +332,7 @@ class MappingDialog(QDialog):
             self.load.emit(self.request.path, self.mapping, self.dialect)
             self.accept()
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Escape cancel, and Return load only what can be loaded."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._accept()

@@ -96,8 +96,8 @@ class Curve:
         self.line.set_pen(pen_of(style, ratio=ratio))
         self.ends.set_look(pg.mkPen(style.colour, width=1.6 * ratio), pg.mkBrush(background))
         if self.fill is not None:
-            self._style_fill()
-        if self.dots is not None:
+            self._style_fill(self.fill, style, ratio)
+        if self.dots is not None and self.whiskers is not None and self.caps is not None:
             thin_pen = pg.mkPen(style.colour, width=1.3 * ratio)
             self.dots.setPen(pg.mkPen(background, width=0.8 * ratio))
             self.dots.setBrush(pg.mkBrush(style.colour))
@@ -105,15 +105,14 @@ class Curve:
             self.whiskers.set_pen(thin_pen)
             self.caps.setPen(thin_pen)
 
-    def _style_fill(self) -> None:
-        style, _, ratio = self._look
+    def _style_fill(self, fill: FilledItem, style: SeriesStyle, ratio: float) -> None:
         if self.mark is Mark.BARS:
             edge = pg.mkPen(style.colour, width=1.4 * ratio)
-            self.fill.set_look(style.colour, 70, style.hatch, 150, edge)
+            fill.set_look(style.colour, 70, style.hatch, 150, edge)
         elif self.mark is Mark.AREA:
-            self.fill.set_look(style.colour, 36, style.hatch, 105)
+            fill.set_look(style.colour, 36, style.hatch, 105)
         else:
-            self.fill.set_look(style.colour, 45)
+            fill.set_look(style.colour, 45)
 
     # Numbers
 
@@ -140,16 +139,17 @@ class Curve:
         self.x = axis_coordinates(series.x[places], x_log)
         self.heights = series.y[places]
         self.y = axis_coordinates(self.heights, y_log)
-        ranged = series.low is not None and series.high is not None
-        self.low, self.high = (series.low[places], series.high[places]) if ranged else (None, None)
+        self.low = self.high = None
+        if series.low is not None and series.high is not None:
+            self.low, self.high = series.low[places], series.high[places]
         joined = series.mark in _JOINED
         self.line.set_points(*((self.x, self.y) if joined else (_NONE, _NONE)))
         leaves = series.mark in (Mark.LINE, Mark.AREA)
         edge = _edges(np.isfinite(self.y)) if leaves else _NOWHERE
         self.ends.set_points(self.x[edge], self.y[edge])
         self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
-        self._set_fill(series, places, edges, ranged)
-        self._set_dots(series, ranged)
+        self._set_fill(series, places, edges)
+        self._set_dots(series)
         self._extent = self._measure(edges, places)
 
     def _set_fill(
@@ -157,11 +157,10 @@ class Curve:
         series: Series,
         places: np.ndarray,
         edges: tuple[np.ndarray, np.ndarray] | None,
-        ranged: bool,
     ) -> None:
         if series.mark is Mark.BARS and edges is not None:
             path = columns(edges[0][places], edges[1][places], self._base(), self.y)
-        elif series.mark in (Mark.LINE, Mark.AREA) and ranged:
+        elif series.mark in (Mark.LINE, Mark.AREA) and self.low is not None:
             x, low, high = (e[places] for e in area_edges(series, self.y_log))
             path = between(np.where(np.isnan(x), np.nan, self.x), low, high)
         elif self.fill is None:
@@ -172,7 +171,8 @@ class Curve:
             self.fill = FilledItem(self._view, {Mark.BARS: 7, Mark.AREA: 4}.get(series.mark, 3))
             self.fill.setVisible(self.line.isVisible())
             if self._look is not None:
-                self._style_fill()
+                style, _, ratio = self._look
+                self._style_fill(self.fill, style, ratio)
         self.fill.set_path(path)
 
     def _base(self) -> float:
@@ -182,9 +182,9 @@ class Curve:
         there = self.y[np.isfinite(self.y)]
         return float(there.min()) - 1000.0 if there.size else 0.0
 
-    def _set_dots(self, series: Series, ranged: bool) -> None:
+    def _set_dots(self, series: Series) -> None:
         is_dots = series.mark is Mark.DOTS
-        if self.dots is None:
+        if self.dots is None or self.whiskers is None or self.caps is None:
             if not is_dots:
                 return
             self.dots = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
@@ -200,7 +200,7 @@ class Curve:
         there = np.isfinite(self.x) & np.isfinite(self.y) & is_dots
         self.dots.setData(self.x[there], self.y[there])
         x = low = high = np.empty(0)
-        if ranged and is_dots:
+        if is_dots and self.low is not None and self.high is not None:
             low, high = (axis_coordinates(e, self.y_log) for e in (self.low, self.high))
             if self.y_log:  # an error bar that reaches 0 has no lower end on this axis
                 low = np.where(self.low <= 0, self.y - 1000.0, low)
@@ -224,7 +224,7 @@ class Curve:
             x, y = (self.x, self.y) if there.all() else (self.x[there], self.y[there])
             return float(x.min()), float(x.max()), float(y.min()), float(y.max())
         xs, ys = [self.x[there]], [self.y[there]]
-        if self.low is not None and self.mark is not Mark.BARS:
+        if self.low is not None and self.high is not None and self.mark is not Mark.BARS:
             ys += [axis_coordinates(e[there], self.y_log) for e in (self.low, self.high)]
         if self.mark is Mark.BARS and edges is not None:
             left, right = (e[places] for e in edges)

@@ -142,7 +142,7 @@ class HollowMarks(_OverAll):
 
 
 def _polygon(x: np.ndarray, y: np.ndarray) -> QPolygonF:
-    polygon = create_qpolygonf(len(x))
+    polygon: QPolygonF = create_qpolygonf(len(x))
     points = ndarray_from_qpolygonf(polygon)
     points[:, 0], points[:, 1] = x, y
     return polygon

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.geography.projection import Box, aspect_at
+from explorer.geography.projection import aspect_at
+from explorer.geography.region import Box
 
 FINEST = 1e-6
 """Degrees of latitude a pixel when zoomed in all the way (about 0.1 m)."""

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
-from explorer.geography.projection import Box
+from explorer.geography.region import Box
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
 

@@ -18,7 +18,7 @@ from PySide6.QtGui import QColor, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from explorer.geography.basemap import Level
-from explorer.geography.projection import Box
+from explorer.geography.region import Box
 from explorer.ui.drawing.map_style import basemap
 
 Z = 2.0

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
-from explorer.geography.projection import Box
-from explorer.geography.region import KM_PER_DEGREE
+from explorer.geography.region import KM_PER_DEGREE, Box
 from explorer.geography.scale_bar import scale_bars
 from explorer.ui.drawing.map_style import DARK, MapStyle, cities
 from explorer.ui.map.region_tool import PixelBox

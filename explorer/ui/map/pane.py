@@ -10,8 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from explorer.geography.projection import Box
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 from explorer.ui.drawing.map_style import LIGHT, MapStyle, basemap
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.lines import MapLines

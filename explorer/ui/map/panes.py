@@ -8,8 +8,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
-from explorer.geography.projection import Box
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import coordinate_decimals, format_coordinates
 from explorer.studies.base.study import Result, Surface
 from explorer.ui.drawing.map_style import LIGHT, style_for

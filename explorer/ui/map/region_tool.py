@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 
-from explorer.geography.projection import Box
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 
 REACH = 9.0
 """Pixels around an edge or a corner within which it is taken hold of."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from explorer.studies.base.study import Result, Selection
+from explorer.ui.base.styled import tool_button
 
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
 
@@ -25,7 +26,7 @@ class UsersLine(QWidget):
         self.label = QLabel()
         self.label.setToolTip(COUNTED)
         self.point = QLabel("·")
-        self.button = QToolButton(text="use all")
+        self.button = tool_button("use all")
         self.button.setAccessibleName("Use all users")
         self.button.setToolTip("Draw the map of all users in place of a sample")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -18,8 +18,7 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.figures.view_state import ViewState
-from explorer.geography.projection import Box
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Result, all_sides
 from explorer.studies.registry import card, cards
 from explorer.ui.base.errors import Banner, Problem, explain
@@ -104,6 +103,11 @@ class MapWorkspace(QWidget):
     def current_result(self) -> Result | None:
         """The answer on the screen."""
         return self._result
+
+    @property
+    def view_box(self) -> Box:
+        """What the map shows."""
+        return self.panes.box
 
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu; separators are where groups end."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
+    QDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -16,9 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
+from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import DataController, MappingRequest
 from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.sample import UsersSample
@@ -31,6 +36,23 @@ ORIGIN_HELP = (
     "them, or drawn over them, breaks it, and exports without the true map then leave out where "
     "the map lies. To put that right, type the four edges of a region fixed beforehand."
 )
+
+
+class RegionMap(Protocol):
+    """The map workspace, as far as the panel needs it."""
+
+    region_action: QAction
+
+    @property
+    def result_shown(self) -> SignalInstance:
+        """Emitted with each answer."""
+
+    @property
+    def view_box(self) -> Box:
+        """What the map shows."""
+
+    def go_home(self) -> None:
+        """Show the region in use."""
 
 
 class DataPanel(QWidget):
@@ -47,7 +69,7 @@ class DataPanel(QWidget):
         self,
         session: Session,
         data_controller: DataController,
-        workspace: QWidget,
+        workspace: RegionMap,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -55,7 +77,7 @@ class DataPanel(QWidget):
         self._session = session
         self._data = data_controller
         self._workspace = workspace
-        self._dialogs: dict[str, QWidget] = {}
+        self._dialogs: dict[str, QDialog] = {}
         self._silent = False
         box = QVBoxLayout(self)
         box.setContentsMargins(10, 4, 10, 8)
@@ -78,8 +100,8 @@ class DataPanel(QWidget):
 
     def _make_file(self, box: QVBoxLayout) -> None:
         self.file_name = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.badge = QLabel(objectName="tag")
-        self.counts = QLabel(objectName="muted", wordWrap=True)
+        self.badge = styled_label("tag")
+        self.counts = styled_label("muted", word_wrap=True)
         self.report_button = QPushButton("Report …")
         self.report_button.setToolTip("What was kept, what was set aside and why")
         self.report_button.clicked.connect(self.show_report)
@@ -104,7 +126,7 @@ class DataPanel(QWidget):
         for place, (side, limit) in enumerate(
             (("south", 90), ("north", 90), ("west", 180), ("east", 180))
         ):
-            field = ValueField(lambda value, n=side, m=limit: _degrees(n, value, m))
+            field = ValueField(partial(_degrees, side, limit))
             field.setAccessibleName(f"Region, {side}ern edge in degrees")
             field.set_help(f"{side.capitalize()}ern edge in degrees, −{limit}…{limit}")
             field.entered.connect(lambda value, n=side: self._side_entered(n, value))
@@ -115,16 +137,17 @@ class DataPanel(QWidget):
             grid.addWidget(label, place // 2, 2 * (place % 2))
             grid.addWidget(field, place // 2, 2 * (place % 2) + 1)
         box.addLayout(grid)
-        self.region_size = QLabel(objectName="muted")
+        self.region_size = styled_label("muted")
         box.addWidget(self.region_size)
-        self.region_from = QLabel(objectName="muted", wordWrap=True)
+        self.region_from = styled_label("muted", word_wrap=True)
         self.region_from.setToolTip(ORIGIN_HELP)
         box.addWidget(self.region_from)
-        self.region_error = QLabel(objectName="notes", wordWrap=True)
+        self.region_error = styled_label("notes", word_wrap=True)
         self.region_error.hide()
         box.addWidget(self.region_error)
         row = QHBoxLayout()
-        self.draw_button = QPushButton("Draw on map", checkable=True)
+        self.draw_button = QPushButton("Draw on map")
+        self.draw_button.setCheckable(True)
         self.draw_button.setToolTip(
             "Drag a box on either map; pull its handles or move it to change it (R, Esc ends)"
         )
@@ -159,19 +182,18 @@ class DataPanel(QWidget):
             self._show_selection(state.selection)
 
     def _show_selection(self, selection: Selection | None) -> None:
-        there = selection is not None
         self._silent = True
         for widget in (
             *self.sides.values(), self.draw_button, self.busiest_button, self.report_button,
         ):  # fmt: skip
-            widget.setEnabled(there)
+            widget.setEnabled(selection is not None)
         data = self._data.current
         self.time.set_span(
             data.first_time if data is not None else None,
             data.last_time if data is not None else None,
         )
-        self.time.show_range(selection.start if there else None, selection.end if there else None)
-        if there:
+        if selection is not None:
+            self.time.show_range(selection.start, selection.end)
             region = selection.region
             for side, field in self.sides.items():
                 field.set_number(round(getattr(region, side), 6))
@@ -179,6 +201,7 @@ class DataPanel(QWidget):
             self.region_error.hide()
             self._say_origin(selection)
         else:
+            self.time.show_range(None, None)
             self.region_size.setText("")
             self.region_from.hide()
         self.sample.show_selection(selection)
@@ -195,7 +218,7 @@ class DataPanel(QWidget):
 
     # Widgets to session ----------------------------------------------------------------------
 
-    def _change(self, gesture: str | None = None, **changes: object) -> None:
+    def _change(self, gesture: str | None = None, **changes: Any) -> None:
         selection = self._session.state.selection
         if selection is not None and not self._silent:
             self._session.set_selection(replace(selection, **changes), gesture)
@@ -283,7 +306,7 @@ class DataPanel(QWidget):
         selection, data = self._session.state.selection, self._data.current
         if selection is None or data is None:
             return
-        dialog = BusiestDialog(data, self._workspace.panes.box, selection, self.window())
+        dialog = BusiestDialog(data, self._workspace.view_box, selection, self.window())
         dialog.region_chosen.connect(self.set_region)
         dialog.region_chosen.connect(lambda _region: self._workspace.go_home())
         self._open("busiest", dialog)
@@ -296,20 +319,20 @@ class DataPanel(QWidget):
         dialog.load.connect(self._data.open)
         self._open("mapping", dialog)
 
-    def dialog(self, name: str) -> QWidget | None:
+    def dialog(self, name: str) -> QDialog | None:
         """Return the open ``report``, ``busiest`` or ``mapping`` dialog."""
         return self._dialogs.get(name)
 
-    def _open(self, name: str, dialog: QWidget) -> None:
+    def _open(self, name: str, dialog: QDialog) -> None:
         before = self._dialogs.pop(name, None)
         if before is not None:
             before.close()
         self._dialogs[name] = dialog
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.finished.connect(lambda _code: self._forget(name, dialog))
+        dialog.finished.connect(lambda _code: self._remove(name, dialog))
         dialog.open() if name == "mapping" else dialog.show()
 
-    def _forget(self, name: str, dialog: QWidget) -> None:
+    def _remove(self, name: str, dialog: QDialog) -> None:
         if self._dialogs.get(name) is dialog:
             del self._dialogs[name]
 
@@ -320,7 +343,7 @@ class DataPanel(QWidget):
 
 
 def _heading(text: str) -> QLabel:
-    label = QLabel(text, objectName="heading")
+    label = styled_label("heading", text)
     label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     return label
 
@@ -330,7 +353,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")
 
 
-def _degrees(side: str, value: float, limit: int) -> float:
+def _degrees(side: str, limit: int, value: float) -> float:
     if not -limit <= value <= limit:
         raise ValueError(f"{side}: {value:g} is outside −{limit}…{limit} degrees")
     return value

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLay
 from explorer.figures.captions import settings_line
 from explorer.studies.base.claims import stated
 from explorer.studies.base.study import Condition, Guarantee, Result
+from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.stale_mark import StaleMark
@@ -90,7 +91,7 @@ class GuaranteePanel(QScrollArea):
             self._layout.addSpacing(6)
         texts = (self.sentence, self.beside, self.claimed, *sum(self._parts.values(), ()))
         self.stale = StaleMark(self.viewport(), texts)
-        self._conditions_title = QLabel("Conditions", objectName="heading")
+        self._conditions_title = styled_label("heading", "Conditions")
         self._layout.addWidget(self._conditions_title)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(8)
@@ -99,11 +100,12 @@ class GuaranteePanel(QScrollArea):
         self._layout.addLayout(self._grid)
         self._rows: list[tuple[QLabel, FixedSizeText, FixedSizeText]] = []
         self._layout.addSpacing(6)
-        self._references_title = QLabel("References", objectName="heading")
+        self._references_title = styled_label("heading", "References")
         self.references = FixedSizeText("muted")
         self._layout.addWidget(self._references_title)
         self._layout.addWidget(self.references)
         self._layout.addStretch(1)
+        self._body = body
         self.setWidget(body)
         theme.changed.connect(self._restyle)
         self._show_nothing(_NOT_YET)
@@ -189,9 +191,7 @@ class GuaranteePanel(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return a width at which nothing is cut off beside the scroll bar."""
-        width = (
-            self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
-        )
+        width = self._body.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
         return QSize(width, 120)
 
     def _show_nothing(self, why: str) -> None:

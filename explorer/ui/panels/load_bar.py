@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from explorer.ui.base.styled import styled_label
+
 if TYPE_CHECKING:
     from explorer.checkins import Progress
 
@@ -43,7 +45,7 @@ class LoadBar(QWidget):
         self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setAccessibleName("Progress of opening the file")
         self.bar.setFixedHeight(14)
-        self.text = QLabel(wordWrap=True, objectName="muted")
+        self.text = styled_label("muted", word_wrap=True)
         self.button = QPushButton("Cancel")
         self.button.setToolTip("Stop; the data in use stays")
         self.button.clicked.connect(self.cancel)

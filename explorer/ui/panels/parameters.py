@@ -104,12 +104,14 @@ class _Pages(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._current: QWidget | None = None
+        self._pages: list[QWidget] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
 
     def add(self, page: QWidget) -> None:
         """Take a page in, for now unseen."""
         page.hide()
+        self._pages.append(page)
         self._layout.addWidget(page)
 
     def show_page(self, page: QWidget) -> bool:
@@ -124,8 +126,7 @@ class _Pages(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Return the width that the widest page needs and the height of the one in front."""
-        pages = [self._layout.itemAt(i).widget() for i in range(self._layout.count())]
-        width = max((page.minimumSizeHint().width() for page in pages), default=0)
+        width = max((page.minimumSizeHint().width() for page in self._pages), default=0)
         return QSize(width, super().minimumSizeHint().height())
 
 
@@ -154,7 +155,7 @@ class ParametersPanel(QScrollArea):
         self._files = files
         self._folded: set[str] = set()
         self._pages: dict[str, _Page] = {}
-        self._shown: tuple | None = None
+        self._shown: tuple[object, ...] | None = None
         self._gestures = 0
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -210,9 +211,7 @@ class ParametersPanel(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return a width at which nothing is cut off beside the scroll bar."""
-        width = (
-            self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
-        )
+        width = self._shelf.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
         return QSize(width, 120)
 
     def _page(self, study: Study) -> _Page:

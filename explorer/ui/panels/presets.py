@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -20,14 +21,15 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.studies.base.help_page import Preset, preset_request, presets_of, sampled_for
-from explorer.studies.base.study import Request, Selection, Study
+from explorer.studies.base.study import Request, Selection
 from explorer.studies.registry import get_study
+from explorer.ui.base.styled import tool_button
 from explorer.ui.widgets.links import follow_links, linked
 
 
 def preset_in_front(state: SessionState) -> Preset | None:
     """Return the preset that the study in front shows unchanged, if it does."""
-    item = _asked_by(get_study(state.study)).get(state.request)
+    item = _asked_by(state.study).get(state.request)
     return item if item is None or _has_its_users(item, state.selection) else None
 
 
@@ -39,10 +41,10 @@ def _has_its_users(item: Preset, selection: Selection | None) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _asked_by(study: Study) -> dict[Request, Preset]:
+def _asked_by(study_id: str) -> dict[Request, Preset]:
     """Return the presets of a study by their questions, which are looked up with every move."""
-    there = presets_of(study)
-    return {preset_request(study, item): item for item in reversed(there)}
+    study = get_study(study_id)
+    return {preset_request(study, item): item for item in reversed(presets_of(study))}
 
 
 def follow_preset(session: Session, item: Preset) -> None:
@@ -91,24 +93,26 @@ class PresetBar(QWidget):
     Parameters
     ----------
     session : Session
-    help_wanted : callable
+    open_help : callable
         Opens the study's page.
     """
 
-    def __init__(self, session: Session, help_wanted, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, open_help: Callable[[], object], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = session
-        self.button = QToolButton(text="Presets")
+        self.button = tool_button("Presets")
         self.button.setObjectName("presets")
         self.button.setAccessibleName("Presets")
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setToolTip("Figures, tables and examples of the paper")
         self.menu = PresetMenu(session, self)
         self.button.setMenu(self.menu)
-        self.about = QToolButton(text="About")
+        self.about = tool_button("About")
         self.about.setAccessibleName("About this question")
         self.about.setToolTip("What is asked, what is assumed, formulas, sources, errata (F1)")
-        self.about.clicked.connect(help_wanted)
+        self.about.clicked.connect(open_help)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 2, 12, 2)
         row.addWidget(self.button)
@@ -162,11 +166,11 @@ class PresetNote(QFrame):
             return
         item = preset_in_front(state)
         if item is not None:
-            self.words.setText(_told(item))
+            self.words.setText(_note_html(item))
         self.setVisible(item is not None)
 
 
-def _told(item: Preset) -> str:
+def _note_html(item: Preset) -> str:
     parts = [f"<b>{html.escape(item.name)}.</b> {linked(item.about)}"]
     if item.claim:
         parts.append(f"<b>Paper:</b> {linked(item.claim)}")

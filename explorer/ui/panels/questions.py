@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QWidget
 
 from explorer.engine.session.session import Session, SessionState
@@ -89,7 +89,9 @@ class QuestionList(QListWidget):
         if study.id == self._session.state.study:
             question = html.escape(study.question)
             text = f"<b>{text}</b><br><span style='font-size:small'>{question}</span>"
-        self.itemWidget(item).setText(text)
+        words = self.itemWidget(item)
+        assert isinstance(words, QLabel)
+        words.setText(text)
 
     def _fit(self) -> None:
         """Give every question the height its words need at the present width."""
@@ -110,7 +112,7 @@ class QuestionList(QListWidget):
         super().scrollContentsBy(dx, dy)
         self.updateEditorGeometries()
 
-    def resizeEvent(self, event: object) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit to the new size."""
         super().resizeEvent(event)
         self._fit()

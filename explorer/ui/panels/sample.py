@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from explorer.studies.base.study import Result, Selection
+from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
 
@@ -39,7 +41,7 @@ class UsersSample(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._selection: Selection | None = None
-        self._last = {NUMBER: FIRST_NUMBER, SHARE: FIRST_SHARE}
+        self._last_number, self._last_share = FIRST_NUMBER, FIRST_SHARE
         self.mode = ChoiceBox("Which users are in the map")
         self.mode.offer(MODES, ALL)
         self.mode.setToolTip(MODE_HELP)
@@ -62,7 +64,7 @@ class UsersSample(QWidget):
         self.seed.set_help("Key of the hash, public: the same seed picks the same users.")
         self.seed.entered.connect(lambda n: self._change(None, data_seed=int(n)))
         self.seed.stepped.connect(self._step_seed)
-        self.count = QLabel(objectName="muted", wordWrap=True)
+        self.count = styled_label("muted", word_wrap=True)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
@@ -95,10 +97,10 @@ class UsersSample(QWidget):
             self.count.setText("")
             return
         if selection.users is not None:
-            self._last[NUMBER] = selection.users
+            self._last_number = selection.users
             self.number.set_number(selection.users)
         if selection.share is not None:
-            self._last[SHARE] = selection.share
+            self._last_share = selection.share
             self.share.set_number(_to_percent(selection.share))
         self.seed.set_number(selection.data_seed)
 
@@ -110,7 +112,7 @@ class UsersSample(QWidget):
             return
         text = f"{used:,.0f} of {there:,.0f} users with a check-in inside region and time range"
         asked = result.request.selection.users if result.request.selection is not None else None
-        if asked is not None and there < asked:
+        if asked is not None and there is not None and there < asked:
             text += f"; {asked:,} were asked for, so all are used"
         if text != self.count.text():
             self.count.setText(text)
@@ -118,15 +120,17 @@ class UsersSample(QWidget):
     def _mode_chosen(self, _index: int) -> None:
         mode = self.mode.currentData()
         if self._selection is not None and mode != _mode_of(self._selection):
-            self._take(**{{NUMBER: "users", SHARE: "share"}[mode]: self._last[mode]}
-                       if mode != ALL else {})  # fmt: skip
+            self._take(
+                users=self._last_number if mode == NUMBER else None,
+                share=self._last_share if mode == SHARE else None,
+            )
 
     def _take(
         self, users: int | None = None, share: float | None = None, gesture: str | None = None
     ) -> None:
         self._change(gesture, users=users, share=share)
 
-    def _change(self, gesture: str | None, **changes: object) -> None:
+    def _change(self, gesture: str | None, **changes: Any) -> None:
         if self._selection is not None:
             self.changed.emit(replace(self._selection, **changes), gesture)
 

@@ -6,11 +6,12 @@ import numpy as np
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.figures import style
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import SpacePicture
+from explorer.ui.base.styled import styled_label
 from explorer.ui.drawing.curves import SYMBOLS
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
@@ -55,7 +56,9 @@ class SpacePlot(QWidget):
             scales = np.where(spans > 0, np.maximum(room, 1.0) / spans, np.inf)
         scale = float(scales.min()) if np.isfinite(scales.min()) else 1.0
         middle = np.array([self.width(), self.height()]) / 2
-        return middle + (self.points - (low + high) / 2) * scale * np.array([1.0, -1.0])
+        flip = np.array([1.0, -1.0])
+        positions: np.ndarray = middle + (self.points - (low + high) / 2) * scale * flip
+        return positions
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw."""
@@ -87,7 +90,7 @@ class SpaceView(QWidget):
         self._shown: SpacePicture | None = None
         self.name = FixedSizeText()
         self.plot = SpacePlot()
-        self.diameter = QLabel(objectName="muted", wordWrap=True)
+        self.diameter = styled_label("muted", word_wrap=True)
         self.diameter.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.note = FixedSizeText("faint")
         layout = QVBoxLayout(self)

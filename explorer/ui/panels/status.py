@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
+from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
@@ -40,13 +41,13 @@ class StatusRow(QWidget):
         self.answer.setFixedWidth(
             self.answer.fontMetrics().horizontalAdvance("coarse · 9,999 ms…") + 4
         )
-        self.data = QLabel(objectName="muted")
+        self.data = styled_label("muted")
         self.data.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.aside = QToolButton()
         self.aside.setProperty("quiet", True)
         self.aside.setToolTip("What was kept of the file, what was set aside and why")
         self.aside.hide()
-        self.badge = QLabel(objectName="badge")
+        self.badge = styled_label("badge")
         self.badge.hide()
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 0, 6, 0)

@@ -78,7 +78,7 @@ class TimeRange(QWidget):
         self.presets.clear()
         self.presets.addItem("All times", (None, None))
         known = first is not None and last is not None
-        if known:
+        if first is not None and last is not None:
             for name, start, end in month_ranges(first, last)[:MONTHS_AT_MOST]:
                 self.presets.addItem(name, (start, end))
         self.presets.addItem("Between the times below", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QStyle,
@@ -60,15 +60,16 @@ class ChoiceBox(QComboBox):
         option.currentText = option.fontMetrics.elidedText(
             whole, Qt.TextElideMode.ElideRight, field.width() - 8
         )
-        with QStylePainter(self) as painter:
-            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
         paint_chevron(self)
         self.cut = whole if option.currentText != whole else ""
 
     def event(self, event: QEvent) -> bool:
         """Say all the words where they are cut."""
-        if event.type() == QEvent.Type.ToolTip and self.cut:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.cut:
             tip = f"{self.cut}\n{self.toolTip()}".strip()
             QToolTip.showText(event.globalPos(), tip, self)
             return True

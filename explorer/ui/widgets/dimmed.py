@@ -14,4 +14,4 @@ def dim(widget: QWidget, dimmed: bool) -> None:
         effect.setOpacity(OPACITY)
         widget.setGraphicsEffect(effect)
     elif not dimmed and widget.graphicsEffect() is not None:
-        widget.setGraphicsEffect(None)
+        widget.setGraphicsEffect(None)  # type: ignore[arg-type]  # None takes the effect away

@@ -9,7 +9,6 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.studies.base.study import Parameter, Value
+from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.parameter_row import ParameterRow, label_of
 
 
@@ -48,7 +48,7 @@ class FileRow(ParameterRow):
         self.clear_button = QPushButton("Clear")
         self.clear_button.setAccessibleName(f"Clear {parameter.name}")
         self.clear_button.setToolTip(f"Do without a {what}")
-        self.error = QLabel(objectName="notes", wordWrap=True)
+        self.error = styled_label("notes", word_wrap=True)
         self.error.hide()
         self.label.setBuddy(self.field)
         buttons = QHBoxLayout()

@@ -30,7 +30,8 @@ class FixedSizeText(QWidget):
         self._text = ""
         self._heights: dict[int, int] = {}
         """Heights of the text at widths: a layout asks several times, each takes 0.1 ms."""
-        self._label = QLabel(self, objectName=name, wordWrap=True)
+        self._label = QLabel(self, wordWrap=True)
+        self._label.setObjectName(name)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)

@@ -66,8 +66,8 @@ class TableModel(QAbstractTableModel):
         """Return a cell's text, side or tooltip."""
         cell = self.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            role = role_of_cell(self.roles, index.row(), index.column())
-            return "–" if cell is None else readable(cell, role)
+            rounding = role_of_cell(self.roles, index.row(), index.column())
+            return "–" if cell is None else readable(cell, rounding)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = (
                 Qt.AlignmentFlag.AlignLeft if isinstance(cell, str) else Qt.AlignmentFlag.AlignRight

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Parameter, Value
+from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
@@ -63,7 +64,7 @@ class NumberRow(ParameterRow):
         super().__init__(parameter, parent)
         p = parameter
         self.label = label_of(p)
-        self.swept = QLabel("x axis", objectName="tag")
+        self.swept = styled_label("tag", "x axis")
         self.swept.setToolTip("This parameter runs along the x axis; its value is the line there.")
         self.swept.hide()
         self.field = ValueField(self._checked)
@@ -83,7 +84,7 @@ class NumberRow(ParameterRow):
         ends = QHBoxLayout()
         ends.setContentsMargins(2, 0, 2, 0)
         for side, number in (("low", p.low), ("high", p.high)):
-            end = QLabel(_end(p, side, number), objectName="faint")
+            end = styled_label("faint", _end(p, side, number))
             ends.addWidget(end)
             self.high_end = end
             if side == "low":
@@ -105,9 +106,11 @@ class NumberRow(ParameterRow):
     def _checked(self, number: float) -> float:
         """Return the number a field may keep; what is wrong is told without the option's key."""
         try:
-            return self.parameter.parse(number)
+            checked = self.parameter.parse(number)
         except ValueError as error:
             raise ValueError(str(error).removeprefix(f"{self.parameter.key}: ")) from None
+        assert not isinstance(checked, str)
+        return checked
 
     def _moved(self, number: float) -> None:
         self.field.set_number(number)
@@ -115,6 +118,7 @@ class NumberRow(ParameterRow):
 
     def show_value(self, value: Value) -> None:
         """Show a value without emitting anything."""
+        assert not isinstance(value, str)
         self.slider.set_number(value)
         self.field.set_number(value)
 
@@ -217,7 +221,7 @@ def direction(p: Parameter) -> str:
 def _tooltip(p: Parameter) -> str:
     parts = [f"<b>{rich(' '.join(filter(None, (p.symbol, p.name))))}</b>"]
     parts.append(html.escape(" ".join(filter(None, (p.help, direction(p))))))
-    if p.numeric:
+    if p.numeric and not isinstance(p.default, str):
         unit = f" {html.escape(p.unit)}" if p.unit else ""
         parts.append(
             f"From {format_number(p.low)} to {format_number(p.high)}{unit}; "

@@ -41,7 +41,10 @@ class Section(QWidget):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = title
-        self.heading = _Heading(objectName="section", checkable=True, checked=True)
+        self.heading = _Heading()
+        self.heading.setObjectName("section")
+        self.heading.setCheckable(True)
+        self.heading.setChecked(True)
         self.heading.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.heading.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.body = QWidget()

@@ -24,6 +24,7 @@ class ShortArea(QScrollArea):
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
+        self._content = content
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -42,13 +43,13 @@ class ShortArea(QScrollArea):
 
     def sizeHint(self) -> QSize:
         """Return the size at which nothing scrolls."""
-        width = max(self.width(), self.widget().minimumSizeHint().width())
-        return QSize(width, self.widget().heightForWidth(width))
+        width = max(self.width(), self._content.minimumSizeHint().width())
+        return QSize(width, self._content.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of a few lines, or less where there is less."""
         least = LEAST_LINES * self.fontMetrics().lineSpacing() + 12
-        return QSize(self.widget().minimumSizeHint().width(), min(least, self.sizeHint().height()))
+        return QSize(self._content.minimumSizeHint().width(), min(least, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for another height at another width."""
@@ -65,6 +66,6 @@ class ShortArea(QScrollArea):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Come and go with what is in it."""
         changes = (QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
-        if watched is self.widget() and event.type() in changes:
-            self.setVisible(not watched.isHidden())
+        if watched is self._content and event.type() in changes:
+            self.setVisible(not self._content.isHidden())
         return super().eventFilter(watched, event)

@@ -34,8 +34,9 @@ class StaleMark(QLabel):
     def __init__(
         self, over: QWidget, texts: Sequence[QWidget], view: pg.ViewBox | None = None
     ) -> None:
-        super().__init__(over, objectName="notes", wordWrap=True)
-        self._texts, self._view = texts, view
+        super().__init__(over, wordWrap=True)
+        self.setObjectName("notes")
+        self._over, self._texts, self._view = over, texts, view
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
@@ -51,7 +52,7 @@ class StaleMark(QLabel):
             dim(part, stale)
 
     def _place(self) -> None:
-        room = self.parentWidget().width() - 2 * _MARGIN
+        room = self._over.width() - 2 * _MARGIN
         width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, room)
         wrapped = self.heightForWidth(width)
         self.resize(width, wrapped if wrapped > 0 else self.sizeHint().height())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
@@ -96,9 +96,13 @@ class ValueField(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the program, except while something is being typed."""
-        if event.type() == QEvent.Type.ShortcutOverride and (
-            (event.matches(QKeySequence.StandardKey.Undo) and not self._typed_to_undo())
-            or (event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable())
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and (
+                (event.matches(QKeySequence.StandardKey.Undo) and not self._typed_to_undo())
+                or (event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable())
+            )
         ):
             event.ignore()
             return False
@@ -118,7 +122,7 @@ class ValueField(QLineEdit):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.selectAll()
 
-    def focusInEvent(self, event: object) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         """Select everything when reached by key."""
         super().focusInEvent(event)
         if event.reason() in (
