@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
@@ -54,7 +54,7 @@ class CommonBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.update_all)
         self.parameter.activated.connect(lambda _: self._show_value())
-        self.button.clicked.connect(lambda _=False: self._want())
+        self.button.clicked.connect(lambda _=False: self._emit_wanted())
         self.value.returnPressed.connect(self._entered)
         self.update_all.clicked.connect(lambda _=False: self.update_wanted.emit())
 
@@ -84,9 +84,9 @@ class CommonBar(QWidget):
 
     def _entered(self) -> None:
         self.value.editingFinished.emit()
-        self._want()
+        self._emit_wanted()
 
-    def _want(self) -> None:
+    def _emit_wanted(self) -> None:
         key, number = self.parameter.currentData(), self.value.number
         if key is not None and number is not None and not self.value.property("wrong"):
             self.wanted.emit(key, float(number))
@@ -118,7 +118,7 @@ class RowsBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 12, 4)
 
-        def add(text: str, tip: str, emit: object) -> QToolButton:
+        def add(text: str, tip: str, emit: Callable[[], object]) -> QToolButton:
             button = tool_button(text, tip)
             button.setAccessibleName(tip)
             button.clicked.connect(lambda _=False: emit())

@@ -70,18 +70,19 @@ class CompareChart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw."""
-        if self._theme is None:
+        theme = self._theme
+        if theme is None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         top = 0.0
         for title, rows in self._groups:
-            top = self._paint_group(painter, title, rows, top)
+            top = self._paint_group(painter, theme, title, rows, top)
 
     def _paint_group(
-        self, painter: QPainter, title: str, rows: list[tuple[int, ComparedRow]], top: float
-    ) -> float:
-        theme = self._theme
+        self, painter: QPainter, theme: Theme, title: str, rows: list[tuple[int, ComparedRow]],
+        top: float,
+    ) -> float:  # fmt: skip
         low, high, log = axis_of([row for _, row in rows])
         statements = list(dict.fromkeys((row.study, row.statement) for _, row in rows))
         letters = painter.fontMetrics()
@@ -128,6 +129,7 @@ class CompareChart(QWidget):
                 painter.drawEllipse(QPointF(place(row.value), middle), 4, 4)
             area = QRectF(right + 6, middle - _ROW / 2, self.width() - right - 6, _ROW)
             write(area, value_text(row), theme.text, at_right)
+        painter.setPen(QColor(theme.muted))
         self._paint_scale(painter, low, high, log, left, right, bottom)
         return bottom + _SCALE + _GAP
 
@@ -137,7 +139,6 @@ class CompareChart(QWidget):
     ) -> None:  # fmt: skip
         from explorer.studies.base.numbers import format_number
 
-        painter.setPen(QColor(self._theme.muted))
         for x, number, side in (
             (left, low, Qt.AlignmentFlag.AlignLeft),
             (right - 120, high, Qt.AlignmentFlag.AlignRight),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
@@ -110,7 +111,7 @@ class XAxisBar(QWidget):
         super().__init__(parent)
         self._session = session
         self._study: Study | None = None
-        self._shown: tuple[str, str, Sweep | None] | None = None
+        self._shown: tuple[str, str, Sweep | None, tuple[str, ...]] | None = None
         self._left: dict[tuple[str, str], Sweep] = {}
         self.parameter = ChoiceBox("Parameter on the x axis")
         self.parameter.setMaximumWidth(360)
@@ -162,7 +163,9 @@ class XAxisBar(QWidget):
             field.set_help(f"Between {p.low:g} and {p.high:g}")
 
     def _present(self) -> tuple[Parameter, Sweep]:
+        assert self._study is not None
         sweep = self._session.request(self._study.id).sweep
+        assert sweep is not None
         return parameter(self._study, sweep.key), sweep
 
     def _checked_end(self, number: float, end: str) -> float:
@@ -177,11 +180,12 @@ class XAxisBar(QWidget):
         return p.clamp(number)
 
     def _choose(self, key: str) -> None:
+        assert self._study is not None
         before = self._left.get((self._study.id, key))
         self._session.set_sweep(before or default_sweep(self._study, key))
 
     def _choose_scale(self, log: bool) -> None:
         self._change(scale=Scale.LOG if log else Scale.LINEAR)
 
-    def _change(self, **changes: object) -> None:
+    def _change(self, **changes: Any) -> None:
         self._session.set_sweep(replace(self._present()[1], **changes))

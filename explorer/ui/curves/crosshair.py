@@ -24,8 +24,8 @@ class Crosshair:
             line.setZValue(20)
             line.hide()
             view.addItem(line, ignoreBounds=True)
-        self.table = QLabel(parent, objectName="readout")
-        self.table.setTextFormat(Qt.TextFormat.RichText)
+        self.table = QLabel(parent, textFormat=Qt.TextFormat.RichText)
+        self.table.setObjectName("readout")
         self.table.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.table.hide()
 

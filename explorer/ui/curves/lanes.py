@@ -87,7 +87,7 @@ class AbsenceLanes(_AlongX):
             return
         shown = self._view.viewRect()
         pixel = self._view.viewPixelSize()[1]
-        for row, (colour, stretches, _) in enumerate(self._lanes):
+        for row, (colour, stretches, _reason) in enumerate(self._lanes):
             wash = QColor(colour)
             wash.setAlpha(40)
             bottom = shown.top() + row * self.HEIGHT * pixel
@@ -136,7 +136,7 @@ class InvalidRanges(_AlongX):
         wash, lines = QColor(self._colour), QColor(self._colour)
         wash.setAlpha(18)
         lines.setAlpha(70)
-        for a, b, _ in self._stretches:
+        for a, b, _reason in self._stretches:
             left, right = max(a, shown.left()), min(b, shown.right())
             if right > left:
                 area = QRectF(left, shown.top(), right - left, shown.height())

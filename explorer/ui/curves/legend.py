@@ -58,38 +58,33 @@ class Swatch(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw."""
-        if self.style_shown is None:
+        style = self.style_shown
+        if style is None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = pen_of(self.style_shown, ratio=self.devicePixelRatioF())
+        pen = pen_of(style, ratio=self.devicePixelRatioF())
         middle = QRectF(self.rect()).center().y()
         if self.mark is Mark.DOTS:
-            self._paint_dot(painter, middle)
+            self._paint_dot(painter, style, middle)
         elif self.mark is Mark.BARS:
             for left, height in ((4, 8), (14, 12), (24, 5)):
-                self._fill(painter, QRectF(left, self.height() - height - 1, 7, height), 70, 150)
+                bar = QRectF(left, self.height() - height - 1, 7, height)
+                _fill(painter, style, bar, 70, 150)
                 painter.setPen(QPen(pen.color(), 1.2))
-                painter.drawRect(QRectF(left, self.height() - height - 1, 7, height))
+                painter.drawRect(bar)
         else:
+            inside = QRectF(1, 1, self.width() - 2, self.height() - 2)
             if self.mark is Mark.AREA:
-                self._fill(painter, QRectF(1, 1, self.width() - 2, self.height() - 2), 36, 105)
+                _fill(painter, style, inside, 36, 105)
                 middle = 1.5
             elif self.banded:
-                self._fill(painter, QRectF(1, 1, self.width() - 2, self.height() - 2), 45, 0)
+                _fill(painter, style, inside, 45, 0)
             painter.setPen(pen)
             painter.drawLine(QPointF(1, int(middle)), QPointF(self.width() - 1, int(middle)))
 
-    def _fill(self, painter: QPainter, area: QRectF, wash: int, strength: int) -> None:
-        colour = QColor(self.style_shown.colour)
-        colour.setAlpha(wash)
-        painter.fillRect(area, colour)
-        if strength:
-            colour.setAlpha(strength)
-            painter.fillRect(area, QBrush(colour, PATTERNS[self.style_shown.hatch]))
-
-    def _paint_dot(self, painter: QPainter, middle: float) -> None:
-        x, colour = self.width() / 2, QColor(self.style_shown.colour)
+    def _paint_dot(self, painter: QPainter, style: SeriesStyle, middle: float) -> None:
+        x, colour = self.width() / 2, QColor(style.colour)
         painter.setPen(QPen(colour, 1.3))
         if self.banded:
             painter.drawLine(QPointF(x, 1), QPointF(x, self.height() - 1))
@@ -99,7 +94,16 @@ class Swatch(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.translate(x, middle)
         painter.scale(DOT_SIZE, DOT_SIZE)
-        painter.drawPath(Symbols[SYMBOLS[self.style_shown.marker]])
+        painter.drawPath(Symbols[SYMBOLS[style.marker]])
+
+
+def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, strength: int) -> None:
+    colour = QColor(style.colour)
+    colour.setAlpha(wash)
+    painter.fillRect(area, colour)
+    if strength:
+        colour.setAlpha(strength)
+        painter.fillRect(area, QBrush(colour, PATTERNS[style.hatch]))
 
 
 class ElidedLabel(QLabel):
@@ -140,7 +144,7 @@ class _Row:
         self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
         self.check.clicked.connect(lambda on: legend.toggled.emit(self.key, on))
-        self._said: tuple = ()
+        self._described: tuple[object, ...] = ()
         self._claimed = self._tip = ""
 
     @property
@@ -177,13 +181,13 @@ class _Row:
             words = COMPUTING if series.computing else words
         self.value.setText(words)
         self.value.setEnabled(value is not None)
-        said = (series.label, series.role, series.note, series.undefined_reason,
-                series.present.all(), series.computing, bool(claimed))  # fmt: skip
-        if said == self._said and claimed == self._claimed:
+        described = (series.label, series.role, series.note, series.undefined_reason,
+                     series.present.all(), series.computing, bool(claimed))  # fmt: skip
+        if described == self._described and claimed == self._claimed:
             return
-        if said != self._said:
+        if described != self._described:
             self._describe(series, bool(claimed))
-            self._said = said
+            self._described = described
         # The number claimed moves with every slider: of all this it changes the tool tip alone.
         self._claimed = claimed
         tip = self._tip + (f"<br><b>{html.escape(claimed)}</b>" if claimed else "")

@@ -158,8 +158,10 @@ class BoundsPlot(pg.GraphicsView):
                 for key in list(self._resting):
                     self._resting.pop(key).remove()
             for key in keys:
-                if key not in self._curves:  # a curve is in the scene as soon as it is made
-                    self._curves[key] = self._resting.pop(key, None) or Curve(self.view)
+                if key in self._resting:
+                    self._curves[key] = self._resting.pop(key)
+                elif key not in self._curves:  # a curve is in the scene as soon as it is made
+                    self._curves[key] = Curve(self.view)
             self._restyle(result)
         self.result = result
         edges = bar_edges(result.series, self.x_log)
@@ -342,7 +344,7 @@ class BoundsPlot(pg.GraphicsView):
         return reading_table(head, rows, self.invalid.reason_at(x))
 
     def _x_symbol(self) -> str:
-        return self.bottom.labelText.split("  ")[0]
+        return str(self.bottom.labelText).split("  ")[0]
 
     def _data_x(self, x: float) -> float:
         return 10**x if self.x_log else x

@@ -86,6 +86,7 @@ class PlotTables(QTabWidget):
         self.addTab(page, "Numbers")
         self.setTabToolTip(1, "x and every curve's y, as a table")
         self.copy_button = tool_button("Copy as …")
+        self.copy_button.setObjectName("copy-as")
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setProperty("quiet", True)
         self.copy_button.setToolTip("Copy the table, or what is selected of it (Ctrl+C)")
@@ -126,8 +127,7 @@ class PlotTables(QTabWidget):
         return page.view if isinstance(page, _TablePage) else None
 
     def _rebuild(self, tables: tuple[Table, ...]) -> None:
-        while self.count() > 2:
-            page = self.widget(2)
+        while (page := self.widget(2)) is not None:
             self.removeTab(2)
             page.deleteLater()
         self._pages, self._tables = {}, {}
@@ -164,7 +164,7 @@ class PlotTables(QTabWidget):
 
     def _known(self, key: str) -> bool:
         """Return whether the newest answer has a table."""
-        return any(table.key == key for table in self._result.tables)
+        return self._result is not None and any(t.key == key for t in self._result.tables)
 
     def _enable(self, page: _TablePage, known: bool) -> None:
         page.view.setEnabled(known)

@@ -50,7 +50,7 @@ def at_slider(result: Result) -> set[str]:
     """Return the keys of the curves that were computed at the very value of the slider."""
     sweep = result.request.sweep
     value = dict(result.request.values).get(sweep.key) if sweep is not None else None
-    if value is None:
+    if value is None or isinstance(value, str):
         return set()
     return {s.key for s in result.series if (abs(s.x - value) <= 1e-12 * abs(value)).any()}
 
@@ -84,17 +84,17 @@ def reading(
         near = int(np.nanargmin(away))
         return f"({_text(curve.x[near], curve.x_log)}, {_height(curve, near)})"
     if curve.mark in (Mark.DOTS, Mark.BARS):
-        near = _nearest(curve, x)
-        if near is None:
+        place = _nearest(curve, x)
+        if place is None:
             return absent
-        at = f" at {symbol} = {_text(curve.x[near], curve.x_log)}"
-        return _height(curve, near) + _spread(curve, near) + at
+        at = f" at {symbol} = {_text(curve.x[place], curve.x_log)}"
+        return _height(curve, place) + _spread(curve, place) + at
     value = value_at(curve, x)
     if value is None:
         return absent if curve.x[0] <= x <= curve.x[-1] else ABSENT
     computed = computed_at(curve, x) is not None
     nearly, role = ("", curve.role) if computed else (f"{NEARLY} ", None)
-    if curve.low is None:
+    if curve.low is None or curve.high is None:
         return nearly + format_number(value, role)
     low, high = _edge(curve, curve.low, x), _edge(curve, curve.high, x)
     if curve.mark is Mark.AREA:
@@ -124,7 +124,7 @@ def wrapped(text: str) -> str:
 
 def _spread(curve: Curve, place: int) -> str:
     """Return a point's error bar: ``± h`` where it is as long both ways."""
-    if curve.low is None or curve.mark is Mark.BARS:
+    if curve.low is None or curve.high is None or curve.mark is Mark.BARS:
         return ""
     low, high = float(curve.low[place]), float(curve.high[place])
     y = float(curve.heights[place])

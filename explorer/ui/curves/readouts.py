@@ -79,7 +79,7 @@ class ReadoutsTable(QWidget):
         self._keys: list[str] = []
         self._cells: list[tuple[QLabel, _Number]] = []
         self._made: list[tuple[QLabel, _Number]] = []
-        self._said: list[Readout] = []
+        self._shown: list[Readout | None] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
@@ -93,7 +93,7 @@ class ReadoutsTable(QWidget):
             self.setVisible(bool(readouts))
         if [r.key for r in readouts] != self._keys:
             self._rebuild(readouts)
-        for (label, number), item, before in zip(self._cells, readouts, self._said, strict=True):
+        for (label, number), item, before in zip(self._cells, readouts, self._shown, strict=True):
             if item == before:
                 continue
             if before is None or item.label != before.label:
@@ -103,7 +103,7 @@ class ReadoutsTable(QWidget):
             if tip != number.toolTip():
                 for cell in (label, number):
                     cell.setToolTip(tip)
-        self._said = list(readouts)
+        self._shown = list(readouts)
 
     def wanted_width(self) -> int:
         """Return the width at which nothing is cut; 0 without numbers.
@@ -130,7 +130,7 @@ class ReadoutsTable(QWidget):
             for column, cell in enumerate((label, number)):
                 self._grid.addWidget(cell, len(self._made), column)
         self._keys = [r.key for r in readouts]
-        self._cells, self._said = self._made[: len(readouts)], [None] * len(readouts)
+        self._cells, self._shown = self._made[: len(readouts)], [None] * len(readouts)
         for place, (label, number) in enumerate(self._made):
             number.forget()
             for cell in (label, number):

@@ -61,8 +61,9 @@ class TargetLine(QObject):
     def show(self, target: float | None, symbol: str = "") -> None:
         """Stand at a target (data units); None, or one below a logarithmic axis, hides it."""
         self.target, self._symbol = target, symbol
-        visible = target is not None and not (self._plot.y_log and target <= 0)
-        if visible:
+        visible = False
+        if target is not None and not (self._plot.y_log and target <= 0):
+            visible = True
             at = math.log10(target) if self._plot.y_log else target
             if at != self.line.value():
                 self.line.setPos(at)
@@ -81,6 +82,5 @@ class TargetLine(QObject):
         (_, x1), (y0, y1) = self._plot.view.viewRange()
         at = self.line.value()
         self.label.set_anchor((1.0, 0.0 if at > y1 - 0.12 * (y1 - y0) else 1.0))
-        said = f"target {self._symbol} = {format_number(self.target)}"
-        self.label.set_text(said)
+        self.label.set_text(f"target {self._symbol} = {format_number(self.target)}")
         self.label.setPos(x1, at)

@@ -178,7 +178,9 @@ class ValueAxis(pg.AxisItem):
             self._covered = (*place, super().boundingRect().adjusted(-30, -10, 30, 10))
         return self._covered[2]
 
-    def tickValues(self, low: float, high: float, size: float) -> list:
+    def tickValues(
+        self, low: float, high: float, size: float
+    ) -> list[tuple[float | None, list[float]]]:
         """Return labelled and bare ticks."""
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []
@@ -189,7 +191,7 @@ class ValueAxis(pg.AxisItem):
             major, minor = linear_ticks(low, high, room, self.whole)
         return [(1.0, major), (None, minor)]
 
-    def tickStrings(self, values: list, _scale: float, spacing: float | None) -> list[str]:
+    def tickStrings(self, values: list[float], _scale: float, spacing: float | None) -> list[str]:
         """Return the labels of labelled ticks, none for bare ones."""
         if spacing is None:
             return []

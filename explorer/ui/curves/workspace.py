@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
@@ -76,7 +76,7 @@ class BoundsWorkspace(QWidget):
         self._controller = controller
         self._theme = theme
         self._drags = 0
-        self._coming: tuple[tuple, ViewState] | None = None
+        self._coming: tuple[tuple[str, str, object], ViewState] | None = None
         self.current_result: Result | None = None
         self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
         self._line_late.timeout.connect(self._move_line)
@@ -84,7 +84,7 @@ class BoundsWorkspace(QWidget):
         self.solving = Solving(session, host, self.plot, self.solve_bar)
         self.pinning = Pinning(session, host, self.pin_list)
         self.claiming = Claiming(session, self.legend)
-        self._undisturbed = DeferredGC(session, self)
+        self._deferred_gc = DeferredGC(session, self)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
         controller.result_ready.connect(self._show)
@@ -154,7 +154,9 @@ class BoundsWorkspace(QWidget):
     def _action(
         self, text: str, triggered: Callable[..., None], shortcut: str = "", checkable: bool = False
     ) -> QAction:
-        return QAction(text, self, checkable=checkable, shortcut=shortcut, triggered=triggered)
+        action = QAction(text, self, checkable=checkable, shortcut=QKeySequence(shortcut))
+        action.triggered.connect(triggered)
+        return action
 
     # What the window asks of a workspace
 
@@ -165,7 +167,7 @@ class BoundsWorkspace(QWidget):
     def close_workspace(self) -> None:
         """Stop listening."""
         self._line_late.stop()
-        self._undisturbed.close()
+        self._deferred_gc.close()
         self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
@@ -187,20 +189,21 @@ class BoundsWorkspace(QWidget):
 
     def apply_view_state(self, view: ViewState) -> None:
         """Look at the question in front in this way."""
-        if self._front() is None:
+        front = self._front()
+        if front is None:
             return
         step = ("open recipe", "open recipe")
         look = PlotView(view.y_log, frozenset(view.hidden), view.claim)
         self._session.set_look(self._look_subject(), look, *step)
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
-        wanted = _subject(self._front()[1])
+        subject = _subject(front[1])
         shown = self.current_result
-        if shown is not None and _subject(shown.request) == wanted:
+        if shown is not None and _subject(shown.request) == subject:
             self._draw(shown)
             self.plot.set_data_ranges(view.x_range, view.y_range)
         else:
-            self._coming = (wanted, view)
+            self._coming = (subject, view)
 
     def shown_result(self, result: Result) -> Result:
         """Return an answer as it is drawn: with what is pinned beside it."""
@@ -234,8 +237,9 @@ class BoundsWorkspace(QWidget):
         return study, self._session.state.request_of(study.id)
 
     def _look_subject(self) -> tuple[str, str]:
-        study, request = self._front()
-        return study.id, request.quantity
+        front = self._front()
+        assert front is not None
+        return front[0].id, front[1].quantity
 
     def _pins_shown(self) -> list[Pin]:
         front = self._front() if self._session.state.pins else None
@@ -316,27 +320,26 @@ class BoundsWorkspace(QWidget):
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
         self.plot.hidden = look.hidden
-        self.plot.show_result(self.pinning.beside(result, look.hidden))
+        with_pins = self.pinning.beside(result, look.hidden)
+        self.plot.show_result(with_pins)
         if self._coming is not None and self._coming[0] == _subject(result.request):
             view = self._coming[1]
             self._coming = None
             self.plot.set_data_ranges(view.x_range, view.y_range)
         self._place_line(study, self._session.state.request_of(study.id))
-        self._tell(result)
+        self._update_legend(result)
         self.pinning.update(result, self._theme.plot.muted)
         self.solving.show_result(result)
         drawn = {s.key for s in result.series}
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
         self.beside.arrange()
-        self.below.show_result(
-            self.plot.result, parameter(study, sweep.key).symbol if sweep else "x"
-        )
+        self.below.show_result(with_pins, parameter(study, sweep.key).symbol if sweep else "x")
         notes = "\n".join(result.notes)
         if notes != self.notes.text():
             self.notes.setText(notes)
         self.notes.setVisible(bool(notes))
 
-    def _tell(self, result: Result) -> None:
+    def _update_legend(self, result: Result) -> None:
         """Bring the legend up to date."""
         known = {r.key: r.value for r in result.readouts}
         values = {
@@ -375,8 +378,11 @@ class BoundsWorkspace(QWidget):
             self._session.set_look(subject, replace(look, hidden=hidden), text)
 
     def _line_dragged(self, x: float) -> None:
-        study, request = self._front()
-        p = parameter(study, request.sweep.key)
+        front = self._front()
+        if front is None or front[1].sweep is None:
+            return
+        study = front[0]
+        p = parameter(study, front[1].sweep.key)
         number = p.clamp(float(f"{x:.4g}"))
         self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
 
@@ -388,7 +394,7 @@ class BoundsWorkspace(QWidget):
         self.plot.set_theme(self._theme.plot)
         self.solving.line.set_theme(self._theme.plot)
         if self.current_result is not None:
-            self._tell(self.current_result)
+            self._update_legend(self.current_result)
             self.pinning.update(self.current_result, self._theme.plot.muted)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
@@ -9,6 +11,9 @@ from PySide6.QtGui import QColor
 from explorer.geography.region import Box
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
 
 DOT = 3
 """Pixels on a side of a dot."""
@@ -41,7 +46,7 @@ class Dots(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._data = None
+        self._data: CheckinData | None = None
         self._selection: Selection | None = None
         self._view: tuple[Box, float, float] | None = None
         self._shown: tuple[object, ...] | None = None
@@ -54,8 +59,8 @@ class Dots(QObject):
         self._job.done.connect(self._counted)
         self._job.failed.connect(lambda *_: None)  # a data set closed meanwhile: nothing to show
 
-    def set_data(self, data, selection: Selection | None) -> None:
-        """Turn to another data set or time range (CheckinData or None)."""
+    def set_data(self, data: CheckinData | None, selection: Selection | None) -> None:
+        """Turn to another data set or time range."""
         times = (selection.start, selection.end) if selection is not None else None
         before = self._selection
         same = before is not None and times == (before.start, before.end)
@@ -109,7 +114,7 @@ class Dots(QObject):
             return
         self._job.submit(key, lambda: (data.density(box, columns, rows, start, end), box, data))
 
-    def _counted(self, key: object, found: tuple[np.ndarray, Box, object]) -> None:
+    def _counted(self, key: tuple[object, ...], found: tuple[np.ndarray, Box, CheckinData]) -> None:
         counts, box, data = found
         if self._enabled and data is self._data:
             self._shown = key

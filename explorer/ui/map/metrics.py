@@ -223,7 +223,7 @@ class MetricsStrip(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Return the width of two rows: one row is a matter of room."""
-        height = self.layout().totalMinimumSize().height()
+        height = self._grid.totalMinimumSize().height()
         return QSize(self._one_row_width() * 2 // 3, height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

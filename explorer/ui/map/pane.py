@@ -370,7 +370,7 @@ class MapPane(pg.GraphicsView):
         """Pan and zoom with the keyboard."""
         key = event.key()
         step_x, step_y = PAN_STEP * self.width(), PAN_STEP * self.height()
-        moves = {
+        moves: dict[int, tuple[float, float]] = {
             Qt.Key.Key_Left: (step_x, 0.0),
             Qt.Key.Key_Right: (-step_x, 0.0),
             Qt.Key.Key_Up: (0.0, step_y),

@@ -223,6 +223,7 @@ class MapPanes(QWidget):
 
     def _draw(self, key: str) -> None:
         surface = self._surfaces[key]
+        assert surface.region is not None
         self.panes[key].set_surface(surface.values, surface.region, self.top(key))
         self.panes[key].set_stamp(surface.stamp)
         self.headers[key].set_title(short_title(surface.label))
@@ -358,6 +359,7 @@ class MapPanes(QWidget):
 
 def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, int, Box] | None:
     """Return row, column and box of the cell of a surface at a position; None outside."""
+    assert surface.region is not None
     south, west, north, east = surface.region.box
     if not (south <= latitude <= north and west <= longitude <= east):
         return None

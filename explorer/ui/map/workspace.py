@@ -376,8 +376,9 @@ class MapWorkspace(QWidget):
             self._prepared = True
             self._soon.start()
         # Only now are the panes as large as they will be.
-        self.layout().activate()
-        self.panes.layout().activate()
+        for layout in (self.layout(), self.panes.layout()):
+            if layout is not None:
+                layout.activate()
         if self._pending_box is not None:
             self.panes.look_at(self._pending_box)
             self._pending_box = None
