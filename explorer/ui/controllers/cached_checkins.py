@@ -31,7 +31,7 @@ class CachedCheckins(QObject):
         self.question: QMessageBox | None = None
         self._job = LatestJob("looking after cached check-ins", self)
         self._job.done.connect(lambda then, found: then(found))
-        self._job.failed.connect(lambda _then, error: window.tell(explain(error, "cache")))
+        self._job.failed.connect(lambda _then, error: window.show_problem(explain(error, "cache")))
 
     def sweep(self) -> None:
         """Remove what programs that were killed left behind; nothing is said of it."""
@@ -61,7 +61,7 @@ class CachedCheckins(QObject):
         from explorer.checkins.memory import sized
 
         if not use.size:
-            self._window.say("Nothing is kept of check-ins that were opened.")
+            self._window.show_status("Nothing is kept of check-ins that were opened.")
             return
         files = f"{use.files:,} check-in file{'s' * (use.files != 1)}"
         box = QMessageBox(self._window)
@@ -97,4 +97,4 @@ class CachedCheckins(QObject):
 
         freed, left = map(sized, found)
         stays = f"; {left} stay, in use by check-ins that are open" if found[1] else ""
-        self._window.say(f"{freed} freed{stays}.")
+        self._window.show_status(f"{freed} freed{stays}.")

@@ -27,7 +27,8 @@ class Errata(QObject):
         super().__init__(window)
         self._window = window
         self.page: ErrataPage | None = None
-        QDesktopServices.setUrlHandler(SCHEME, self, "follow")
+        # The stubs ask for bytes; PySide takes a method's name as text only.
+        QDesktopServices.setUrlHandler(SCHEME, self, "follow")  # type: ignore[arg-type]
         Errata._followed = self
 
     @Slot(QUrl)

@@ -49,7 +49,7 @@ class SessionStore(QObject):
         self._session: Session | None = None
         self._file = file
         self._window: Any = None
-        self._told = False
+        self._failure_shown = False
         self.complaint = ""
         self._reset()
         self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
@@ -190,7 +190,7 @@ class SessionStore(QObject):
         """Save a last time and stop."""
         self._later.stop()
         self._writing.close()
-        if self._window is not None:
+        if self._window is not None and self._session is not None:
             self.save()
             self._session.changed.disconnect(self._changed)
             self._window = None
@@ -213,6 +213,7 @@ class SessionStore(QObject):
             self._writing.submit(None, lambda: file.save(values))
 
     def _everything(self) -> dict[str, Any]:
+        assert self._session is not None
         window, state = self._window, self._session.state
         return {
             "session": state_to_dict(state),
@@ -233,8 +234,8 @@ class SessionStore(QObject):
 
     def _not_saved(self, error: Exception) -> None:
         log.warning("session not saved: %s", error)
-        if not self._told:
-            self._told = True
+        if not self._failure_shown:
+            self._failure_shown = True
             self.save_failed.emit(error)
 
     def _files_of(self, state: SessionState) -> dict[str, str]:

@@ -109,6 +109,10 @@ class MapWorkspace(QWidget):
         """What the map shows."""
         return self.panes.box
 
+    def shown_result(self, result: Result) -> Result:
+        """Return an answer as it is shown; nothing is pinned beside a map."""
+        return result
+
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu; separators are where groups end."""
         return list(self._view_actions)

@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
@@ -28,6 +29,9 @@ from explorer.ui.controllers.saved_state import own_file
 from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from explorer.ui.map.workspace import MapWorkspace
 
 SWITCH_S = 0.0005
 _POLL_MS = 20
@@ -55,7 +59,9 @@ class Launch(QObject):
         # two idle cores while dragging ε₀: 15 to 20 ms, with Python's own 5 ms about 20; while a
         # file loads, measured with 1 ms: 28 instead of 90.
         sys.setswitchinterval(SWITCH_S)
-        self.app = QApplication.instance() or QApplication(arguments)
+        app = QApplication.instance() or QApplication(arguments)
+        assert isinstance(app, QApplication)
+        self.app = app
         super().__init__()
         self.options = options
         introduce(self.app)
@@ -123,9 +129,9 @@ class Launch(QObject):
     def _first_session(self) -> Session:
         """Return what was remembered with what the options say on top; nothing to undo yet."""
         session = Session(self.keeper.state)
-        of_recipe = _study_of(self.options.recipe)
-        if self.options.study is not None or of_recipe is not None:
-            session.set_study(self.options.study or of_recipe)
+        study_id = self.options.study or _study_of(self.options.recipe)
+        if study_id is not None:
+            session.set_study(study_id)
         if self.options.preset is not None:
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
@@ -225,7 +231,7 @@ class Launch(QObject):
             return
         self.session.replace_data(asked)
         if self.options.region is not None:
-            self.window.workspaces["map"].go_home()
+            cast("MapWorkspace", self.window.workspaces["map"]).go_home()
 
     def _first_failed(self, _error: Exception) -> None:
         """Open the sample if the data of last time can't be opened; the banner says why."""
@@ -273,10 +279,11 @@ class Launch(QObject):
 
     def _grab(self) -> None:
         self._poll.stop()
+        assert self.options.screenshot is not None
         data = QByteArray()
         self.window.grab().save(QBuffer(data), "PNG")
         try:
-            write_whole(self.options.screenshot, data.data())
+            write_whole(self.options.screenshot, bytes(data.data()))
         except OSError as error:
             self._fail(explain(error, "export").sentence)
             return

@@ -1,4 +1,4 @@
-"""Pages of tabs that are made when somebody first wants them, or when there is nothing else to do.
+"""Pages of tabs that are made when they are first shown, or when there is nothing else to do.
 
 The window's first picture shows one workspace; making the others with it would keep it waiting for
 about 60 ms. TabFactory one when its tab is chosen would keep that waiting instead: so each is made
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -20,10 +21,11 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 BEGIN_AFTER_MS = 700
 """From the window's showing to the first piece: data and a first answer come before."""
 BETWEEN_MS = 40
+Page = TypeVar("Page", bound=QWidget)
 
 
 @dataclass(frozen=True)
-class TabFactory:
+class TabFactory(Generic[Page]):
     """How a page comes to be.
 
     Attributes
@@ -37,11 +39,11 @@ class TabFactory:
     """
 
     title: str
-    make: Callable[[], QWidget]
+    make: Callable[[], Page]
     pieces: tuple[Callable[[], object], ...] = ()
 
 
-class LazyTabs(Mapping[str, QWidget]):
+class LazyTabs(Mapping[str, Page]):
     """The pages of tabs by their keys: ``pages[key]`` makes one that is not there yet.
 
     Iteration and ``in`` are about those that are there.
@@ -55,14 +57,14 @@ class LazyTabs(Mapping[str, QWidget]):
     Attributes
     ----------
     made : callable
-        Told the key of every page that is made from now on.
+        Called with the key of every page that is made from now on.
     """
 
-    def __init__(self, tabs: QTabWidget, makings: Mapping[str, TabFactory]) -> None:
+    def __init__(self, tabs: QTabWidget, makings: Mapping[str, TabFactory[Page]]) -> None:
         self._tabs = tabs
         self._makings = makings
-        self._pages: dict[str, QWidget] = {}
-        self._prepared: dict[str, QWidget] = {}
+        self._pages: dict[str, Page] = {}
+        self._prepared: dict[str, Page] = {}
         """Made, but not in their tabs yet."""
         self.made: Callable[[str], None] = lambda _key: None
         self._stand_ins: dict[str, QWidget] = {}
@@ -70,7 +72,7 @@ class LazyTabs(Mapping[str, QWidget]):
             self._stand_ins[key] = QWidget()
             tabs.addTab(self._stand_ins[key], making.title)
 
-    def __getitem__(self, key: str) -> QWidget:
+    def __getitem__(self, key: str) -> Page:
         if key not in self._pages:
             self._prepare(key)
             self._pages[key] = self._prepared.pop(key)
@@ -91,28 +93,23 @@ class LazyTabs(Mapping[str, QWidget]):
         """Return the key of the page of a tab, whether it is there or not."""
         shown = self._tabs.widget(index)
         for pages in (self._pages, self._stand_ins):
-            for key, page in pages.items():
-                if page is shown:
+            for key in pages:
+                if pages[key] is shown:
                     return key
         return None
 
     def pieces(self) -> list[Callable[[], object]]:
         """Return what is to be done to make the pages that are not there, in short pieces."""
-        return [
-            piece
-            for key, making in self._makings.items()
-            if key not in self._pages
-            for piece in (
-                *making.pieces,
-                partial(self._prepare, key),
-                partial(self.__getitem__, key),
-            )
-        ]
+        pieces: list[Callable[[], object]] = []
+        for key, making in self._makings.items():
+            if key not in self._pages:
+                pieces += making.pieces
+                pieces += [partial(self._prepare, key), partial(self.__getitem__, key)]
+        return pieces
 
-    def close(self) -> None:
-        """Let every page that was made end what it does."""
-        for page in (*self._pages.values(), *self._prepared.values()):
-            page.close_workspace()
+    def all_made(self) -> list[Page]:
+        """Return every page that was made, those that are not in their tabs yet too."""
+        return [*self._pages.values(), *self._prepared.values()]
 
     def _prepare(self, key: str) -> None:
         if key not in self._pages and key not in self._prepared:

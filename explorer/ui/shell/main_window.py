@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from explorer.ui.compare.workspace import CompareWorkspace
     from explorer.ui.curves.workspace import BoundsWorkspace
     from explorer.ui.map.workspace import MapWorkspace
+    from explorer.ui.panels.data import DataPanel
 
 LAYOUT_VERSION = 1
 
@@ -63,6 +64,7 @@ class MainWindow(QMainWindow):
     """
 
     answered = Signal(object)
+    data_panel: DataPanel
 
     def __init__(
         self, session: Session, host: StudyRuntime, theme: Theme, keeper: SessionStore | None = None
@@ -117,7 +119,8 @@ class MainWindow(QMainWindow):
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
-        self.data_page = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
+        self.data_page = QScrollArea(widgetResizable=True)
+        self.data_page.setFrameShape(QFrame.Shape.NoFrame)
         self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sides = QTabWidget(documentMode=True)
         self.sides.setObjectName("sides")
@@ -216,8 +219,7 @@ class MainWindow(QMainWindow):
     def shown_result(self) -> Result | None:
         """The answer in front with what is pinned beside it."""
         result = self.current_result
-        pinned = result is not None and self._front_key() == "bounds"
-        return self.workspace.shown_result(result) if pinned else result
+        return None if result is None else self.workspace.shown_result(result)
 
     @property
     def busy(self) -> bool:
@@ -410,8 +412,8 @@ class MainWindow(QMainWindow):
         if "map" in self.workspaces:
             self.data_panel.close_panel()
         self.menus.close()
-        for pages in (self.workspaces, self._others):
-            pages.close()
+        for page in (*self.workspaces.all_made(), *self._others.all_made()):
+            page.close_workspace()
         self.session.changed.disconnect(self._state_changed)
         self.session.changed.disconnect(self._make_front)
         self.host.close()

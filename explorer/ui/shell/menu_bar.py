@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ class Menus:
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self.actions: dict[str, QAction] = {}
-        self._said: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
         self._of_workspace: dict[str, list[QAction]] = {}
         self._file_menu()
         self._edit_menu()
@@ -50,7 +51,7 @@ class Menus:
         menu: QMenu,
         key: str,
         text: str,
-        does: object,
+        does: Callable[[], object],
         shortcut: QKeySequence | QKeySequence.StandardKey | str | None = None,
         tip: str = "",
     ) -> QAction:
@@ -170,11 +171,11 @@ class Menus:
     def update(self, *_: object) -> None:
         """Bring texts and availability up to date with the session."""
         session = self._window.session
-        shown = self._window.current_result is not None
-        said = (session.undo_text, session.redo_text, session.state.study, shown)
-        if said == self._said:
+        answered = self._window.current_result is not None
+        shown = (session.undo_text, session.redo_text, session.state.study, answered)
+        if shown == self._shown:
             return  # asked for every value that a slider passes
-        self._said = said
+        self._shown = shown
         for key, verb, text in (
             ("undo", "&Undo", session.undo_text),
             ("redo", "&Redo", session.redo_text),
@@ -184,7 +185,7 @@ class Menus:
         for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
         for key in ("export", "copy", "copy-numbers"):
-            self.actions[key].setEnabled(shown)
+            self.actions[key].setEnabled(answered)
 
     def close(self) -> None:
         """Stop listening."""

@@ -1,8 +1,8 @@
-"""How the pages of the window's tabs come to be, each when it is wanted."""
+"""How the pages of the window's tabs are made, each when it is first shown."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from explorer.ui.base.errors import explain
 from explorer.ui.shell.lazy_tabs import LazyTabs, TabFactory, importing
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from explorer.ui.shell.main_window import MainWindow
 
 TITLES = {"map": "Map", "bounds": "Bounds"}
+Workspace: TypeAlias = "MapWorkspace | BoundsWorkspace"
 
 
-def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs:
+def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[Workspace]:
     """Return the pages that show studies, by the kind of workspace."""
 
     def make_map() -> MapWorkspace:
@@ -38,16 +39,14 @@ def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs:
         return page
 
     plot = importing("explorer.ui.curves.plot", "explorer.ui.curves.workspace")
-    return LazyTabs(
-        tabs,
-        {
-            "map": TabFactory(TITLES["map"], make_map, importing("explorer.ui.map.workspace")),
-            "bounds": TabFactory(TITLES["bounds"], make_bounds, plot),
-        },
-    )
+    factories: dict[str, TabFactory[Workspace]] = {
+        "map": TabFactory(TITLES["map"], make_map, importing("explorer.ui.map.workspace")),
+        "bounds": TabFactory(TITLES["bounds"], make_bounds, plot),
+    }
+    return LazyTabs(tabs, factories)
 
 
-def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs:
+def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[CompareWorkspace]:
     """Return the page of the Compare tab, under the key ``compare``."""
 
     def make() -> CompareWorkspace:
@@ -72,7 +71,8 @@ def introduce(window: MainWindow, key: str) -> None:
     if key == "map":
         from explorer.ui.panels.data import DataPanel
 
-        window.data_panel = DataPanel(window.session, window.data, page)
+        map_page = cast("MapWorkspace", page)
+        window.data_panel = DataPanel(window.session, window.data, map_page)
         window.data_page.setWidget(window.data_panel)
         window.status_row.aside.clicked.connect(window.data_panel.show_report)
     window.keeper.page_made(key)
