@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from explorer.engine.session.session import Session
 
 REST_MS = 1000
-"""So long after the last change nobody moves anything any more."""
+"""So long after the last change a gesture is taken to be over."""
 _NEVER = 1_000_000
 _OFTEN = gc.get_threshold()[2]
 """Collections of the middle generation after which all is looked through."""
@@ -34,7 +34,7 @@ class DeferredGC(QObject):
         session.changed.connect(self._changed)
 
     def close(self) -> None:
-        """Stop listening and leave the collector as it was."""
+        """Disconnect from the session and leave the collector as it was."""
         self._session.changed.disconnect(self._changed)
         self._rest.stop()
         _set_full(_OFTEN)

@@ -1,4 +1,4 @@
-"""From an exception to one clear sentence, and a banner that says it."""
+"""From an exception to one clear sentence, and a banner that shows it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STALE_MS = 400
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that went wrong, as told to the user.
+    """Something that went wrong, as shown to the user.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Problem:
 
 
 def explain(error: BaseException, source: str) -> Problem:
-    """Return what to tell a user about an exception.
+    """Return what to show a user about an exception.
 
     Our own refusals (ValueError, LookupError, OSError with a sentence) are told as they are;
     anything else is a fault of the program and says so.
@@ -123,7 +123,7 @@ class Banner(QFrame):
         return self._problems[-1] if self._problems else None
 
     def show_problem(self, problem: Problem) -> None:
-        """Say what went wrong; what was said of something else comes back once this is closed."""
+        """Show what went wrong; messages about something else come back once this is closed."""
         self._cancel_expiry(problem.source)
         self._problems = [p for p in self._problems if p.source != problem.source]
         self._problems.append(problem)
@@ -174,7 +174,7 @@ class Banner(QFrame):
 
 
 class ExceptionHook(QObject):
-    """Catches what nobody caught, in any thread, logs it and hands it to the window.
+    """Catches unhandled exceptions of any thread, logs them and hands them to the window.
 
     Signals
     -------
@@ -214,5 +214,5 @@ class ExceptionHook(QObject):
 
 
 def _fault(error: BaseException) -> tuple[str, str]:
-    said = str(error).strip() or type(error).__name__
-    return (f"Something unexpected happened: {said}. Your work is kept.", _trace(error))
+    text = str(error).strip() or type(error).__name__
+    return (f"Something unexpected happened: {text}. Your work is kept.", _trace(error))

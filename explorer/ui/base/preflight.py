@@ -1,4 +1,4 @@
-"""Look for what Qt needs of the system before Qt does: it aborts where it could have told."""
+"""Look for what Qt needs of the system before Qt does: it aborts without a message."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class CompareWorkspace(QWidget):
         header.sectionClicked.connect(self._sort)
 
     def close_workspace(self) -> None:
-        """Stop listening and end the thread."""
+        """Disconnect from the session and end the thread."""
         self._session.changed.disconnect(self._state_changed)
         self.answers.close()
 

@@ -44,7 +44,7 @@ class CachedCheckins(QObject):
         self._job.submit(lambda _nothing: None, work)
 
     def ask(self) -> None:
-        """Say how much is kept, and ask whether it is to go."""
+        """Show how much is kept, and ask whether to remove it."""
 
         def work() -> CacheUse:
             from explorer.checkins import cache_use

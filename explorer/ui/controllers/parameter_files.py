@@ -1,4 +1,4 @@
-"""Reads the files that parameters name, beside the window, and remembers where they are."""
+"""Reads the files that parameters name in a thread, and keeps where they are."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ParameterFiles(QObject):
         return bool(self._waiting)
 
     def open(self, study_id: str, key: str, path: Path) -> None:
-        """Read a file and then tell the parameter's value; a newer choice replaces a waiting one.
+        """Read a file and emit the parameter's value; a newer choice replaces a waiting one.
 
         `path` may be a folder where the parameter takes one.
         """

@@ -1,4 +1,4 @@
-"""What a window remembers from one day to the next, as one JSON file a window."""
+"""What a window saves from one day to the next, as one JSON file a window."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class StateFile:
         self._lock.unlock()
 
     def load(self) -> Loaded:
-        """Return what was remembered; what of it can't be read is left out and said."""
+        """Return what was saved; what of it can't be read is left out and reported."""
         try:
             with self.path.open("rb") as stream:
                 raw = stream.read(MAX_BYTES + 1)
@@ -128,7 +128,7 @@ class StateFile:
             write_whole(self.path, json.dumps({"schema": SCHEMA, **values}, indent=1).encode())
 
     def put_aside(self, why: str) -> str:
-        """Keep the file under a name that says when, and return what to tell the user."""
+        """Keep the file under a name with the date, and return what to show the user."""
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         kept = self.path.with_name(f"{self.path.stem}-{stamp}.json")
         try:

@@ -27,7 +27,7 @@ MAX_FOLDED = 100
 
 
 class SessionStore(QObject):
-    """Remembers the session, the windows' layout, views and recent files.
+    """Saves the session, the windows' layout, views and recent files.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class SessionStore(QObject):
         self._writing.failed.connect(lambda _, error: self._not_saved(error))
 
     def _reset(self) -> None:
-        """Remember nothing."""
+        """Start with nothing saved."""
         self.values: Window | None = None
         """What the file held."""
         self.state: SessionState | None = None
@@ -80,7 +80,7 @@ class SessionStore(QObject):
         return self.values is not None
 
     def load(self) -> None:
-        """Read what was remembered.
+        """Read what was saved.
 
         What can't be read is kept in a file of its own, and `complaint` says so. Nothing that
         stands in the file keeps the window from starting.
@@ -99,7 +99,7 @@ class SessionStore(QObject):
             self.give_up(error)
 
     def give_up(self, error: Exception) -> None:
-        """Go on without what was remembered, and keep its file."""
+        """Go on without what was saved, and keep its file."""
         assert self._file is not None
         self._reset()
         self.complaint = self._file.put_aside(f"can't be followed ({error})")

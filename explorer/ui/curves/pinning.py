@@ -104,11 +104,11 @@ class Pinning(QObject):
 
 
 def _axes(request: Request) -> str:
-    """Say what stands on the axes of a question."""
+    """Return what stands on the axes of a question."""
     study = get_study(request.study)
     y = quantity(study, request.quantity)
-    said = f"pinned over {y.symbol or y.name}"
+    words = f"pinned over {y.symbol or y.name}"
     if request.sweep is not None:
         x = parameter(study, request.sweep.key)
-        said = f"it shows {y.symbol or y.name} over {x.symbol or x.name}"
-    return said
+        words = f"it shows {y.symbol or y.name} over {x.symbol or x.name}"
+    return words

@@ -19,12 +19,12 @@ def readout_text(item: Readout) -> str:
     """Return a readout's number (or interval) with its unit and the glyph of its role."""
     glyph = f"{item.role.glyph} " if item.role is not None else ""
     if item.value is not None:
-        said = glyph + format_number(item.value, item.role)
+        text = glyph + format_number(item.value, item.role)
     elif item.low is not None and item.high is not None:
-        said = format_interval(item.low, item.high)
-    else:  # why is in the tooltip; that it is infinite can be said here
+        text = format_interval(item.low, item.high)
+    else:  # why is in the tooltip; that it is infinite can be shown here
         return "infinite" if item.note.startswith("infinite") else "–"
-    return f"{said} {item.unit}".rstrip()
+    return f"{text} {item.unit}".rstrip()
 
 
 def readout_tip(item: Readout) -> str:
@@ -63,7 +63,7 @@ class _Number(QLabel):
             self._longest = length
             self.setFixedSize(self.sizeHint().expandedTo(self.minimumSize()))
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Be as small as what comes next: another number is written here from now on."""
         self._written, self._longest = "", 0
         self.setText("")
@@ -132,7 +132,7 @@ class ReadoutsTable(QWidget):
         self._keys = [r.key for r in readouts]
         self._cells, self._shown = self._made[: len(readouts)], [None] * len(readouts)
         for place, (label, number) in enumerate(self._made):
-            number.forget()
+            number.reset()
             for cell in (label, number):
                 if cell.isHidden() == (place < len(readouts)):
                     cell.setVisible(place < len(readouts))

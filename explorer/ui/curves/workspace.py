@@ -165,7 +165,7 @@ class BoundsWorkspace(QWidget):
         return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare]
 
     def close_workspace(self) -> None:
-        """Stop listening."""
+        """Disconnect from the session."""
         self._line_late.stop()
         self._deferred_gc.close()
         self.preset_note.close_panel()

@@ -62,7 +62,7 @@ class HelpWindow(QDialog):
         self.text.setFocus()
 
     def end(self) -> None:
-        """Stop listening and wait for the thread."""
+        """Disconnect from the session and wait for the thread."""
         if not self._closed:
             self._closed = True
             self._session.changed.disconnect(self._state_changed)

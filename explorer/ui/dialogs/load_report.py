@@ -44,7 +44,9 @@ class LoadReportDialog(QDialog):
         self.setWindowTitle(f"{data.basename}: what was read")
         self._job = LatestJob("exporting rows set aside", self)
         self._job.done.connect(self._exported)
-        self._job.failed.connect(lambda _key, error: self._say(explain(error, "export").sentence))
+        self._job.failed.connect(
+            lambda _key, error: self._show_message(explain(error, "export").sentence)
+        )
         box = QVBoxLayout(self)
         form = QFormLayout()
         form.setHorizontalSpacing(18)
@@ -133,14 +135,14 @@ class LoadReportDialog(QDialog):
     def export_to(self, path: Path) -> None:
         """Write all rows set aside to a file, in a thread."""
         self.export_button.setEnabled(False)
-        self._say("Exporting …")
+        self._show_message("Exporting …")
         self._job.submit(path, lambda: self.data.export_set_aside(path))
 
     def _exported(self, path: Path, _count: object) -> None:
         self.export_button.setEnabled(True)
-        self._say(f"{self.data.report.total_set_aside:,} rows written to {path.name}.")
+        self._show_message(f"{self.data.report.total_set_aside:,} rows written to {path.name}.")
 
-    def _say(self, text: str) -> None:
+    def _show_message(self, text: str) -> None:
         self.message.setText(text)
         self.message.show()
         self.export_button.setEnabled(text != "Exporting …")

@@ -34,7 +34,7 @@ class Stamp:
 
 
 class TextPainter:
-    """Makes pixmaps of text with a halo, and remembers them."""
+    """Makes pixmaps of text with a halo, and caches them."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, str, str, float], QPixmap] = {}

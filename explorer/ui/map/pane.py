@@ -318,7 +318,7 @@ class MapPane(pg.GraphicsView):
         return self.to_degrees(self._pointer.x(), self._pointer.y())
 
     def leaveEvent(self, event: Any) -> None:
-        """Tell that the pointer is gone."""
+        """Emit that the pointer is gone."""
         # Not handed on to pyqtgraph's scene, which fails on a leave before any move.
         self._pointer = None
         self.hovered.emit(None)

@@ -276,7 +276,7 @@ class MapPanes(QWidget):
         self.camera.fit(box or WORLD, pane.width(), pane.height(), 0.06 if box else 0.0)
 
     def look_at(self, box: Box) -> None:
-        """Show a box without a margin (a view remembered)."""
+        """Show a box without a margin (a saved view)."""
         pane = self.panes["true"]
         aspect = self.camera.aspect
         self.camera.fit(box, pane.width(), pane.height(), 0.0)

@@ -52,7 +52,7 @@ class Grip:
 
 
 def grip_at(box: PixelBox | None, x: float, y: float) -> Grip:
-    """Tell what lies under the pointer.
+    """Return what lies under the pointer.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class UsersLine(QWidget):
             self.label.setText("")
 
     def show_result(self, result: Result) -> None:
-        """Say how many users are in the picture shown."""
+        """Show how many users are in the picture."""
         try:
             used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
         except KeyError:

@@ -154,7 +154,7 @@ class MapWorkspace(QWidget):
         """Choose a region as one undoable step, or say why it can't be."""
         selection = self._session.state.selection
         if selection is None:
-            self._say("Open check-ins before choosing a region.")
+            self._show_hint("Open check-ins before choosing a region.")
             return
         south, west, north, east = box
         try:
@@ -337,7 +337,7 @@ class MapWorkspace(QWidget):
             self._result = None
             self.panes.clear()
             self.metrics.clear()
-            self._say(HINT)
+            self._show_hint(HINT)
         for action in (self.region_action, self.noise_action, self.extent_action):
             action.setEnabled(selection is not None)
 
@@ -368,7 +368,7 @@ class MapWorkspace(QWidget):
         # The window says why; the numbers no longer belong to what is asked.
         self.metrics.set_trailing()
 
-    def _say(self, sentence: str) -> None:
+    def _show_hint(self, sentence: str) -> None:
         self.banner.show_problem(Problem("hint", sentence))
 
     # Qt --------------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ class DataPanel(QWidget):
                 field.set_number(round(getattr(region, side), 6))
             self.region_size.setText(f"{region.width_km:,.1f} km × {region.height_km:,.1f} km")
             self.region_error.hide()
-            self._say_origin(selection)
+            self._show_origin(selection)
         else:
             self.time.show_range(None, None)
             self.region_size.setText("")
@@ -207,8 +207,8 @@ class DataPanel(QWidget):
         self.sample.show_selection(selection)
         self._silent = False
 
-    def _say_origin(self, selection: Selection) -> None:
-        """Say where the region came from, and of which sides if not of all."""
+    def _show_origin(self, selection: Selection) -> None:
+        """Show where the region came from, and which sides if not all."""
         origin = selection.region_origin
         sides = [s for s, came in zip(SIDES, selection.region_from, strict=True) if came is origin]
         which = "" if len(sides) == len(SIDES) else f"{', '.join(sides)}: "

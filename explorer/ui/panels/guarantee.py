@@ -14,7 +14,7 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.stale_mark import StaleMark
 
 LIVE_MS = 50
-"""While answers follow each other the panel is written at most so often: nobody reads faster."""
+"""While answers follow each other the panel is written at most so often."""
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
 _NOT_YET = "Nothing is claimed yet: the first answer is on its way."
@@ -58,7 +58,7 @@ class GuaranteePanel(QScrollArea):
         self._live = QTimer(self, singleShot=True, interval=LIVE_MS)
         self._live.timeout.connect(self._catch_up)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(self._say_differences)
+        self._pause.timeout.connect(self._write_differences)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -153,26 +153,26 @@ class GuaranteePanel(QScrollArea):
                 _show(label, bool(said))
             for key in self._parts:
                 if key != "differences":
-                    self._say_part(key, _words(result, promise, key))
+                    self._write_part(key, _words(result, promise, key))
             if not self._pause.isActive():
-                self._say_differences()
+                self._write_differences()
                 self._pause.start()
             self.references.setText("\n".join(str(r) for r in promise.references))
             _show(self.references, bool(promise.references))
             _show(self._references_title, bool(promise.references))
         self._show_conditions(result.conditions)
 
-    def _say_part(self, key: str, said: str) -> None:
+    def _write_part(self, key: str, said: str) -> None:
         heading, text = self._parts[key]
         for label in (heading, text):
             _show(label, bool(said))
         text.setText(said)
 
-    def _say_differences(self) -> None:
-        """Bring the longest text up to date; nobody reads it while a slider moves."""
+    def _write_differences(self) -> None:
+        """Bring the longest text up to date; not while a slider moves."""
         written = self._written
         if written is not None and written.guarantee is not None:
-            self._say_part("differences", _words(written, written.guarantee, "differences"))
+            self._write_part("differences", _words(written, written.guarantee, "differences"))
 
     def part(self, key: str) -> str:
         """Return what is said of one part (``trust``, ``settings``, …); empty while hidden."""
@@ -217,7 +217,7 @@ class GuaranteePanel(QScrollArea):
                 _show(label, shown)
             _show(margin, shown and bool(conditions[i].margin or conditions[i].holds is None))
             if shown:
-                self._say(conditions[i], glyph, text, margin)
+                self._write_condition(conditions[i], glyph, text, margin)
 
     def _add_row(self) -> None:
         glyph, text, margin = QLabel(), FixedSizeText(), FixedSizeText("faint")
@@ -229,7 +229,7 @@ class GuaranteePanel(QScrollArea):
         self._grid.addWidget(margin, place + 1, 1)
         self._rows.append((glyph, text, margin))
 
-    def _say(
+    def _write_condition(
         self, item: Condition, glyph: QLabel, text: FixedSizeText, margin: FixedSizeText
     ) -> None:
         colours = self._theme.chrome

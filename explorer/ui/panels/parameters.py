@@ -131,7 +131,7 @@ class _Pages(QWidget):
 
 
 class ParametersPanel(QScrollArea):
-    """Sliders and fields of the study in front; what it hears it writes to the session.
+    """Sliders and fields of the study in front; edits are written to the session.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class ParametersPanel(QScrollArea):
         self._state_changed(session.state, None)
 
     def close_panel(self) -> None:
-        """Stop listening."""
+        """Disconnect from the session."""
         self._session.changed.disconnect(self._state_changed)
 
     def row(self, key: str) -> ParameterRow:

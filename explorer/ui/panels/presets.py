@@ -122,7 +122,7 @@ class PresetBar(QWidget):
         self._state_changed(session.state, None)
 
     def close_panel(self) -> None:
-        """Stop listening."""
+        """Disconnect from the session."""
         self._session.changed.disconnect(self._state_changed)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
@@ -153,7 +153,7 @@ class PresetNote(QFrame):
         self._state_changed(session.state, None)
 
     def close_panel(self) -> None:
-        """Stop listening."""
+        """Disconnect from the session."""
         self._session.changed.disconnect(self._state_changed)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:

@@ -50,7 +50,7 @@ class QuestionList(QListWidget):
         self._state_changed(session.state, None)
 
     def close_panel(self) -> None:
-        """Stop listening."""
+        """Disconnect from the session."""
         self._session.changed.disconnect(self._state_changed)
 
     def row_of(self, study_id: str) -> int:
@@ -81,9 +81,9 @@ class QuestionList(QListWidget):
         words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.addItem(item)
         self.setItemWidget(item, words)
-        self._say(item)
+        self._write(item)
 
-    def _say(self, item: QListWidgetItem) -> None:
+    def _write(self, item: QListWidgetItem) -> None:
         study = card(item.data(_ID))
         text = html.escape(study.name)
         if study.id == self._session.state.study:
@@ -131,7 +131,7 @@ class QuestionList(QListWidget):
             return
         for i in range(self.count()):
             if self.item(i).data(_ID) is not None:
-                self._say(self.item(i))
+                self._write(self.item(i))
         self._fit()
         row = self.row_of(state.study)
         if self.currentRow() != row:

@@ -105,7 +105,7 @@ class UsersSample(QWidget):
         self.seed.set_number(selection.data_seed)
 
     def show_result(self, result: Result) -> None:
-        """Say how many users are in the map."""
+        """Show how many users are in the map."""
         try:
             used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
         except KeyError:

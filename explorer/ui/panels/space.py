@@ -109,16 +109,16 @@ class SpaceView(QWidget):
         name = space.name[:1].upper() + space.name[1:]
         self.name.setText(name)
         self.plot.set_points(space.points, space.groups)
-        said = f"Diameter {format_number(space.diameter)} {space.unit}".rstrip()
-        if said != self.diameter.text():
-            self.diameter.setText(said)
+        diameter = f"Diameter {format_number(space.diameter)} {space.unit}".rstrip()
+        if diameter != self.diameter.text():
+            self.diameter.setText(diameter)
         self.note.setText(space.note)
         self.note.setVisible(bool(space.note))
         self.plot.setAccessibleName(f"Picture of the space: {space.name}")
         self.plot.setAccessibleDescription(
             f"{len(space.points)} points"
             + (f" in {clusters} clusters" if clusters > 1 else "")
-            + f". {said}. {space.note}"
+            + f". {diameter}. {space.note}"
         )
         self.plot.setToolTip(f"<p>{name}: {self.plot.accessibleDescription()}</p>")
 

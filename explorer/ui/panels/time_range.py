@@ -70,7 +70,7 @@ class TimeRange(QWidget):
         self.set_span(None, None)
 
     def set_span(self, first: str | None, last: str | None) -> None:
-        """Tell when the first and last check-in are; None where the file has no times."""
+        """Set when the first and last check-in are; None where the file has no times."""
         if (first, last) == self._span and self.presets.count():
             return
         self._span = (first, last)
@@ -84,7 +84,7 @@ class TimeRange(QWidget):
         self.presets.addItem("Between the times below", None)
         for widget in (self.presets, self.start, self.end):
             widget.setEnabled(known)
-        self._say("" if known else NO_TIMES)
+        self._show_message("" if known else NO_TIMES)
         self._silent = False
 
     def show_range(self, start: str | None, end: str | None) -> None:
@@ -110,7 +110,7 @@ class TimeRange(QWidget):
             if instant is not None:
                 field.setDateTime(_qt(instant))
         if self.presets.isEnabled():
-            self._say("")
+            self._show_message("")
         self._silent = False
 
     def _preset_chosen(self, index: int) -> None:
@@ -126,9 +126,9 @@ class TimeRange(QWidget):
             for field in (self.start, self.end)
         )
         if start >= end:
-            self._say("The end lies before the beginning; the range before stays in use.")
+            self._show_message("The end lies before the beginning; the range before stays in use.")
             return
-        self._say("")
+        self._show_message("")
         self.chosen.emit(*map(self._typed, (0, 1), (self.start, self.end), (start, end)))
 
     def _typed(self, place: int, field: TimeField, instant: str) -> str | None:
@@ -141,7 +141,7 @@ class TimeRange(QWidget):
         untouched = known is not None and field.dateTime() == _qt(known)
         return None if self._range[place] is None and untouched else instant
 
-    def _say(self, text: str) -> None:
+    def _show_message(self, text: str) -> None:
         self.why.setText(text)
         self.why.setVisible(bool(text))
 

@@ -98,7 +98,7 @@ class Launch(QObject):
 
     def run(self) -> int:
         """Show the window and wait for its end; returns the exit code."""
-        before = qInstallMessageHandler(_qt_said)
+        before = qInstallMessageHandler(_log_qt)
         self.hook.install()
         try:
             self.show()
@@ -127,7 +127,7 @@ class Launch(QObject):
         QTimer.singleShot(0, self._open_first)
 
     def _first_session(self) -> Session:
-        """Return what was remembered with what the options say on top; nothing to undo yet."""
+        """Return the saved session with the options applied to it; nothing to undo yet."""
         session = Session(self.keeper.state)
         study_id = self.options.study or _study_of(self.options.recipe)
         if study_id is not None:
@@ -150,7 +150,7 @@ class Launch(QObject):
         return Session(session.state)
 
     def _make_window(self) -> MainWindow:
-        """Return the window; on what was remembered if that can be, without it if it can't."""
+        """Return the window; on the saved session if that can be, without it if it can't."""
         try:
             return MainWindow(self.session, self.host, self.theme, self.keeper)
         except Exception as error:
@@ -318,8 +318,8 @@ def freeze_gc() -> None:
     gc.freeze()
 
 
-def _qt_said(kind: QtMsgType, _context: object, text: str) -> None:
-    """Log what Qt says, except what it always says of the off-screen platform."""
+def _log_qt(kind: QtMsgType, _context: object, text: str) -> None:
+    """Log Qt's messages, except the one about the off-screen platform."""
     if "propagateSizeHints" not in text:
         level = logging.DEBUG if kind is QtMsgType.QtDebugMsg else logging.WARNING
         logging.getLogger("explorer.qt").log(level, text)

@@ -233,11 +233,11 @@ class MainWindow(QMainWindow):
         )
 
     def show_status(self, text: str) -> None:
-        """Say what was done, for a while."""
+        """Show what was done in the status bar, for a while."""
         self.statusBar().showMessage(text, 6000)
 
     def show_problem(self, problem: Problem) -> None:
-        """Say what went wrong, without standing in the way."""
+        """Show what went wrong in the banner."""
         self.banner.show_problem(problem)
 
     def show_study(self, study_id: str) -> None:
@@ -324,7 +324,7 @@ class MainWindow(QMainWindow):
         self.answered.emit(result)
 
     def _busy_changed(self, key: str, busy: bool) -> None:
-        """Say so if the answer in front was stopped on the way; doubt what was said before it."""
+        """Show if the answer in front was stopped early; a message about an older one expires."""
         if busy:
             self.banner.mark_stale("answer")
             return

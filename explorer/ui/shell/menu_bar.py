@@ -188,7 +188,7 @@ class Menus:
             self.actions[key].setEnabled(answered)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Disconnect from the session."""
         session = self._window.session
         session.history_changed.disconnect(self.update)
         session.changed.disconnect(self._state_changed)

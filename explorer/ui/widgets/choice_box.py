@@ -68,7 +68,7 @@ class ChoiceBox(QComboBox):
         self.cut = whole if option.currentText != whole else ""
 
     def event(self, event: QEvent) -> bool:
-        """Say all the words where they are cut."""
+        """Show the whole text where it is cut."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.cut:
             tip = f"{self.cut}\n{self.toolTip()}".strip()
             QToolTip.showText(event.globalPos(), tip, self)

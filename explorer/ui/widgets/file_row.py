@@ -107,7 +107,7 @@ class FileRow(ParameterRow):
             self.chosen.emit(path)
 
     def show_busy(self, name: str) -> None:
-        """Say that a file is being read."""
+        """Show that a file is being read."""
         self.error.hide()
         self.field.setText(f"reading {name} …")
         self.open_button.setEnabled(False)
@@ -126,7 +126,7 @@ class FileRow(ParameterRow):
         self.open_button.setEnabled(True)
 
     def show_error(self, why: str) -> None:
-        """Say why the file wanted was refused; the one before stays."""
+        """Show why a file was refused; the one before stays."""
         self.show_value(self._value)
         self.error.setText(why)
         self.error.show()

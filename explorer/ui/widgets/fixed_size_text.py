@@ -66,7 +66,7 @@ class FixedSizeText(QWidget):
         follow_links(self._label)
 
     def hasHeightForWidth(self) -> bool:
-        """Say that narrower text is higher."""
+        """Return True: narrower text is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:

@@ -17,12 +17,12 @@ def linked(text: str) -> str:
 
 
 def has_labels(text: str) -> bool:
-    """Tell whether a text names an erratum."""
+    """Whether a text names an erratum."""
     return LABEL.search(text) is not None
 
 
 def with_titles(text: str) -> str:
-    """Return a tooltip's plain text with what its labels are about: nobody can click in one."""
+    """Return a tooltip's plain text with what its labels are about: links in one can't be used."""
     return "\n".join(filter(None, (text, explained(text))))
 
 

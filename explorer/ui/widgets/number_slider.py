@@ -60,7 +60,7 @@ class NumberSlider(QSlider):
         return self._number
 
     def set_number(self, number: float) -> None:
-        """Show a value without telling anybody."""
+        """Show a value without emitting a signal."""
         if number == self._number and self._placed:
             return
         self._number, self._placed = number, True

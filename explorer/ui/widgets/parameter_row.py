@@ -48,10 +48,10 @@ class ParameterRow(QWidget):
         raise NotImplementedError
 
     def show_error(self, why: str) -> None:
-        """Say why the value wanted was refused."""
+        """Show why a value was refused."""
 
     def mark_swept(self, swept: bool) -> None:
-        """Tell the user that this parameter runs along the x axis."""
+        """Mark this parameter as the one along the x axis, or not."""
 
     def show_unit(self, unit: str) -> None:
         """Show the unit that another parameter chooses for this one."""
@@ -104,7 +104,7 @@ class NumberRow(ParameterRow):
         self.slider.gesture_ended.connect(self.gesture_ended)
 
     def _checked(self, number: float) -> float:
-        """Return the number a field may keep; what is wrong is told without the option's key."""
+        """Return the number a field may keep; errors do not name the option's key."""
         try:
             checked = self.parameter.parse(number)
         except ValueError as error:
@@ -123,11 +123,11 @@ class NumberRow(ParameterRow):
         self.field.set_number(value)
 
     def show_error(self, why: str) -> None:
-        """Say why the value wanted was refused."""
+        """Show why a value was refused."""
         self.field.reject(why)
 
     def mark_swept(self, swept: bool) -> None:
-        """Tell the user that this parameter runs along the x axis."""
+        """Mark this parameter as the one along the x axis, or not."""
         self.swept.setVisible(swept)
 
     def show_unit(self, unit: str) -> None:

@@ -57,7 +57,7 @@ class Section(QWidget):
         layout.addWidget(self.heading)
         layout.addWidget(self.body)
         self.heading.toggled.connect(self._toggled)
-        self._say()
+        self._write_heading()
 
     @property
     def open(self) -> bool:
@@ -65,20 +65,20 @@ class Section(QWidget):
         return self.heading.isChecked()
 
     def set_open(self, shown: bool) -> None:
-        """Show or hide the body without telling anybody."""
+        """Show or hide the body without emitting a signal."""
         if shown != self.open:
             self.heading.blockSignals(True)
             self.heading.setChecked(shown)
             self.heading.blockSignals(False)
             self.body.setVisible(shown)
-            self._say()
+            self._write_heading()
 
     def _toggled(self, shown: bool) -> None:
         self.body.setVisible(shown)
-        self._say()
+        self._write_heading()
         self.folded.emit(not shown)
 
-    def _say(self) -> None:
+    def _write_heading(self) -> None:
         self.heading.setText(f"{'▾' if self.open else '▸'}  {self._title}")
         self.heading.setAccessibleName(self._title)
         self.heading.setAccessibleDescription(
