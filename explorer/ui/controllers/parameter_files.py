@@ -1,9 +1,9 @@
-"""Reads the files that parameters name in a thread, and keeps where they are."""
+"""Reads the files that parameters name, beside the window, and remembers where they are."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -12,7 +12,7 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
 from explorer.ui.base.jobs import LatestJob
 
-_RESTORE = ("files of the last session",)
+_RESTORE = "files of the last session"
 
 
 class ParameterFiles(QObject):
@@ -50,7 +50,7 @@ class ParameterFiles(QObject):
         return bool(self._waiting)
 
     def open(self, study_id: str, key: str, path: Path) -> None:
-        """Read a file and emit the parameter's value; a newer choice replaces a waiting one.
+        """Read a file and then tell the parameter's value; a newer choice replaces a waiting one.
 
         `path` may be a folder where the parameter takes one.
         """
@@ -77,7 +77,7 @@ class ParameterFiles(QObject):
         for job in self._jobs.values():
             job.close()
 
-    def _submit(self, key: tuple[str, ...], function: Callable[[], object]) -> None:
+    def _submit(self, key: object, function: object) -> None:
         if key not in self._jobs:
             job = self._jobs[key] = LatestJob("reading a file", self)
             job.done.connect(self._done)
@@ -88,19 +88,19 @@ class ParameterFiles(QObject):
         if not before:
             self.busy_changed.emit(True)
 
-    def _finish(self, key: tuple[str, ...]) -> None:
+    def _finish(self, key: object) -> None:
         self._waiting.discard(key)
         if not self._waiting:
             self.busy_changed.emit(False)
 
-    def _done(self, key: tuple[str, ...], result: object) -> None:
+    def _done(self, key: object, result: object) -> None:
         self._finish(key)
         if key == _RESTORE:
             self.restored.emit(result)
         else:
             self.opened.emit(*key, result)
 
-    def _failed(self, key: tuple[str, ...], error: Exception) -> None:
+    def _failed(self, key: object, error: Exception) -> None:
         self._finish(key)
         if isinstance(error, Cancelled):
             error = ValueError("Opening was cancelled.")
