@@ -18,7 +18,7 @@ from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import state_from_dict
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.help_page import preset, preset_request
+from explorer.studies.base.study import preset, preset_request
 from explorer.studies.registry import get_study
 
 COMPAT = Path(__file__).parent / "data" / "compat"

@@ -218,8 +218,14 @@ def bounds_request(
         If a file can't be read.
     """
     from explorer.engine.runtime.runtime import typed_value
-    from explorer.studies.base.help_page import preset, preset_request
-    from explorer.studies.base.study import default_request, default_sweep, parameter, quantity
+    from explorer.studies.base.study import (
+        default_request,
+        default_sweep,
+        parameter,
+        preset,
+        preset_request,
+        quantity,
+    )
 
     if preset_key is None:
         request = default_request(study)

@@ -65,9 +65,7 @@ def quantities(study: Study) -> Found:
 
 def presets(study: Study) -> Found:
     """Return the figures and examples of the paper."""
-    from explorer.studies.base.help_page import presets_of
-
-    return [(p.key, p.name) for p in presets_of(study)]
+    return [(p.key, p.name) for p in study.presets]
 
 
 def _beginning(found: Found, begun: str) -> list[CompletionItem]:

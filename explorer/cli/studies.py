@@ -40,7 +40,6 @@ def described(study: Study) -> dict[str, Any]:
 
     Ends of a range are null where there is none.
     """
-    from explorer.studies.base.help_page import presets_of
     from explorer.studies.registry import card
 
     return {
@@ -64,7 +63,7 @@ def described(study: Study) -> dict[str, Any]:
         ],
         "presets": [
             {"key": p.key, "name": p.name, "about": p.about, "claim": p.claim, "ours": p.ours}
-            for p in presets_of(study)
+            for p in study.presets
         ],
         "references": [str(r) for r in study.references],
     }
@@ -91,15 +90,13 @@ def _parameter(p: Parameter) -> dict[str, Any]:
 
 def declared(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return what a study declares for people: headings with rows of key and meaning."""
-    from explorer.studies.base.help_page import presets_of
-
     found = [
         ("Parameters (--set KEY=VALUE)", [(p.key, _meaning(p)) for p in study.parameters]),
         (
             "Outputs (--quantity KEY), each over (--sweep KEY=A:B:N)",
             [(q.key, f"{q.name}: {', '.join(q.sweeps)}") for q in study.quantities],
         ),
-        ("Presets (--preset KEY)", [(p.key, p.name) for p in presets_of(study)]),
+        ("Presets (--preset KEY)", [(p.key, p.name) for p in study.presets]),
     ]
     return [(heading, rows) for heading, rows in found if rows]
 

@@ -11,7 +11,6 @@ import pytest
 from click.shell_completion import BashComplete
 
 from explorer.cli import cli, run
-from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
 
 BOUNDS = [card.id for card in cards() if card.workspace == "bounds"]
@@ -36,7 +35,7 @@ def test_the_help_of_a_study_lists_its_parameters(
         assert "".join(p.help.split()) in flat
     for q in study.quantities:
         assert f"\n  {q.key} " in told
-    for preset in presets_of(study):
+    for preset in study.presets:
         assert f"\n  {preset.key} " in told
     assert "--output" in told
     assert "..." not in told

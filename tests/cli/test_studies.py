@@ -7,7 +7,6 @@ import json
 import pytest
 
 from explorer.cli import run
-from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
 
 
@@ -31,7 +30,7 @@ def test_json_holds_the_whole_declaration(capsys: pytest.CaptureFixture[str]) ->
             q.key: list(q.sweeps) for q in study.quantities
         }
         assert said["references"]
-        assert [p["key"] for p in said["presets"]] == [p.key for p in presets_of(study)]
+        assert [p["key"] for p in said["presets"]] == [p.key for p in study.presets]
         for p in said["parameters"]:
             assert p["default"] is not None
             assert p["help"]
@@ -45,7 +44,7 @@ def test_one_study_in_words(study_id: str, capsys: pytest.CaptureFixture[str]) -
     assert study.question in told
     for p in study.parameters:
         assert f"\n  {p.key}" in told
-    for preset in presets_of(study):
+    for preset in study.presets:
         assert preset.name in told
 
 

@@ -32,6 +32,7 @@ from explorer.studies.base.study import (
     Result,
     Scale,
     Series,
+    Study,
     default_request,
 )
 from explorer.studies.base.sweeping import swept_points
@@ -42,16 +43,12 @@ Shape = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 @dataclass
-class Shapes:
+class Shapes(Study):
     """y as a function of a real x, a whole m and an unsweepable b, in several curves."""
 
     curves: dict[str, tuple[Role, Shape]]
     id: str = "shapes"
-    name: str = "Shapes"
-    question: str = "Where does a curve cross?"
-    workspace: str = "bounds"
     references: tuple[Reference, ...] = (SOURCE,)
-    needs_data: bool = False
     quantities: tuple[Quantity, ...] = (Quantity("y", "y", "height", ("x", "m", "axis")),)
     parameters: tuple[Parameter, ...] = (
         Parameter("x", "x", "place", "Where.", Kind.REAL, 1.0, 0.001, 1000.0, Scale.LOG),

@@ -18,6 +18,7 @@ from explorer.studies.base.study import (
     Request,
     Result,
     Series,
+    Study,
     parameter,
 )
 from tests.waiting import time_limit
@@ -26,15 +27,11 @@ SOURCE = Reference("Tiny (tests)", "line 1")
 
 
 @dataclass
-class TinyStudy:
+class TinyStudy(Study):
     """Answers at once, or waits for `gate` between its answers."""
 
     id: str = "tiny"
-    name: str = "Tiny"
-    question: str = "How does a line grow?"
-    workspace: str = "bounds"
     references: tuple[Reference, ...] = (SOURCE,)
-    needs_data: bool = False
     quantities: tuple[Quantity, ...] = (Quantity("y", "y", "height", ("x", "a")),)
     parameters: tuple[Parameter, ...] = (
         Parameter("a", "a", "slope", "How steep.", Kind.REAL, 2.0, 0.0, 10.0),

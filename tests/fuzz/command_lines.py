@@ -16,7 +16,6 @@ from pathlib import Path
 import click
 
 from explorer.cli import cli, run as run_cli
-from explorer.studies.base.help_page import presets_of
 from explorer.studies.base.study import Parameter
 from explorer.studies.registry import get_study, study_ids
 from tests.fuzz.outcome import Outcome
@@ -55,7 +54,7 @@ def _sensible(option: click.Option, study: str, folder: Path, rng: random.Random
         case "--sweep":
             return f"{rng.choice(parameters).key}={rng.choice(('1:2:3', '0.1:1:2:log', '0:1'))}"
         case "--preset":
-            return rng.choice([p.key for p in presets_of(get_study(study))] or ["none"])
+            return rng.choice([p.key for p in get_study(study).presets] or ["none"])
         case "--output" | "--screenshot":
             return str(
                 folder / f"out.{rng.choice(('png', 'svg', 'pdf', 'csv', 'json', 'txt', ''))}"

@@ -18,8 +18,7 @@ from explorer.figures.read_recipe import read_recipe
 from explorer.figures.tables import table_bytes
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.base.help_page import preset_request, presets_of
-from explorer.studies.base.study import Result, Selection, default_request
+from explorer.studies.base.study import Result, Selection, default_request, preset_request
 from explorer.studies.registry import cards, get_study
 from tests.fuzz.mutate import changed_bytes, changed_value, json_text
 from tests.fuzz.outcome import Outcome
@@ -36,7 +35,7 @@ def recipes() -> Iterator[dict[str, Any]]:
     for card in cards():
         study = get_study(card.id)
         asked = [default_request(study)]
-        asked += [preset_request(study, p) for p in presets_of(study)]
+        asked += [preset_request(study, p) for p in study.presets]
         for request in asked:
             columns = COLUMNS if study.needs_data else {}
             if study.needs_data:

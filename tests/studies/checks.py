@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.studies.base.help_page import page_of, presets_of
 from explorer.studies.base.study import default_request, default_sweep
 from tests.studies.context import Context
 
@@ -71,7 +70,7 @@ def assert_page(study):
     """Check that the help page is complete and that every formula can be drawn."""
     from matplotlib.mathtext import MathTextParser
 
-    page = page_of(study)
+    page = study.page
     assert page is not None
     assert page.what
     assert page.assumptions
@@ -81,9 +80,9 @@ def assert_page(study):
     symbols = [p.latex for p in (*study.parameters, *study.quantities) if p.latex]
     for latex in (*formulas, *symbols):
         parser.parse(f"${latex}$")
-    keys = [p.key for p in presets_of(study)]
+    keys = [p.key for p in study.presets]
     assert len(set(keys)) == len(keys) > 0
-    for preset in presets_of(study):
+    for preset in study.presets:
         assert preset.name
         assert preset.about
         assert preset.ours

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.studies.base.help_page import preset, preset_request, presets_of
-from explorer.studies.base.study import Result
+from explorer.studies.base.study import Result, preset, preset_request
 from explorer.studies.registry import cards, get_study
 from tests.studies.context import Context
 
@@ -81,7 +80,7 @@ def main() -> None:
     left_out: dict[str, str] = {}
     for card in cards():
         study = get_study(card.id)
-        for item in presets_of(study):
+        for item in study.presets:
             name = f"{card.id}/{item.key}"
             if study.needs_data:
                 left_out[name] = "needs check-ins"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Grade, Reference, Role
-from explorer.studies.base.claims import check_claim, claim_of, claimed, stated, value_here
+from explorer.studies.base.claims import check_claim, claimed, stated, value_here
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
@@ -115,7 +115,7 @@ def test_a_claim_that_cannot_be_made_names_those_that_can() -> None:
 @pytest.mark.parametrize("study_id", study_ids())
 def test_claims_name_quantities_and_parameters_there_are(study_id) -> None:
     study = get_study(study_id)
-    for key, claim in getattr(study, "claims", {}).items():
+    for key, claim in study.claims.items():
         quantity(study, key)
         assert len(set(claim.among)) == len(claim.among) > 0
         if claim.solves:
@@ -138,7 +138,7 @@ def test_claims_name_quantities_and_parameters_there_are(study_id) -> None:
 def test_no_valid_bound_of_a_real_answer_is_better(study_id, what, key) -> None:
     study = get_study(study_id)
     result = last(study, Context(), what, points=5)
-    found, claim = claimed(result), claim_of(study, what)
+    found, claim = claimed(result), study.claims.get(what)
     assert found.series.key == key
     bound = Role.LOWER if claim.better == "high" else Role.UPPER
     failing = {c.key for c in result.conditions if c.holds is False or c.optional}

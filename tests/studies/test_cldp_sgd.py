@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.help_page import presets_of
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import (
     Cancelled,
@@ -93,7 +92,7 @@ def test_lower_bounds_stay_below_upper_ones(study, key):
 
 
 def test_figure_5_as_presets(study):
-    final = {p.key: p for p in presets_of(study)}
+    final = {p.key: p for p in study.presets}
     b = preset_answer(study, final["figure-5b-epsilon"])
     for answer, preset, numbers in (
         (b, "b", {"theorem": "5.7946", "numerical": "0.9192", "clones": "8.159"}),
@@ -118,7 +117,7 @@ def test_figure_5_as_presets(study):
     assert a.readout("numerical").value == pytest.approx(0.556, abs=1e-3)
     assert a.readout("rounds").value == 1200
     assert "is right at most" in a.guarantee.sentence
-    said = " ".join(p.ours for p in presets_of(study))
+    said = " ".join(p.ours for p in study.presets)
     assert "4.82" in said
     assert "18.3" in said
     risk = preset_answer(study, final["theorem-3-convergence"])
@@ -128,7 +127,7 @@ def test_figure_5_as_presets(study):
 
 def test_page_and_presets(study):
     assert_page(study)
-    for preset in presets_of(study):
+    for preset in study.presets:
         request = replace(
             default_request(study, **dict(preset.values)),
             quantity=preset.quantity, sweep=preset.sweep, fidelity=Fidelity.COARSE,

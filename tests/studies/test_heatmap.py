@@ -21,7 +21,6 @@ from hypothesis import given, strategies as st
 import explorer
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.help_page import preset_request
 from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
@@ -34,6 +33,7 @@ from explorer.studies.base.study import (
     all_sides,
     default_request,
     parameter,
+    preset_request,
     relevant,
 )
 from explorer.studies.heatmap.conditions import conditions

@@ -7,7 +7,6 @@ import math
 
 import pytest
 
-from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
 from tests.studies.preset_answers import PATH, answer, numbers
 
@@ -36,7 +35,7 @@ def test_a_preset_still_has_the_numbers_it_had(name):
 
 
 def test_every_preset_is_kept_or_left_out_with_its_reason():
-    there = {f"{card.id}/{p.key}" for card in cards() for p in presets_of(get_study(card.id))}
+    there = {f"{card.id}/{p.key}" for card in cards() for p in get_study(card.id).presets}
     assert there == set(KEPT["answers"]) | set(KEPT["left_out"])
     assert len(KEPT["answers"]) > len(KEPT["left_out"])
     assert all(KEPT["left_out"].values())

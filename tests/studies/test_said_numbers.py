@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.help_page import page_of, preset, presets_of
+from explorer.studies.base.study import preset
 from explorer.studies.registry import cards, get_study
 from tests.studies.said import coordinates, maps, pages, shuffled, users
 from tests.studies.said.numbers import (
@@ -22,7 +22,7 @@ from tests.studies.said.numbers import (
 
 SAID = maps.SAID | shuffled.SAID | users.SAID | coordinates.SAID
 PRESETS = [
-    (card.id, item.key) for card in cards() for item in presets_of(get_study(card.id)) if item.ours
+    (card.id, item.key) for card in cards() for item in get_study(card.id).presets if item.ours
 ]
 
 
@@ -40,7 +40,7 @@ def test_every_preset_with_a_number_is_compared():
 
 
 def _page_numbers(study: str) -> list[str]:
-    page = page_of(get_study(study))
+    page = get_study(study).page
     return computed_in("\n".join((*page.what, *page.assumptions, *page.errata)))
 
 
@@ -76,5 +76,5 @@ def test_wrong_numbers_are_found():
 @pytest.mark.parametrize("study", ["shuffle-rdp", "cldp-sgd"])
 def test_one_name_for_one_curve(study):
     """The legend says “Theorem 1 (upper bound)”; what presets say of it has that name, too."""
-    for item in presets_of(get_study(study)):
+    for item in get_study(study).presets:
         assert "Theorem 3" not in item.ours, item.key

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.studies.base.help_page import page_of, presets_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep, default_request, default_sweep, quantity
 from explorer.studies.registry import get_study
@@ -139,7 +138,7 @@ def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
 )  # fmt: skip
 def test_what_a_paper_prints_is_said_of_its_first_version(study_id):
     # The texts are arXiv 2405.02665 v1 and 2410.18404 v1; both have newer versions.
-    page = page_of(get_study(study_id))
+    page = get_study(study_id).page
     assert page.errata
     for erratum in page.errata:
         assert erratum.startswith("The paper (v1)"), erratum
@@ -148,7 +147,7 @@ def test_what_a_paper_prints_is_said_of_its_first_version(study_id):
 
 def test_example_2_claims_what_the_paper_states():
     # It states δ₁ = 0 and that two copies can tell x₁ = 1; the other levels are ours.
-    found = {p.key: p for p in presets_of(get_study("coordinate-learnt"))}
+    found = {p.key: p for p in get_study("coordinate-learnt").presets}
     assert "log" not in found["example2"].claim
     assert "δ₁ = 0" in found["example2"].claim
     assert "(0, log 3, log 3)" in found["example2"].ours

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.help_page import page_of, presets_of
 from explorer.studies.base.study import (
     Kind,
     default_request,
@@ -90,7 +89,7 @@ def walk_parameter(study, key, points=5, steps=5, context=None, **values):
 def check_page(study):
     """Hold a study's help, presets and parameters against each other."""
     assert_page(study)
-    assert all(erratum.startswith("The paper") for erratum in page_of(study).errata)
+    assert all(erratum.startswith("The paper") for erratum in study.page.errata)
     for p in study.parameters:
         assert len(p.help) > 20
         assert all(key in {q.key for q in study.quantities} for key in p.quantities)
@@ -111,7 +110,7 @@ def preset_request(study, preset):
 
 def preset(study, key, points=7):
     """Return the last answer to the preset of that key, drawn with fewer points."""
-    chosen = next(p for p in presets_of(study) if p.key == key)
+    chosen = next(p for p in study.presets if p.key == key)
     request = preset_request(study, chosen)
     sweep = replace(request.sweep, points=min(points, request.sweep.points))
     return answers(study, replace(request, sweep=sweep))[-1]

@@ -137,7 +137,7 @@ def tiny_study(moon: Path) -> Iterator[TinyStudy]:
     from explorer.studies.registry import register, unregister
 
     study = TinyStudy()
-    register(study)
+    register(study, "Randomized response", "How often may one tell the truth?")
     yield study
     unregister(study.id)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from explorer.studies.base.study import (
     Scale,
     Series,
     SpacePicture,
+    Study,
     Table,
 )
 from tests.waiting import time_limit
@@ -31,16 +31,12 @@ SOURCE = Reference("A made-up paper", "Theorem 1")
 _ONLY_SLOW = (("mode", ("slow",)),)
 
 
-class MarksStudy:
+class MarksStudy(Study):
     """Every mark in four quantities: lines with all else, bars, a trade-off curve, many lines."""
 
-    id: ClassVar[str] = "marks"
-    name: ClassVar[str] = "Every mark"
-    question: ClassVar[str] = "How is each mark drawn?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (SOURCE,)
-    needs_data: ClassVar[bool] = False
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    id = "marks"
+    references = (SOURCE,)
+    parameters = (
         Parameter(
             "eps", "ε", "privacy", "Privacy. Smaller is more private.",
             Kind.REAL, 1.0, 0.1, 10.0, Scale.LOG, more_private="low",
@@ -72,7 +68,7 @@ class MarksStudy:
             group="simulation", relevant_when=_ONLY_SLOW,
         ),
     )  # fmt: skip
-    quantities: ClassVar[tuple[Quantity, ...]] = (
+    quantities = (
         Quantity("error", "err", "error", ("eps", "width"), scale=Scale.LOG),
         Quantity("budget", "ε", "budget of a level", ("level",)),
         Quantity("tradeoff", "β", "false negatives", ("fpr",)),

@@ -10,8 +10,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 
 from explorer.figures.formulas import formula_pictures
-from explorer.studies.base.help_page import page_of, preset_request, presets_of
-from explorer.studies.base.study import default_request
+from explorer.studies.base.study import default_request, preset_request
 from explorer.studies.registry import get_study
 
 STUDY = "shuffle-rdp"
@@ -25,7 +24,7 @@ def window(open_window, settled):
 
 
 def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qtbot) -> None:
-    preset = next(p for p in presets_of(get_study(STUDY)) if p.claim and p.ours)
+    preset = next(p for p in get_study(STUDY).presets if p.claim and p.ours)
     before = window.session.request()
     note = window.workspaces["bounds"].preset_note
     assert not note.isVisible()
@@ -53,7 +52,7 @@ def test_the_study_menu_has_the_same_presets(window) -> None:
     menus = [m for m in window.menuBar().findChildren(QMenu) if m.title() == "&Presets"]
     assert len(menus) == 1
     menus[0].fill()
-    assert [a.text() for a in menus[0].actions()] == [p.name for p in presets_of(get_study(STUDY))]
+    assert [a.text() for a in menus[0].actions()] == [p.name for p in get_study(STUDY).presets]
 
 
 def test_a_study_without_presets_says_so(window, tiny_study, settled) -> None:
@@ -72,9 +71,9 @@ def test_f1_opens_the_page_with_formulas_drawn(window, qtbot) -> None:
     study = get_study(STUDY)
     told = page.text.toPlainText()
     assert study.question in told
-    for assumption in page_of(study).assumptions:
+    for assumption in study.page.assumptions:
         assert assumption in told
-    count = len(page_of(study).formulas)
+    count = len(study.page.formulas)
     kind = QTextDocument.ResourceType.ImageResource
 
     def drawn() -> bool:
@@ -82,7 +81,7 @@ def test_f1_opens_the_page_with_formulas_drawn(window, qtbot) -> None:
         return found is not None and not found.isNull()
 
     qtbot.waitUntil(drawn)
-    assert page_of(study).formulas[0].latex not in page.text.toPlainText()
+    assert study.page.formulas[0].latex not in page.text.toPlainText()
     window.session.set_study("heatmap")
     assert get_study("heatmap").name in page.windowTitle()
     assert get_study("heatmap").question in page.text.toPlainText()
@@ -109,7 +108,7 @@ def test_formulas_are_drawn_in_the_colour_asked() -> None:
 
 def test_a_preset_sets_what_it_names_and_leaves_the_rest_at_its_default() -> None:
     study = get_study(STUDY)
-    for item in presets_of(study):
+    for item in study.presets:
         request = preset_request(study, item)
         expected = default_request(study, **dict(item.values))
         assert request.values == expected.values

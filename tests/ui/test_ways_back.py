@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from explorer.studies.base.help_page import presets_of
 from explorer.studies.registry import cards, get_study
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
@@ -73,7 +72,7 @@ def test_a_preset_keeps_neither_pins_nor_target(window, settled) -> None:
     settled(window)
     bounds.solving.set_shown(False)
     before = window.session.state
-    follow_preset(window.session, presets_of(get_study(STUDY))[1])
+    follow_preset(window.session, get_study(STUDY).presets[1])
     settled(window)
     assert window.session.state.pins == ()
     bounds.solving.set_shown(True)

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from explorer.studies.base.study import (
     Result,
     Scale,
     Series,
+    Study,
 )
 from tests.waiting import time_limit
 
@@ -32,16 +32,12 @@ MOON = "TINY_STUDY_MOON"
 """Names a file; while it is there every answer is an error, in whichever process it is computed."""
 
 
-class TinyStudy:
+class TinyStudy(Study):
     """Randomized response: how often one tells the truth, and what a count then costs."""
 
-    id: ClassVar[str] = "tiny"
-    name: ClassVar[str] = "Randomized response"
-    question: ClassVar[str] = "How often may one tell the truth?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (WARNER,)
-    needs_data: ClassVar[bool] = False
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    id = "tiny"
+    references = (WARNER,)
+    parameters = (
         Parameter(
             "eps", "ε", "privacy", "Privacy of one answer. Smaller is more private.",
             Kind.REAL, 1.0, 0.01, 10.0, Scale.LOG, more_private="low",
@@ -65,7 +61,7 @@ class TinyStudy:
             Kind.FLAG, False,
         ),
     )  # fmt: skip
-    quantities: ClassVar[tuple[Quantity, ...]] = (
+    quantities = (
         Quantity("truth", "p", "probability of a true answer", ("eps",)),
         Quantity("error", "err", "error of the share", ("n", "eps", "beta"), scale=Scale.LOG),
     )

@@ -17,8 +17,14 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.formulas import formula_pictures
 from explorer.figures.read_recipe import read_recipe
-from explorer.studies.base.help_page import page_of, preset_request, presets_of
-from explorer.studies.base.study import Kind, default_request, parameter, relevant, with_unit
+from explorer.studies.base.study import (
+    Kind,
+    default_request,
+    parameter,
+    preset_request,
+    relevant,
+    with_unit,
+)
 from explorer.studies.registry import cards, get_study
 from explorer.ui.curves.axes import axis_words
 from explorer.ui.dialogs.export import FORMATS
@@ -102,7 +108,7 @@ def test_presets_exports_page_and_least_size(walker, study_id, tmp_path, monkeyp
 def _presets(walk) -> None:
     study, window = walk.study, walk.window
     note = window.workspaces["bounds"].preset_note
-    for item in presets_of(study):
+    for item in study.presets:
         before = window.session.request()
         follow_preset(window.session, item)
         whole = window.session.request()
@@ -149,7 +155,7 @@ def _exports(walk, folder, monkeypatch) -> None:
 
 
 def _page(walk) -> None:
-    page = page_of(walk.study)
+    page = walk.study.page
     walk.expect(page is not None, "there is no help page")
     pictures = formula_pictures(tuple(f.latex for f in page.formulas), "#102030")
     walk.expect(len(pictures) == len(page.formulas) > 0, "not every formula is drawn")

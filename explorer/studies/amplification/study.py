@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, Reference
+from explorer.privacy.core.bound import Bound
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.amplification import curves, text as said
 from explorer.studies.amplification.help import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS
-from explorer.studies.base.claims import Claim, stated
-from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.claims import stated
 from explorer.studies.base.study import (
     Context,
     Fidelity,
     Mark,
-    Parameter,
-    Quantity,
     Request,
     Result,
     Series,
+    Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 
@@ -39,23 +37,19 @@ _LOWER_COUNTS = 3e6
 _QUICK_CROWD = 1_000_000
 
 
-class AmplificationStudy:
+class AmplificationStudy(Study):
     """Privacy amplification by shuffling, one round."""
 
-    id: ClassVar[str] = "amplification"
-    name: ClassVar[str] = "Amplification by shuffling"
-    question: ClassVar[str] = "How much more private does a shuffled crowd make a message?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "amplification"
+    references = (
         said.CLOSED, said.EXACT_2021, said.EXACT_2023, said.LOWER, said.LOCAL,
         said.CONDITION_8, said.CONDITION_9,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = said.CLAIMS
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims = said.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves at few points first where every point has a crowd of its own.

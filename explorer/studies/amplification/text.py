@@ -9,10 +9,9 @@ from explorer.privacy.core.checks import DELTA_MIN
 from explorer.privacy.core.papers import SHUFFLE_RDP as _GIRGIS
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling.clones import clones_closed_form
-from explorer.studies.base.claims import Claim, Said
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import best_chance, odds_lines, times
-from explorer.studies.base.study import Condition, Guarantee, Result, Series
+from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"

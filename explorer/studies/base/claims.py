@@ -8,59 +8,12 @@ ask `claimed`, or take an answer through `stated`, and nothing else chooses a bo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from explorer.privacy.core.bound import Grade, Role
 from explorer.studies.base.numbers import at_least, at_most
-from explorer.studies.base.study import Condition, Result, Series, Study, quantity
+from explorer.studies.base.study import Claim, Condition, Result, Said, Series, Study, quantity
 from explorer.studies.registry import get_study
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a claimed number says.
-
-    Attributes
-    ----------
-    number : str
-        ``ε ≤ 0.2078``, rounded to its safe side.
-    lines : tuple of str
-        What an observer can make of it: the best that is known, then what it rests on. Empty
-        where the claim is not about privacy.
-    promise : str
-        The guarantee if a record is replaced; empty where the claim is not about privacy.
-    """
-
-    number: str
-    lines: tuple[str, ...] = ()
-    promise: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What may be claimed of one quantity of a study.
-
-    Attributes
-    ----------
-    among : tuple of str
-        Keys of the series that may be claimed; of equal ones the first is.
-    sentence : callable
-        From an answer, the claimed series and its value at the slider to what that says.
-    kind : str
-        ``bounds`` on one mechanism, or ``mechanisms`` under one promise.
-    better : str
-        Whether ``low`` (upper bounds) or ``high`` (lower ones) numbers are better.
-    solves : str
-        The parameter that *Solve* offers first; empty for the one on the x axis.
-    """
-
-    among: tuple[str, ...]
-    sentence: Callable[[Result, Series, float], Said]
-    kind: Literal["bounds", "mechanisms"] = "bounds"
-    better: Literal["low", "high"] = "low"
-    solves: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +72,9 @@ class Claimed:
         return bool(self.wanted) and self.series.key != self.wanted and not self.why
 
 
-def claim_of(study: Study, quantity_key: str) -> Claim | None:
-    """Return what may be claimed of a study's quantity; None if nothing may."""
-    claims: Mapping[str, Claim] = getattr(study, "claims", {})
-    return claims.get(quantity_key)
-
-
 def check_claim(study: Study, quantity_key: str, wanted: str) -> None:
     """Raise ValueError, naming what may be claimed, if a series may not."""
-    claim = claim_of(study, quantity_key)
+    claim = study.claims.get(quantity_key)
     among = claim.among if claim is not None else ()
     if wanted not in among:
         raise ValueError(
@@ -146,7 +93,7 @@ def claimed(result: Result, wanted: str = "") -> Claimed | None:
         Key of the series that the user claims; empty for the tightest valid bound.
     """
     try:
-        claim = claim_of(get_study(result.request.study), result.request.quantity)
+        claim = get_study(result.request.study).claims.get(result.request.quantity)
     except ValueError:  # of a study that this program does not have
         return None
     if claim is None:
@@ -219,7 +166,7 @@ def number_only(result: Result, _series: Series, value: float) -> Said:
     """Say the number of a quantity that is not itself a promise: an error, a size."""
     study = get_study(result.request.study)
     shown = quantity(study, result.request.quantity)
-    claim = claim_of(study, shown.key)
+    claim = study.claims.get(shown.key)
     high = claim is not None and claim.better == "high"
     number = f"≥ {at_least(value)}" if high else f"≤ {at_most(value)}"
     return Said(f"{shown.symbol or shown.name} {number}" + (f" {shown.unit}" if shown.unit else ""))

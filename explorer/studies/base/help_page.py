@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Reference
 from explorer.studies.base.parameters import Sweep, Value
-from explorer.studies.base.request import Request, Selection
-from explorer.studies.base.study import Study, default_request, default_sweep, quantity
+from explorer.studies.base.request import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,37 +83,6 @@ class Preset:
     claim: str = ""
     ours: str = ""
     users: int | None = None
-
-
-def page_of(study: Study) -> Page | None:
-    """Return a study's help page; None for a plug-in without one."""
-    found = getattr(study, "page", None)
-    return found if isinstance(found, Page) else None
-
-
-def presets_of(study: Study) -> tuple[Preset, ...]:
-    """Return the presets of a study; none for a plug-in without any."""
-    found = getattr(study, "presets", ())
-    return tuple(found)
-
-
-def preset(study: Study, key: str) -> Preset:
-    """Return a study's preset by key; ValueError names those there are."""
-    for item in presets_of(study):
-        if item.key == key:
-            return item
-    there = ", ".join(p.key for p in presets_of(study)) or "none"
-    raise ValueError(f"{key!r} is not a preset of {study.id}; there are {there}")
-
-
-def preset_request(study: Study, chosen: Preset) -> Request:
-    """Return the question a preset asks: its values, all others at their defaults."""
-    request = default_request(study, **dict(chosen.values))
-    if chosen.quantity:
-        sweeps = quantity(study, chosen.quantity).sweeps
-        swept = default_sweep(study, sweeps[0]) if sweeps else None
-        request = replace(request, quantity=chosen.quantity, sweep=swept)
-    return request if chosen.sweep is None else replace(request, sweep=chosen.sweep)
 
 
 def sampled_for(chosen: Preset, selection: Selection) -> Selection:

@@ -8,12 +8,16 @@ after any of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Reference
+from explorer.studies.base.help_page import Page, Preset
 from explorer.studies.base.parameters import (
     Fidelity,
     Kind,
@@ -37,9 +41,11 @@ from explorer.studies.base.result import (
     Surface,
     Table,
 )
+from explorer.studies.cards import card
 
 __all__ = [
     "Cancelled",
+    "Claim",
     "Condition",
     "Context",
     "Fidelity",
@@ -48,12 +54,15 @@ __all__ = [
     "Mark",
     "NoWorker",
     "Origin",
+    "Page",
     "Parameter",
+    "Preset",
     "Quantity",
     "Readout",
     "Region",
     "Request",
     "Result",
+    "Said",
     "Scale",
     "Selection",
     "Series",
@@ -67,6 +76,8 @@ __all__ = [
     "default_request",
     "default_sweep",
     "parameter",
+    "preset",
+    "preset_request",
     "quantity",
     "relevant",
     "with_unit",
@@ -120,23 +131,84 @@ class Context(Protocol):
         """Return a value computed earlier under this hashable key, or make and keep it."""
 
 
-class Study(Protocol):
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a claimed number says.
+
+    Attributes
+    ----------
+    number : str
+        ``ε ≤ 0.2078``, rounded to its safe side.
+    lines : tuple of str
+        What an observer can make of it: the best that is known, then what it rests on. Empty
+        where the claim is not about privacy.
+    promise : str
+        The guarantee if a record is replaced; empty where the claim is not about privacy.
+    """
+
+    number: str
+    lines: tuple[str, ...] = ()
+    promise: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What may be claimed of one quantity of a study.
+
+    Attributes
+    ----------
+    among : tuple of str
+        Keys of the series that may be claimed; of equal ones the first is.
+    sentence : callable
+        From an answer, the claimed series and its value at the slider to what that says.
+    kind : str
+        ``bounds`` on one mechanism, or ``mechanisms`` under one promise.
+    better : str
+        Whether ``low`` (upper bounds) or ``high`` (lower ones) numbers are better.
+    solves : str
+        The parameter that *Solve* offers first; empty for the one on the x axis.
+    """
+
+    among: tuple[str, ...]
+    sentence: Callable[[Result, Series, float], Said]
+    kind: Literal["bounds", "mechanisms"] = "bounds"
+    better: Literal["low", "high"] = "low"
+    solves: str = ""
+
+
+class Study(ABC):
     """A question with parameters, answered by curves or maps.
 
-    Instances are stateless; everything an answer depends on is in the request. A study may also
-    have a `page` (its help) and `presets`: see `explorer.studies.base.help_page`.
+    Instances are stateless; everything an answer depends on is in the request. What menus and
+    lists show of a study stands on its card (`explorer.studies.cards`).
     """
 
     id: ClassVar[str]
-    name: ClassVar[str]
-    question: ClassVar[str]
-    workspace: ClassVar[str]
-    """``"bounds"`` (curves) or ``"map"`` (surfaces)."""
-    references: ClassVar[tuple[Reference, ...]]
-    parameters: ClassVar[tuple[Parameter, ...]]
-    quantities: ClassVar[tuple[Quantity, ...]]
-    needs_data: ClassVar[bool]
+    references: ClassVar[tuple[Reference, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    quantities: ClassVar[tuple[Quantity, ...]] = ()
+    needs_data: ClassVar[bool] = False
+    page: ClassVar[Page | None] = None
+    presets: ClassVar[tuple[Preset, ...]] = ()
+    claims: ClassVar[Mapping[str, Claim]] = MappingProxyType({})
+    """What may be claimed, by quantity."""
 
+    @property
+    def name(self) -> str:
+        """As on the card."""
+        return card(self.id).name
+
+    @property
+    def question(self) -> str:
+        """As on the card."""
+        return card(self.id).question
+
+    @property
+    def workspace(self) -> str:
+        """As on the card."""
+        return card(self.id).workspace
+
+    @abstractmethod
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield answers, each better than the one before, the last with ``complete=True``."""
 
@@ -189,3 +261,22 @@ def default_sweep(study: Study, key: str, points: int = 100) -> Sweep:
     """Return a sweep over the whole range of one parameter."""
     p = parameter(study, key)
     return Sweep(key, p.low, p.high, points, p.scale)
+
+
+def preset(study: Study, key: str) -> Preset:
+    """Return a study's preset by key; ValueError names those there are."""
+    for item in study.presets:
+        if item.key == key:
+            return item
+    there = ", ".join(p.key for p in study.presets) or "none"
+    raise ValueError(f"{key!r} is not a preset of {study.id}; there are {there}")
+
+
+def preset_request(study: Study, chosen: Preset) -> Request:
+    """Return the question a preset asks: its values, all others at their defaults."""
+    request = default_request(study, **dict(chosen.values))
+    if chosen.quantity:
+        sweeps = quantity(study, chosen.quantity).sweeps
+        swept = default_sweep(study, sweeps[0]) if sweeps else None
+        request = replace(request, quantity=chosen.quantity, sweep=swept)
+    return request if chosen.sweep is None else replace(request, sweep=chosen.sweep)

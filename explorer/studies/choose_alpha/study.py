@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, Reference, Role
-from explorer.studies.base.help_page import Page, Preset
+from explorer.privacy.core.bound import Bound, Role
 from explorer.studies.base.study import (
     Condition,
     Context,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.choose_alpha import text as said
@@ -37,19 +35,15 @@ from explorer.studies.choose_alpha.requirements import (
 from explorer.studies.metric_space import ChosenSpace, chosen_space
 
 
-class ChooseAlpha:
+class ChooseAlpha(Study):
     """α for a list of requirements (ε, distance, share of the data), on any metric space."""
 
-    id: ClassVar[str] = "choose-alpha"
-    name: ClassVar[str] = "Choose α"
-    question: ClassVar[str] = "Which α protects the changes of a user's data that matter?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (said.SETTING, said.USER_LEVEL)
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    id = "choose-alpha"
+    references = (said.SETTING, said.USER_LEVEL)
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the one answer: everything here is a closed form.

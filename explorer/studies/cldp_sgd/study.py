@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, Reference
+from explorer.privacy.core.bound import Bound
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import Claim, stated
+from explorer.studies.base.claims import stated
 from explorer.studies.base.composing import clones_apart
-from explorer.studies.base.help_page import Page, Preset
 from explorer.studies.base.study import (
     Condition,
     Context,
     Fidelity,
     Guarantee,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
+    Study,
     Sweep,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
@@ -69,23 +67,19 @@ _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps over which all points share one round."""
 
 
-class CldpSgd:
+class CldpSgd(Study):
     """CLDP-SGD: what it spends, how it converges, and trained for real on digits."""
 
-    id: ClassVar[str] = "cldp-sgd"
-    name: ClassVar[str] = "Private learning"
-    question: ClassVar[str] = "How well does a model learn from shuffled private gradients?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "cldp-sgd"
+    references = (
         said.ALGORITHM, said.PRIVACY, said.CONVERGENCE, said.FIGURE_5,
         said.R_INFINITY, said.R_TWO, said.R_TWO_CAP, said.COMPOSED,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {EPS: said.CLAIM}
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {EPS: said.CLAIM}
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield bounds first; then what takes longer, or one picture a piece of training.

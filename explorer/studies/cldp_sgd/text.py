@@ -8,10 +8,9 @@ from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
 from explorer.privacy.learning import guarantees
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
-from explorer.studies.base.claims import Claim, Said
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import odds_lines, times
-from explorer.studies.base.study import Condition, Guarantee, Result, Series
+from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
 
 PRIVACY = guarantees.PRIVACY
 CONVERGENCE = guarantees.CONVERGENCE

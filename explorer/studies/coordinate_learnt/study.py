@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
-from explorer.privacy.core.bound import Reference, Role
-from explorer.studies.base.help_page import Page, Preset
+from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import (
     Context,
     Fidelity,
     Mark,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, series_from, swept_points
 from explorer.studies.coordinate_learnt import text as said
@@ -32,19 +30,15 @@ from explorer.studies.coordinate_learnt.parameters import PARAMETERS, QUANTITIES
 _COARSE = 17
 
 
-class CoordinateLearnt:
+class CoordinateLearnt(Study):
     """Exact levels on a small domain, as tests and as odds."""
 
-    id: ClassVar[str] = "coordinate-learnt"
-    name: ClassVar[str] = "Coordinate DP: what is learnt"
-    question: ClassVar[str] = "What does a report give away about one coordinate of a record?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    id = "coordinate-learnt"
+    references = said.REFERENCES
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves; levels along a sweep first at a few points.

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, Reference, Role
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.privacy.core.bound import Bound, Role
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import (
+    Claim,
     Context,
     Fidelity,
     Mark,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
@@ -64,20 +63,16 @@ _SIZES = 25
 """Most different numbers of coordinates in one sweep: each is a search of its own."""
 
 
-class CoordinateMean:
+class CoordinateMean(Study):
     """Error of M_mean and of better designs, their budgets, and what coordinates give away."""
 
-    id: ClassVar[str] = "coordinate-mean"
-    name: ClassVar[str] = "Coordinate DP: mean"
-    question: ClassVar[str] = "What does it cost to protect some coordinates more than others?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    id = "coordinate-mean"
+    references = said.REFERENCES
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         "mse": Claim(("hybrid", "exact", "paper"), number_only, "mechanisms", solves="n"),
         "level": Claim(("paper", "proposition4", "total"), number_only),
     }

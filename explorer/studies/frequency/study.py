@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.core.composition import kov_exact_delta
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import (
+    Claim,
     Condition,
     Context,
     Fidelity,
     Guarantee,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
@@ -53,20 +52,16 @@ _CALIBRATES = ("alpha", "eps", "delta", "m", "n", "space_near")
 """Axes along which α₀ or ε₀ changes."""
 
 
-class Frequency:
+class Frequency(Study):
     """Exact errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
 
-    id: ClassVar[str] = "frequency"
-    name: ClassVar[str] = "Frequency estimation"
-    question: ClassVar[str] = "How exact is a histogram of items that are near or far?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    id = "frequency"
+    references = said.REFERENCES
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         "emd": Claim(("gkrr", "theorem65", "theorem66"), number_only, solves="n"),
     }
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.privacy.core.bound import Bound, Role
 from explorer.privacy.heatmaps import Schedule, start_level
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.study import (
+    Claim,
     Condition,
     Context,
     Fidelity,
     Guarantee,
     Mark,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
@@ -47,20 +46,16 @@ from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.heatmap_theory.simulation import simulated
 
 
-class HeatmapTheory:
+class HeatmapTheory(Study):
     """Error bounds of sparse and dense aggregation, schedules, Lemma B, shuffle communication."""
 
-    id: ClassVar[str] = "heatmap-theory"
-    name: ClassVar[str] = "Heatmap theory"
-    question: ClassVar[str] = "How far off must a private heatmap be, and what does it cost?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    id = "heatmap-theory"
+    references = said.REFERENCES
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         "error": Claim(
             ("experiments", "theory", "capped", "dense"), number_only, "mechanisms", solves="n"
         ),

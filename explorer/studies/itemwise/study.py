@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Bound, Reference, Role
+from explorer.privacy.core.bound import Bound, Role
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.study import (
+    Claim,
     Condition,
     Context,
     Fidelity,
     Guarantee,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
 )
 from explorer.studies.base.sweeping import (
     SweptPoints,
@@ -51,23 +50,19 @@ _SAFE = ("exact", "exact_near", "tight", "simple", "composed")
 """Routes that certify: never the printed one."""
 
 
-class ItemWise:
+class ItemWise(Study):
     """α certified from α₀ and back: exact hops, Theorem 4.4, composition, the paper's forms."""
 
-    id: ClassVar[str] = "itemwise"
-    name: ClassVar[str] = "Item-wise release"
-    question: ClassVar[str] = "How much noise must each item get when all are shuffled?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "itemwise"
+    references = (
         said.EXACT, said.THEOREM_TIGHT, said.THEOREM_SIMPLE, said.THEOREM_PROOF, said.COMPOSED,
         said.PRINTED, said.NOISE,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         "alpha0": Claim(_SAFE, number_only, better="high", solves="n"),
         "alpha": Claim(_SAFE, number_only, solves="alpha0"),
         "delta": Claim(("exact", "exact_near", "proof", "claimed"), number_only, solves="alpha0"),

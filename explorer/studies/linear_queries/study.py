@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, Reference, Role
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.privacy.core.bound import Bound, Role
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import (
+    Claim,
     Condition,
     Context,
     Fidelity,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
     SpacePicture,
+    Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.linear_queries import text as said
@@ -54,22 +53,18 @@ _AT_ONCE = 4_000_000
 _MOST = 20_000_000
 
 
-class LinearQueries:
+class LinearQueries(Study):
     """Errors of K-norm and Gaussian noise under d_EM, with the query's Lipschitz constant."""
 
-    id: ClassVar[str] = "linear-queries"
-    name: ClassVar[str] = "Linear queries"
-    question: ClassVar[str] = "How exact is an average over all users' items?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "linear-queries"
+    references = (
         said.LIPSCHITZ, said.K_NORM, said.ANALYTIC, said.TEXTBOOK, said.PRINTED, said.USER,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         key: Claim(("kinf", "k2", "kp", "k1"), number_only, "mechanisms", solves="alpha")
         for key in ("rmse", "coordinate", "euclid")
     }

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import FloatArray, Reference, Role
-from explorer.studies.base.help_page import Page, Preset
+from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import (
     Context,
     Fidelity,
     Mark,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
@@ -50,19 +47,15 @@ from explorer.studies.private_regression.theory import demands_of, plans_for, th
 _PLACES = 7
 
 
-class PrivateRegression:
+class PrivateRegression(Study):
     """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
 
-    id: ClassVar[str] = "private-regression"
-    name: ClassVar[str] = "Private regression"
-    question: ClassVar[str] = "How well can a label be predicted from records nobody has seen?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = said.REFERENCES
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    id = "private-regression"
+    references = said.REFERENCES
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield Theorem 3 at once, then simulated errors, the sliders' own point first.

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.shuffle_rdp import round_delta
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import Claim, stated
-from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.claims import stated
 from explorer.studies.base.study import (
     Context,
     Fidelity,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
     Series,
+    Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.shuffle_accountant import text as said
@@ -63,23 +61,19 @@ _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps over which all points share one round."""
 
 
-class ShuffleAccountant:
+class ShuffleAccountant(Study):
     """The accountant of the subsampled shuffle model, with the paper's comparators."""
 
-    id: ClassVar[str] = "shuffle-rdp"
-    name: ClassVar[str] = "Shuffle accountant"
-    question: ClassVar[str] = "How private is training on shuffled messages of sampled clients?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "shuffle-rdp"
+    references = (
         said.THEOREM_1, said.THEOREM_2, said.THEOREM_3, said.CLOSED,
         *said.NUMERICAL.values(), said.KOV_EXACT, said.UNAMPLIFIED, said.CAP,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = said.CLAIMS
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims = said.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield coarse curves first if all take long, then all, then the exact compositions.

@@ -9,10 +9,10 @@ from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import SHUFFLE_RDP as _GIRGIS
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES, pure_epsilon
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import Claim, Said, number_only
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses, odds_lines, times
-from explorer.studies.base.study import Condition, Guarantee, Result, Series
+from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
 
 THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
 THEOREM_2 = Reference(_GIRGIS, "Theorem 2", "both directions; errata A1, A2")

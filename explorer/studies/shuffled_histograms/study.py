@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import Reference
 from explorer.privacy.histograms import Adjacency, Query, count_delta
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.study import (
+    Claim,
     Context,
     Fidelity,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
+    Study,
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
@@ -43,23 +41,19 @@ _SLOW_EPS = 0.3
 """Below it a calibration takes up to a tenth of a second: fewer points then."""
 
 
-class ShuffledHistograms:
+class ShuffledHistograms(Study):
     """P_hist and P_zsum beside the local and the central model."""
 
-    id: ClassVar[str] = "histograms"
-    name: ClassVar[str] = "Shuffled histograms"
-    question: ClassVar[str] = "How exact is a histogram of shuffled reports?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "histograms"
+    references = (
         said.THEOREM_32, said.THEOREM_31, said.EXACT, said.LAW, said.MESSAGES, said.TABLE_1,
         said.TABLE_2, said.CLAIMS, UNARY, LAPLACE, STABLE,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         "error": Claim(("tails", "calibrated"), number_only, solves="n"),
         "query": Claim(("tails", "calibrated"), number_only, solves="n"),
     }

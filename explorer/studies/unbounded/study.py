@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Bound, Reference, Role
-from explorer.studies.base.claims import Claim, number_only
-from explorer.studies.base.help_page import Page, Preset
+from explorer.privacy.core.bound import Bound, Role
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import (
+    Claim,
     Context,
-    Parameter,
-    Quantity,
     Readout,
     Request,
     Result,
+    Study,
     Table,
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
@@ -42,23 +41,19 @@ _NOTES = {
 _HOPS = (1, 2, 3, 5, 10, 20, 50)
 
 
-class Unbounded:
+class Unbounded(Study):
     """Theorem 5.3, its KL form, and group privacy over distance."""
 
-    id: ClassVar[str] = "unbounded"
-    name: ClassVar[str] = "Unbounded data"
-    question: ClassVar[str] = "What is promised when users have data sets of any size?"
-    workspace: ClassVar[str] = "bounds"
-    references: ClassVar[tuple[Reference, ...]] = (
+    id = "unbounded"
+    references = (
         said.CHERNOFF, said.PRINTED, said.BINOMIAL, said.GROUP, said.INFORMAL, said.FACT,
         said.TABLE,
     )  # fmt: skip
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    quantities: ClassVar[tuple[Quantity, ...]] = QUANTITIES
-    needs_data: ClassVar[bool] = False
-    page: ClassVar[Page] = PAGE
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
-    claims: ClassVar[Mapping[str, Claim]] = {
+    parameters = PARAMETERS
+    quantities = QUANTITIES
+    page = PAGE
+    presets = PRESETS
+    claims: ClassVar = {
         "alpha": Claim(("chernoff", "printed"), number_only, better="high", solves="s"),
         "threshold": Claim(("chernoff", "printed"), number_only, solves="s"),
     }

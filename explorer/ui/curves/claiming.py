@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject
 
 from explorer.engine.session.session import Session
-from explorer.studies.base.claims import Claimed, claim_of, claimed
+from explorer.studies.base.claims import Claimed, claimed
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
 from explorer.ui.curves.legend import Legend
@@ -28,7 +28,7 @@ class Claiming(QObject):
         """Return what is claimed of an answer, and the keys of the curves that may be."""
         study, shown = self._subject = (result.request.study, result.request.quantity)
         self.key = self._session.state.claim_of(study, shown)
-        claim = claim_of(get_study(study), shown)
+        claim = get_study(study).claims.get(shown)
         return (None, ()) if claim is None else (claimed(result, self.key), claim.among)
 
     def _claim(self, key: str) -> None:

@@ -18,7 +18,7 @@ from explorer.engine.solving.goal import (
     solvable_series,
 )
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import claim_of, claimed
+from explorer.studies.base.claims import claimed
 from explorer.studies.base.study import Request, Result, Study, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.solve_controller import SolveController
@@ -137,7 +137,7 @@ class Solving(QObject):
         subject = (study.id, request.quantity)
         wish = self._wishes.setdefault(subject, SolveTarget(""))
         if wish.parameter not in parameters:
-            claim = claim_of(study, request.quantity)
+            claim = study.claims.get(request.quantity)
             swept = request.sweep.key if request.sweep is not None else ""
             first = [key for key in (claim.solves if claim else "", swept) if key in parameters]
             wish.parameter = first[0] if first else parameters[0]

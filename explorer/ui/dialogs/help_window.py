@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.formulas import Picture, formula_pictures
-from explorer.studies.base.help_page import Formula, page_of, presets_of
+from explorer.studies.base.help_page import Formula
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Cancelled, Parameter, Study
 from explorer.studies.registry import get_study
@@ -78,7 +78,7 @@ class HelpWindow(QDialog):
             return
         study = get_study(self._session.state.study)
         self.setWindowTitle(f"{study.name} – about this question")
-        page = page_of(study)
+        page = study.page
         colour = self.palette().color(QPalette.ColorRole.Text).name()
         key = (study.id, colour)
         pictures = self._drawn.get(key, ())
@@ -130,7 +130,7 @@ li {{ margin-bottom: 5px; line-height: 125%; }} td {{ padding: 2px 12px 2px 0; }
 
 def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool = False) -> str:
     """Return a study's page as HTML; formulas without a picture are to come, or stand as typed."""
-    page = page_of(study)
+    page = study.page
     parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
     if page is not None:
         parts += [f"<p>{linked(p)}</p>" for p in page.what]
@@ -142,9 +142,9 @@ def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool =
     if page is not None and page.errata:
         parts.append("<h3>Where we differ from what is printed</h3>")
         parts += [f"<p>{linked(p)}</p>" for p in page.errata]
-    if presets_of(study):
+    if study.presets:
         parts.append("<h3>Presets</h3>")
-        for item in presets_of(study):
+        for item in study.presets:
             told = [item.about]
             told += [f"Paper: {item.claim}"] * bool(item.claim)
             told += [f"Here: {item.ours}"] * bool(item.ours)

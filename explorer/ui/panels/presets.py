@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.studies.base.help_page import Preset, preset_request, presets_of, sampled_for
-from explorer.studies.base.study import Request, Selection
+from explorer.studies.base.help_page import Preset, sampled_for
+from explorer.studies.base.study import Request, Selection, preset_request
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import tool_button
 from explorer.ui.widgets.links import follow_links, linked
@@ -44,7 +44,7 @@ def _has_its_users(item: Preset, selection: Selection | None) -> bool:
 def _asked_by(study_id: str) -> dict[Request, Preset]:
     """Return the presets of a study by their questions, which are looked up with every move."""
     study = get_study(study_id)
-    return {preset_request(study, item): item for item in reversed(presets_of(study))}
+    return {preset_request(study, item): item for item in reversed(study.presets)}
 
 
 def follow_preset(session: Session, item: Preset) -> None:
@@ -72,7 +72,7 @@ class PresetMenu(QMenu):
         """List what there is for the study in front."""
         self.clear()
         state = self._session.state
-        there = presets_of(get_study(state.study))
+        there = get_study(state.study).presets
         chosen = preset_in_front(state) if there else None
         for item in there:
             action = self.addAction(item.name)
@@ -127,7 +127,7 @@ class PresetBar(QWidget):
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
-            self.button.setEnabled(bool(presets_of(get_study(state.study))))
+            self.button.setEnabled(bool(get_study(state.study).presets))
 
 
 class PresetNote(QFrame):

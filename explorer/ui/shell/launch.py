@@ -19,8 +19,8 @@ from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, type
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
-from explorer.studies.base.help_page import Preset, preset, preset_request, sampled_for
-from explorer.studies.base.study import Origin, Value, all_sides, parameter
+from explorer.studies.base.help_page import Preset, sampled_for
+from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
 from explorer.studies.registry import card, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.base.errors import ExceptionHook, Problem, explain

@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from functools import cache
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.help_page import preset, preset_request
+from explorer.studies.base.study import preset, preset_request
 from explorer.studies.registry import get_study
 from tests.studies import context
 

@@ -1,0 +1,64 @@
+"""What a study need not say itself: the base class and the registry know it."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.studies.base.study import Fidelity, Result, Study, default_request, preset
+from explorer.studies.registry import card, cards, get_study, register, registered, unregister
+
+
+class Least(Study):
+    """All that a study must have."""
+
+    id = "least"
+
+    def answer(self, request, context):
+        yield Result(request, Fidelity.FULL, complete=True)
+
+
+@pytest.fixture
+def least():
+    study = Least()
+    register(study, "The least", "What must a study have?")
+    yield study
+    unregister("least")
+
+
+def test_a_study_has_defaults_for_all_but_its_id_and_its_answer(least):
+    assert least.references == least.parameters == least.quantities == least.presets == ()
+    assert least.needs_data is False
+    assert least.page is None
+    assert dict(least.claims) == {}
+    with pytest.raises(ValueError, match="'any' is not a preset of least; there are none"):
+        preset(least, "any")
+    (only,) = least.answer(default_request(least), None)
+    assert only.complete
+    with pytest.raises(TypeError, match="answer"):
+        Study()
+
+
+def test_what_lists_show_stands_on_the_card_alone(least):
+    assert (least.name, least.question, least.workspace) == (
+        "The least", "What must a study have?", "bounds",
+    )  # fmt: skip
+    assert registered() == (card("least"),)
+    assert card("least").where == f"{__name__}:Least"
+    for shown in cards():
+        study = get_study(shown.id)
+        assert study.id == shown.id
+        assert not {"name", "question", "workspace"} & set(vars(type(study))), shown.id
+        assert study.name == shown.name
+
+
+def test_an_id_is_taken_once_and_given_back(least):
+    for taken in (least, get_study("unbounded")):
+        with pytest.raises(ValueError, match=f"a study {taken.id!r} exists already"):
+            register(taken)
+    unregister("least")
+    unregister("unbounded")
+    with pytest.raises(ValueError, match="there is no study 'least'"):
+        get_study("least")
+    register(least)
+    assert least.name == "least"
+    assert get_study("unbounded").name == "Unbounded data"
