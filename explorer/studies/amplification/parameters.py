@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.builders import count, delta, epsilon
+from explorer.studies.base.study import Quantity, Scale
 
 PARAMETERS = (
-    Parameter(
-        "eps0", "ε₀", "local privacy",
-        "Privacy of every single message before it is shuffled. Smaller is more private.",
-        Kind.REAL, 2.0, 0.01, 10.0, Scale.LOG, more_private="low", latex=r"\varepsilon_0",
-    ),
-    Parameter(
-        "n", "n", "messages shuffled together",
-        "How many clients send one message each into the same shuffle (k in a sampled round). "
-        "A larger crowd is more private.",
-        Kind.INTEGER, 100_000, 1, 1_000_000_000, Scale.LOG, unit="clients",
-        more_private="high",
-    ),
-    Parameter(
-        "delta", "δ", "failure probability",
-        "With what probability the guarantee may fail; in a composition, the share δ₀ of one "
-        "round. Smaller is more private.",
-        Kind.REAL, 1e-6, 1e-30, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-        quantities=("eps", "region"),
-    ),
-    Parameter(
-        "eps", "ε", "central privacy",
-        "The ε at which δ is asked for. Smaller is more private, and has a larger δ.",
-        Kind.REAL, 0.1, 0.0001, 10.0, Scale.LOG, more_private="low", latex=r"\varepsilon",
-        quantities=("delta",),
-    ),
+    epsilon("local privacy",
+            "Privacy of every single message before it is shuffled. Smaller is more private.",
+            2.0, 0.01, 10.0, key="eps0", symbol="ε₀"),
+    count("n", "n", "messages shuffled together",
+          "How many clients send one message each into the same shuffle (k in a sampled round). A "
+          "larger crowd is more private.",
+          100_000, 1, 1_000_000_000, unit="clients", more_private="high"),
+    delta(1e-6, quantities=("eps", "region"),
+          help="With what probability the guarantee may fail; in a composition, the share δ₀ of "
+               "one round. Smaller is more private."),
+    epsilon("central privacy",
+            "The ε at which δ is asked for. Smaller is more private, and has a larger δ.",
+            0.1, 0.0001, 10.0, quantities=("delta",)),
 )  # fmt: skip
 
 QUANTITIES = (

@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from explorer.studies.base.parameters import Kind, Parameter
-
 LARGEST, SMALLEST = 1e100, 1e-100
 DELIMITERS = ("\t", ";", ",")
 _HEAD = 1000
@@ -48,20 +46,6 @@ class DecimalSign(StrEnum):
     AUTO = "auto"
     POINT = "point"
     COMMA = "comma"
-
-
-DECIMAL = Parameter(
-    "decimal", "", "decimal sign",
-    "What stands before the decimals of the file's numbers. It is seen from the file, but where "
-    "all commas are followed by three digits they may be thousands: then choose.",
-    Kind.CHOICE, DecimalSign.AUTO.value,
-    choices=(
-        (DecimalSign.AUTO.value, "as the file has it"),
-        (DecimalSign.POINT.value, "a point: 1.5"),
-        (DecimalSign.COMMA.value, "a comma: 1,5"),
-    ),
-)  # fmt: skip
-"""To be declared, with a key, group and relevance of its own, by every study that reads a file."""
 
 
 class TableFileError(ValueError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.builders import choice, real
+from explorer.studies.base.study import Parameter, Quantity, Scale
 from explorer.studies.metric_space import UNITLESS, WITH_UNIT, space_parameters
 
 MOST = 4
@@ -22,70 +23,47 @@ def _requirement(i: int) -> tuple[Parameter, ...]:
     mark, name = _SUBSCRIPTS[i - 1], _NAMES[i - 1]
     used = ("requirements", tuple(str(n) for n in range(i, MOST + 1)))
     return (
-        Parameter(
-            f"eps{i}", f"ε{mark}", f"{name} change: privacy asked",
-            "The largest privacy parameter that is acceptable for this change of a user's data. "
-            "Smaller is more private.",
-            Kind.REAL, eps, 1e-3, 20.0, Scale.LOG, more_private="low",
-            latex=rf"\varepsilon_{i}", relevant_when=(used,),
-        ),
-        Parameter(
-            f"distance{i}", f"d{mark}", f"{name} change: distance",
-            "How far the items moved go on average, in the unit of the space. Asking it of a "
-            "longer way is more private.",
-            Kind.REAL, distance, 1e-3, FARTHEST, Scale.LOG, more_private="high",
-            latex=f"d_{i}", relevant_when=(used, ("space", WITH_UNIT)), unit_from="space_unit",
-        ),
-        Parameter(
-            f"q{i}", f"q{mark}", f"{name} change: distance",
-            "How far the items moved go on average, as a share of the largest distance. Asking it "
-            "of a longer way is more private.",
-            Kind.REAL, q, 1e-4, 1.0, Scale.LOG, more_private="high",
-            latex=f"q_{i}", relevant_when=(used, ("space", UNITLESS)),
-        ),
-        Parameter(
-            f"tau{i}", f"τ{mark}", f"{name} change: share of the data",
-            "Which part of a user's data moves: 1/30 is one day of a month. Asking it of a larger "
-            "part is more private.",
-            Kind.REAL, tau, 1e-5, 1.0, Scale.LOG, more_private="high",
-            latex=rf"\tau_{i}", relevant_when=(used,),
-        ),
+        real(f"eps{i}", f"ε{mark}", f"{name} change: privacy asked",
+             "The largest privacy parameter that is acceptable for this change of a user's data. "
+             "Smaller is more private.",
+             eps, 1e-3, 20.0, more_private="low", latex=rf"\varepsilon_{i}", relevant_when=(used,)),
+        real(f"distance{i}", f"d{mark}", f"{name} change: distance",
+             "How far the items moved go on average, in the unit of the space. Asking it of a "
+             "longer way is more private.",
+             distance, 1e-3, FARTHEST, more_private="high", latex=f"d_{i}",
+             relevant_when=(used, ("space", WITH_UNIT)), unit_from="space_unit"),
+        real(f"q{i}", f"q{mark}", f"{name} change: distance",
+             "How far the items moved go on average, as a share of the largest distance. Asking "
+             "it of a longer way is more private.",
+             q, 1e-4, 1.0, more_private="high", latex=f"q_{i}",
+             relevant_when=(used, ("space", UNITLESS))),
+        real(f"tau{i}", f"τ{mark}", f"{name} change: share of the data",
+             "Which part of a user's data moves: 1/30 is one day of a month. Asking it of a "
+             "larger part is more private.",
+             tau, 1e-5, 1.0, more_private="high", latex=rf"\tau_{i}", relevant_when=(used,)),
     )  # fmt: skip
 
 
 PARAMETERS = (
-    Parameter(
-        "requirements", "", "requirements",
-        "How many kinds of change must be protected. α meets all of them.",
-        Kind.CHOICE, "2",
-        choices=(("1", "one"), ("2", "two"), ("3", "three"), ("4", "four")),
-    ),
+    choice("requirements", "", "requirements",
+           "How many kinds of change must be protected. α meets all of them.",
+           "2", (("1", "one"), ("2", "two"), ("3", "three"), ("4", "four"))),
     *(p for i in range(1, MOST + 1) for p in _requirement(i)),
-    Parameter(
-        "moved", "d", "change looked at: distance",
-        "Another change of a user's data, to see what α makes of it: how far its items go on "
-        "average, in the unit of the space.",
-        Kind.REAL, 100.0, 1e-3, FARTHEST, Scale.LOG,
-        quantities=("eps", "fraction"), relevant_when=(("space", WITH_UNIT),),
-        unit_from="space_unit",
-    ),
-    Parameter(
-        "moved_q", "q", "change looked at: distance",
-        "Another change of a user's data, to see what α makes of it: how far its items go on "
-        "average, as a share of the largest distance.",
-        Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG,
-        quantities=("eps", "fraction"), relevant_when=(("space", UNITLESS),),
-    ),
-    Parameter(
-        "tau", "τ", "change looked at: share of the data",
-        "Which part of a user's data moves in the change looked at.",
-        Kind.REAL, 1 / 30, 1e-5, 1.0, Scale.LOG, latex=r"\tau", quantities=("eps", "fraction"),
-    ),
-    Parameter(
-        "q", "q", "distance moved, share of the largest",
-        "Distance divided by the diameter of the space: an axis.",
-        Kind.REAL, 0.01, 1e-4, 1.0, Scale.LOG, axis_only=True,
-    ),
+    real("moved", "d", "change looked at: distance",
+         "Another change of a user's data, to see what α makes of it: how far its items go on "
+         "average, in the unit of the space.",
+         100.0, 1e-3, FARTHEST, quantities=("eps", "fraction"),
+         relevant_when=(("space", WITH_UNIT),), unit_from="space_unit"),
+    real("moved_q", "q", "change looked at: distance",
+         "Another change of a user's data, to see what α makes of it: how far its items go on "
+         "average, as a share of the largest distance.",
+         0.01, 1e-4, 1.0, quantities=("eps", "fraction"), relevant_when=(("space", UNITLESS),)),
+    real("tau", "τ", "change looked at: share of the data",
+         "Which part of a user's data moves in the change looked at.",
+         1 / 30, 1e-5, 1.0, latex=r"\tau", quantities=("eps", "fraction")),
+    real("q", "q", "distance moved, share of the largest",
+         "Distance divided by the diameter of the space: an axis.",
+         0.01, 1e-4, 1.0, axis_only=True),
     *space_parameters(),
 )  # fmt: skip
 

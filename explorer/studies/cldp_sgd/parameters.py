@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
 from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 from explorer.studies.cldp_sgd.runs import CONSTANT, FIGURE_5A, FIGURE_5B, THEOREM
 
@@ -14,128 +15,81 @@ MAX_EPOCHS = 200
 _TRAINED = (ACCURACY,)
 
 PARAMETERS = (
-    Parameter(
-        "eps0", "ε₀", "local privacy",
-        "Privacy of every single gradient before it is shuffled. Smaller is more private.",
-        Kind.REAL, 2.0, 0.05, 10.0, Scale.LOG, more_private="low", latex=r"\varepsilon_0",
-    ),
-    Parameter(
-        "epochs", "E", "epochs",
-        "How often on average a client takes part: T = En/k rounds, rounded up. Fewer is "
-        "more private. Models are trained until here, or to the end of an x axis that is narrower "
-        "than the whole range.",
-        Kind.INTEGER, 20, 1, MAX_EPOCHS, Scale.LOG, unit="epochs", more_private="low",
-        latex="E",
-    ),
-    Parameter(
-        "n", "n", "clients",
-        "How many clients there are, one picture each. More is more private. If there are more "
-        "clients than pictures, several hold the same one.",
-        Kind.INTEGER, 10_000, 10, 1_000_000, Scale.LOG, unit="clients", more_private="high",
-    ),
-    Parameter(
-        "k", "k", "clients sampled",
-        "How many clients are sampled in a round and shuffled together. Fewer hide better in the "
-        "sample, more hide better in the shuffle.",
-        Kind.INTEGER, 500, 1, 1_000_000, Scale.LOG, unit="clients",
-    ),
-    Parameter(
-        "delta", "δ", "failure probability",
-        "With what probability the guarantee may fail. Smaller is more private.",
-        Kind.REAL, 1e-5, 1e-30, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-    ),
-    Parameter(
-        "randomiser", "", "randomiser",
-        "How a client's gradient is clipped and randomised. R∞ reports one random coordinate's "
-        "sign in a few bits; R₂ a direction near the gradient's. All are ε₀-LDP and unbiased.",
-        Kind.CHOICE, R_2,
-        choices=(
-            (R_2, "R₂, best cap (PrivUnit, 2018)"),
+    epsilon("local privacy",
+            "Privacy of every single gradient before it is shuffled. Smaller is more private.",
+            2.0, 0.05, 10.0, key="eps0", symbol="ε₀"),
+    count("epochs", "E", "epochs",
+          "How often on average a client takes part: T = En/k rounds, rounded up. Fewer is more "
+          "private. Models are trained until here, or to the end of an x axis that is narrower "
+          "than the whole range.",
+          20, 1, MAX_EPOCHS, unit="epochs", more_private="low", latex="E"),
+    count("n", "n", "clients",
+          "How many clients there are, one picture each. More is more private. If there are more "
+          "clients than pictures, several hold the same one.",
+          10_000, 10, 1_000_000, unit="clients", more_private="high"),
+    count("k", "k", "clients sampled",
+          "How many clients are sampled in a round and shuffled together. Fewer hide better in "
+          "the sample, more hide better in the shuffle.",
+          500, 1, 1_000_000, unit="clients"),
+    delta(1e-5),
+    choice("randomiser", "", "randomiser",
+           "How a client's gradient is clipped and randomised. R∞ reports one random coordinate's "
+           "sign in a few bits; R₂ a direction near the gradient's. All are ε₀-LDP and unbiased.",
+           R_2,
+           ((R_2, "R₂, best cap (PrivUnit, 2018)"),
             (R_2_HALF, "R₂, half sphere (Duchi et al. 2013)"),
-            (R_INF, "R∞, one coordinate (Girgis et al. 2021)"),
-        ),
-        quantities=(RISK, ACCURACY), group="mechanism",
-    ),
-    Parameter(
-        "clip", "C", "clipping threshold",
-        "Gradients longer than this are shortened to it: in the ℓ2 norm for R₂, in the largest "
-        "entry for R∞. It is also Theorem 3's Lipschitz constant L. It costs no privacy, but "
-        "noise grows with it.",
-        Kind.REAL, 1.0, 1e-4, 100.0, Scale.LOG, quantities=(RISK, ACCURACY), group="mechanism",
-    ),
-    Parameter(
-        "diameter", "D", "diameter of the parameter set",
-        "Parameters are kept in a ball of this diameter around 0.",
-        Kind.REAL, 20.0, 0.1, 1000.0, Scale.LOG, quantities=(RISK, ACCURACY), group="mechanism",
-    ),
-    Parameter(
-        "d", "d", "parameters of the model",
-        "How many numbers are learnt. Softmax regression has 650 on the digits, 7,850 on MNIST; "
-        "the paper states 13,170 for its network.",
-        Kind.INTEGER, 650, 2, 1_000_000, Scale.LOG, quantities=(RISK,), group="mechanism",
-    ),
-    Parameter(
-        "steps", "", "learning rate",
-        "η = D/(G√t) as Theorem 3 wants it, a constant, or the schedules printed for Figure 5.",
-        Kind.CHOICE, THEOREM,
-        choices=(
-            (THEOREM, "Theorem 3: D/(G√t)"),
-            (CONSTANT, "constant η"),
-            (FIGURE_5A, "Figure 5 (a): 0.3, then 0.18"),
-            (FIGURE_5B, "Figure 5 (b): 12, 4, 3.5"),
-        ),
-        quantities=_TRAINED, group="mechanism",
-    ),
-    Parameter(
-        "rate", "η", "constant learning rate", "How far a step goes along the averaged gradient.",
-        Kind.REAL, 1.0, 1e-4, 1e4, Scale.LOG, latex=r"\eta", quantities=_TRAINED,
-        relevant_when=(("steps", (CONSTANT,)),), group="mechanism",
-    ),
-    Parameter(
-        "lam_max", "λₘₐₓ", "largest order searched",
-        "Theorem 1 takes the best order from 2 to here. Any choice is sound; a small one can be "
-        "loose.",
-        Kind.INTEGER, 512, 2, 2048, Scale.LOG, latex=r"\lambda_{\max}",
-        group="mechanism",
-    ),
-    Parameter(
-        "model", "", "model",
-        "Softmax regression is convex, as Theorem 3 needs; the network has one hidden layer of 32 "
-        "tanh units and is not.",
-        Kind.CHOICE, SOFTMAX,
-        choices=((SOFTMAX, "softmax regression"), (PERCEPTRON, "network, 32 hidden units")),
-        quantities=_TRAINED, group="simulation",
-    ),
-    Parameter(
-        "runs", "runs", "seeded runs",
-        "How many trainings, each with its own seed, the mean and spread are taken over.",
-        Kind.INTEGER, 3, 1, 20, quantities=_TRAINED, group="simulation",
-    ),
-    Parameter(
-        "data", "", "pictures",
-        "What is trained on: the 1,797 handwritten digits of 8 × 8 pixels that ship with the "
-        "program, or MNIST's files in a folder of yours.",
-        Kind.CHOICE, DIGITS,
-        choices=((DIGITS, "digits of 8 × 8 pixels"), (MNIST, "MNIST in a folder")),
-        quantities=_TRAINED, group="data",
-    ),
+            (R_INF, "R∞, one coordinate (Girgis et al. 2021)")),
+           quantities=(RISK, ACCURACY),
+           group="mechanism"),
+    real("clip", "C", "clipping threshold",
+         "Gradients longer than this are shortened to it: in the ℓ2 norm for R₂, in the largest "
+         "entry for R∞. It is also Theorem 3's Lipschitz constant L. It costs no privacy, but "
+         "noise grows with it.",
+         1.0, 1e-4, 100.0, quantities=(RISK, ACCURACY), group="mechanism"),
+    real("diameter", "D", "diameter of the parameter set",
+         "Parameters are kept in a ball of this diameter around 0.",
+         20.0, 0.1, 1000.0, quantities=(RISK, ACCURACY), group="mechanism"),
+    count("d", "d", "parameters of the model",
+          "How many numbers are learnt. Softmax regression has 650 on the digits, 7,850 on MNIST; "
+          "the paper states 13,170 for its network.",
+          650, 2, 1_000_000, quantities=(RISK,), group="mechanism"),
+    choice("steps", "", "learning rate",
+           "η = D/(G√t) as Theorem 3 wants it, a constant, or the schedules printed for Figure 5.",
+           THEOREM,
+           ((THEOREM, "Theorem 3: D/(G√t)"), (CONSTANT, "constant η"),
+            (FIGURE_5A, "Figure 5 (a): 0.3, then 0.18"), (FIGURE_5B, "Figure 5 (b): 12, 4, 3.5")),
+           quantities=_TRAINED, group="mechanism"),
+    real("rate", "η", "constant learning rate", "How far a step goes along the averaged gradient.",
+         1.0, 1e-4, 1e4, latex=r"\eta", quantities=_TRAINED,
+         relevant_when=(("steps", (CONSTANT,)),), group="mechanism"),
+    orders("Theorem 1 takes the best order from 2 to here. Any choice is sound; a small one can "
+           "be loose.",
+           group="mechanism"),
+    choice("model", "", "model",
+           "Softmax regression is convex, as Theorem 3 needs; the network has one hidden layer of "
+           "32 tanh units and is not.",
+           SOFTMAX, ((SOFTMAX, "softmax regression"), (PERCEPTRON, "network, 32 hidden units")),
+           quantities=_TRAINED, group="simulation"),
+    count("runs", "runs", "seeded runs",
+          "How many trainings, each with its own seed, the mean and spread are taken over.",
+          3, 1, 20, Scale.LINEAR, quantities=_TRAINED, group="simulation"),
+    choice("data", "", "pictures",
+           "What is trained on: the 1,797 handwritten digits of 8 × 8 pixels that ship with the "
+           "program, or MNIST's files in a folder of yours.",
+           DIGITS, ((DIGITS, "digits of 8 × 8 pixels"), (MNIST, "MNIST in a folder")),
+           quantities=_TRAINED, group="data"),
     Parameter(
         "folder", "", "MNIST's folder",
         "Holds train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
         "t10k-labels-idx1-ubyte, plain or .gz.",
         Kind.FILE, "", quantities=_TRAINED, relevant_when=(("data", (MNIST,)),), group="data",
     ),
-    Parameter(
-        "data_seed", "", "split",
-        "Seed of the split into training and test pictures (digits) and of who holds which.",
-        Kind.INTEGER, 0, 0, 9999, quantities=_TRAINED, group="data",
-    ),
-    Parameter(
-        "spent", "ε", "privacy spent",
-        "ε at δ after each epoch, as an axis: how accurate a model is at its privacy.",
-        Kind.REAL, 1.0, 0.01, 100.0, Scale.LOG, more_private="low", latex=r"\varepsilon",
-        quantities=_TRAINED, axis_only=True,
-    ),
+    count("data_seed", "", "split",
+          "Seed of the split into training and test pictures (digits) and of who holds which.",
+          0, 0, 9999, Scale.LINEAR, quantities=_TRAINED, group="data"),
+    epsilon("privacy spent",
+            "ε at δ after each epoch, as an axis: how accurate a model is at its privacy.",
+            1.0, 0.01, 100.0, key="spent", quantities=_TRAINED, axis_only=True),
 )  # fmt: skip
 
 QUANTITIES = (

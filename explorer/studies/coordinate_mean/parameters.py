@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from explorer.studies.base.builders import (
+    choice,
+    count,
+    decimal_sign,
+    epsilon,
+    file,
+    real,
+    share,
+    simulate,
+    trials,
+)
 from explorer.studies.base.study import Kind, Parameter, Quantity, Scale, Sweep
-from explorer.studies.base.text_table import DECIMAL
 
 MAX_COORDINATES = 200
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
@@ -20,152 +28,96 @@ _SIMULATED = (("simulate", ("True",)),)
 _FROM_FILE = (("q_from", (FILE,)),)
 
 PARAMETERS = (
-    Parameter(
-        "q", "q", "assumed coupling",
-        "How far knowing one coordinate may change an observer's beliefs about the others, in "
-        "total variation: 0 is independence, 1 is anything. The budgets are made for observers up "
-        "to this coupling; it must be public and never computed from the protected records. "
-        "Assuming more is more private.",
-        Kind.REAL, 0.1, 0.0, 1.0, Scale.LINEAR, more_private="high",
-        relevant_when=(("q_from", (SLIDER,)),),
-    ),
-    Parameter(
-        "level", "δ₁", "level of the sensitive coordinates",
-        "Coordinate level: how much a report may say about a sensitive coordinate alone. A privacy "
-        "level in nats, not the failure probability δ of approximate DP. Smaller is more private.",
-        Kind.REAL, 0.2, 0.01, 10.0, Scale.LOG, unit="nats", more_private="low",
-        latex=r"\delta_1",
-    ),
-    Parameter(
-        "eps", "ε", "level of the whole record",
-        "Local privacy of the report as a whole, whatever anybody believes. The least sensitive "
-        "coordinates demand no more than this. Smaller is more private.",
-        Kind.REAL, 2.0, 0.01, 10.0, Scale.LOG, unit="nats", more_private="low",
-        latex=r"\varepsilon",
-    ),
-    Parameter(
-        "d", "d", "coordinates", "How many numbers each user holds.",
-        Kind.INTEGER, 10, 2, MAX_COORDINATES, Scale.LOG,
-    ),
-    Parameter(
-        "profile", "", "demanded levels",
-        "How the coordinate levels are spread: some coordinates at δ₁ and the others at ε (as in "
-        "Figure 3), or all different, from δ₁ for the first to ε for the last.",
-        Kind.CHOICE, TWO,
-        choices=(
-            (TWO, "two levels: δ₁ and ε"),
-            (LINEAR, "evenly from δ₁ to ε"),
-            (GEOMETRIC, "geometrically from δ₁ to ε"),
-        ),
-    ),
-    Parameter(
-        "share", "k/d", "share of sensitive coordinates",
-        "Which part of the coordinates has level δ₁: k is this times d, rounded, at least 1.",
-        Kind.REAL, 0.2, 0.0, 1.0, Scale.LINEAR, relevant_when=(("profile", (TWO,)),),
-    ),
-    Parameter(
-        "n", "n", "users", "How many users report. Each is as private with few as with many.",
-        Kind.INTEGER, 10_000, 1, 1_000_000_000, Scale.LOG, unit="users", quantities=("mse",),
-    ),
-    Parameter(
-        "x2", "x²", "mean square of the data",
-        "Average of x² over users and coordinates, between 0 (the worst case) and 1 (all data "
-        "±1). Costs no privacy.",
-        Kind.REAL, 0.0, 0.0, 1.0, Scale.LINEAR, latex=r"\overline{x^2}", quantities=("mse",),
-    ),
-    Parameter(
-        "zeta_rule", "", "the paper's ζ",
-        "How the free parameter of Theorem 2 is chosen: as in Figure 3, or fixed. The best ζ is "
-        "drawn besides.",
-        Kind.CHOICE, HEURISTIC,
-        choices=((HEURISTIC, "ζ = (1+q)/2, as in Figure 3"), (FIXED, "ζ as set")),
-        group="mechanism",
-    ),
-    Parameter(
-        "zeta", "ζ", "free parameter of Theorem 2",
-        "Part of the sensitive level that correlation may use up. Any value in (0, 1] is as "
-        "private; Corollary 1 takes ½.",
-        Kind.REAL, 0.5, 0.01, 1.0, Scale.LINEAR, latex=r"\zeta", group="mechanism",
-        relevant_when=(("zeta_rule", (FIXED,)),),
-    ),
+    share("q", "q", "assumed coupling",
+          "How far knowing one coordinate may change an observer's beliefs about the others, in "
+          "total variation: 0 is independence, 1 is anything. The budgets are made for observers "
+          "up to this coupling; it must be public and never computed from the protected records. "
+          "Assuming more is more private.",
+          0.1, more_private="high", relevant_when=(("q_from", (SLIDER,)),)),
+    epsilon("level of the sensitive coordinates",
+            "Coordinate level: how much a report may say about a sensitive coordinate alone. A "
+            "privacy level in nats, not the failure probability δ of approximate DP. Smaller is "
+            "more private.",
+            0.2, 0.01, 10.0, key="level", symbol="δ₁", unit="nats"),
+    epsilon("level of the whole record",
+            "Local privacy of the report as a whole, whatever anybody believes. The least "
+            "sensitive coordinates demand no more than this. Smaller is more private.",
+            2.0, 0.01, 10.0, unit="nats"),
+    count("d", "d", "coordinates", "How many numbers each user holds.", 10, 2, MAX_COORDINATES),
+    choice("profile", "", "demanded levels",
+           "How the coordinate levels are spread: some coordinates at δ₁ and the others at ε (as "
+           "in Figure 3), or all different, from δ₁ for the first to ε for the last.",
+           TWO,
+           ((TWO, "two levels: δ₁ and ε"), (LINEAR, "evenly from δ₁ to ε"),
+            (GEOMETRIC, "geometrically from δ₁ to ε"))),
+    share("share", "k/d", "share of sensitive coordinates",
+          "Which part of the coordinates has level δ₁: k is this times d, rounded, at least 1.",
+          0.2, relevant_when=(("profile", (TWO,)),)),
+    count("n", "n", "users", "How many users report. Each is as private with few as with many.",
+          10_000, 1, 1_000_000_000, unit="users", quantities=("mse",)),
+    share("x2", "x²", "mean square of the data",
+          "Average of x² over users and coordinates, between 0 (the worst case) and 1 (all data "
+          "±1). Costs no privacy.",
+          0.0, latex=r"\overline{x^2}", quantities=("mse",)),
+    choice("zeta_rule", "", "the paper's ζ",
+           "How the free parameter of Theorem 2 is chosen: as in Figure 3, or fixed. The best ζ "
+           "is drawn besides.",
+           HEURISTIC, ((HEURISTIC, "ζ = (1+q)/2, as in Figure 3"), (FIXED, "ζ as set")),
+           group="mechanism"),
+    share("zeta", "ζ", "free parameter of Theorem 2",
+          "Part of the sensitive level that correlation may use up. Any value in (0, 1] is as "
+          "private; Corollary 1 takes ½.",
+          0.5, 0.01, latex=r"\zeta", group="mechanism", relevant_when=(("zeta_rule", (FIXED,)),)),
     Parameter(
         "projected", "", "also the projected average",
         "Draw the errors of the averages clipped to [−1, 1] besides, by the central limit "
         "theorem, for data with mean 0. Costs no privacy.",
         Kind.FLAG, False, group="mechanism", quantities=("mse",),
     ),
-    Parameter(
-        "true_q", "q′", "true coupling",
-        "Coupling of the beliefs of the observer one wonders about, which may be more than what "
-        "was assumed.",
-        Kind.REAL, 0.1, 0.0, 1.0, Scale.LINEAR, quantities=("level",), latex="q'",
-    ),
-    Parameter(
-        "releases", "T", "releases",
-        "How often the same record is reported anew. Levels of coordinates do not add: they are "
-        "computed again from the sums of c and L. Fewer is more private.",
-        Kind.INTEGER, 1, 1, 100, Scale.LOG, more_private="low", quantities=("level",),
-    ),
-    Parameter(
-        "whose", "", "coordinate looked at", "Whose level is drawn.",
-        Kind.CHOICE, MAX_SENSITIVE,
-        choices=((MAX_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
-        quantities=("level",),
-    ),
-    Parameter(
-        "place", "i/d", "place of the coordinate",
-        "Number of the coordinate, the most sensitive first, as a part of d: all coordinates, "
-        "however many, from left to right.",
-        Kind.REAL, 1.0, 0.0, 1.0, Scale.LINEAR, axis_only=True, quantities=("budget",),
-    ),
-    Parameter(
-        "i", "i", "coordinate", "Number of the coordinate, the most sensitive first.",
-        Kind.INTEGER, 1, 1, MAX_COORDINATES, Scale.LINEAR, axis_only=True,
-        quantities=("budget",),
-    ),
-    Parameter(
-        "simulate", "", "simulate",
-        "Draw users' data and reports and mark the errors found, with the data's coupling q′ = q.",
-        Kind.FLAG, False, group="simulation", quantities=("mse",),
-    ),
-    Parameter(
-        "trials", "", "trials", "How often the experiment is repeated at each point. Figure 3 "
-        "has 1000.",
-        Kind.INTEGER, 20, 2, 1000, Scale.LOG, group="simulation", quantities=("mse",),
-        relevant_when=_SIMULATED,
-    ),
-    Parameter(
-        "dots", "", "dots show", "What is marked of the trials.",
-        Kind.CHOICE, MEAN,
-        choices=((MEAN, "mean and its 95 % interval"), (MEDIAN, "median and quartiles")),
-        group="simulation", quantities=("mse",), relevant_when=_SIMULATED,
-    ),
-    Parameter(
-        "q_from", "", "coupling from",
-        "Set the coupling by its slider, or take an upper confidence bound from a public file.",
-        Kind.CHOICE, SLIDER, choices=((SLIDER, "the slider"), (FILE, "a public file")),
-        group="data",
-    ),
-    Parameter(
-        "public", "", "public file",
-        "A table of public records (CSV, one record a line) like the protected ones, whose "
-        "coupling is bounded. Declare what columns can hold in the first line: smoker [yes|no], "
-        "age [0:120]. Never the protected records themselves: the reports publish q.",
-        Kind.FILE, "", group="data", suffixes=(".csv", ".tsv", ".txt"), relevant_when=_FROM_FILE,
-    ),
-    replace(DECIMAL, group="data", relevant_when=_FROM_FILE),
-    Parameter(
-        "beta", "β", "chance that the bound fails",
-        "With this probability, over the draw of the public records, the coupling is above the "
-        "upper bound that is used. Smaller is surer.",
-        Kind.REAL, 0.05, 1e-9, 0.5, Scale.LOG, more_private="low", group="data",
-        latex=r"\beta", relevant_when=_FROM_FILE,
-    ),
-    Parameter(
-        "bins", "b", "bins", "Into how many bins a column of more different numbers is cut before "
-        "its coupling is measured. Fewer bins can only hide coupling.",
-        Kind.INTEGER, 4, 2, 32, Scale.LOG, group="data", relevant_when=_FROM_FILE,
-    ),
+    share("true_q", "q′", "true coupling",
+          "Coupling of the beliefs of the observer one wonders about, which may be more than what "
+          "was assumed.",
+          0.1, quantities=("level",), latex="q'"),
+    count("releases", "T", "releases",
+          "How often the same record is reported anew. Levels of coordinates do not add: they are "
+          "computed again from the sums of c and L. Fewer is more private.",
+          1, 1, 100, more_private="low", quantities=("level",)),
+    choice("whose", "", "coordinate looked at", "Whose level is drawn.",
+           MAX_SENSITIVE,
+           ((MAX_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
+           quantities=("level",)),
+    share("place", "i/d", "place of the coordinate",
+          "Number of the coordinate, the most sensitive first, as a part of d: all coordinates, "
+          "however many, from left to right.",
+          1.0, axis_only=True, quantities=("budget",)),
+    count("i", "i", "coordinate", "Number of the coordinate, the most sensitive first.",
+          1, 1, MAX_COORDINATES, Scale.LINEAR, axis_only=True, quantities=("budget",)),
+    simulate("Draw users' data and reports and mark the errors found, with the data's coupling q′ "
+             "= q.",
+             quantities=("mse",)),
+    trials("How often the experiment is repeated at each point. Figure 3 has 1000.",
+           20, 1000, quantities=("mse",), relevant_when=_SIMULATED),
+    choice("dots", "", "dots show", "What is marked of the trials.",
+           MEAN, ((MEAN, "mean and its 95 % interval"), (MEDIAN, "median and quartiles")),
+           group="simulation", quantities=("mse",), relevant_when=_SIMULATED),
+    choice("q_from", "", "coupling from",
+           "Set the coupling by its slider, or take an upper confidence bound from a public file.",
+           SLIDER, ((SLIDER, "the slider"), (FILE, "a public file")), group="data"),
+    file("public", "public file",
+         "A table of public records (CSV, one record a line) like the protected ones, whose "
+         "coupling is bounded. Declare what columns can hold in the first line: smoker [yes|no], "
+         "age [0:120]. Never the protected records themselves: the reports publish q.",
+         (".csv", ".tsv", ".txt"), group="data", relevant_when=_FROM_FILE),
+    decimal_sign(group="data", relevant_when=_FROM_FILE),
+    real("beta", "β", "chance that the bound fails",
+         "With this probability, over the draw of the public records, the coupling is above the "
+         "upper bound that is used. Smaller is surer.",
+         0.05, 1e-9, 0.5, more_private="low", group="data", latex=r"\beta",
+         relevant_when=_FROM_FILE),
+    count("bins", "b", "bins",
+          "Into how many bins a column of more different numbers is cut before its coupling is "
+          "measured. Fewer bins can only hide coupling.",
+          4, 2, 32, group="data", relevant_when=_FROM_FILE),
     Parameter(
         "reads_bins", "", "the mechanism reads the bins",
         "Users report the middle of their bin in place of their number, so that levels are about "

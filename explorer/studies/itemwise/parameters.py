@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
+from explorer.studies.base.builders import choice, count, delta, epsilon, real
+from explorer.studies.base.study import Quantity, Scale
 from explorer.studies.metric_space import (
     CLUSTERED,
     DISCRETE,
@@ -18,75 +19,54 @@ CENTRAL, LOCAL = "central", "local"
 PLANAR, GKRR, EXPONENTIAL = "planar", "gkrr", "exponential"
 
 PARAMETERS = (
-    Parameter(
-        "model", "", "model",
-        "Central: the items of all users are shuffled together, by a curator or a trusted "
-        "shuffler. Local: every user shuffles only her own; more private towards the curator, and "
-        "n does not help.",
-        Kind.CHOICE, CENTRAL,
-        choices=((CENTRAL, "central: all users' items shuffled together"),
-                 (LOCAL, "local: each user shuffles her own items")),
-    ),
-    Parameter(
-        "alpha", "α", "target for the user",
-        "The privacy asked for a user's whole data, per largest distance: a change by earth "
-        "mover's distance w is protected at ε = αw. Smaller is more private.",
-        Kind.REAL, 25.0, 1e-2, 800.0, Scale.LOG, unit="1/diameter", more_private="low",
-        latex=r"\alpha", quantities=("alpha0", "noise", "delta"),
-    ),
-    Parameter(
-        "alpha0", "α₀", "privacy of one item",
-        "The parameter of the mechanism that randomises each item, per largest distance: no "
-        "answer is more than e^(α₀·d) times as likely for one item as for another at distance d. "
-        "Smaller is more private.",
-        Kind.REAL, 3.0, 1e-4, 50.0, Scale.LOG, unit="1/diameter", more_private="low",
-        latex=r"\alpha_0", quantities=("alpha", "delta"),
-    ),
-    Parameter(
-        "m", "m", "items of a user",
-        "How many items every user has: one public number for all. More items hide each other "
-        "in the shuffle, but there are more to protect.",
-        Kind.INTEGER, 1000, 1, 10**9, Scale.LOG,
-    ),
-    Parameter(
-        "n", "n", "users",
-        "How many users' items are shuffled together. More users are more private at one α₀.",
-        Kind.INTEGER, 100_000, 1, 10**9, Scale.LOG, more_private="high",
-        relevant_when=(("model", (CENTRAL,)),),
-    ),
-    Parameter(
-        "delta", "δ′", "failure probability",
-        "The δ that is claimed for a user's whole data. Smaller is more private.",
-        Kind.REAL, 1e-12, 1e-40, 0.1, Scale.LOG, more_private="low", latex=r"\delta'",
-        quantities=("alpha0", "alpha", "noise"),
-    ),
-    Parameter(
-        "w", "w", "a change looked at",
-        "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 is "
-        "everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
-        Kind.REAL, 0.008, 1e-4, 1.0, Scale.LOG,
-    ),
-    Parameter(
-        "randomiser", "", "randomiser of an item",
-        "How an item is randomised. Guarantees are the same for all that are α₀·d-private; how "
-        "far an answer lies from the item is not. The exponential mechanism answers at the rate "
-        "α₀/2, and its mean is over items drawn evenly.",
-        Kind.CHOICE, PLANAR,
-        choices=((PLANAR, "planar Laplace (squares)"),
-                 (GKRR, "GKRR (clusters, 0/1)"),
-                 (EXPONENTIAL, "exponential mechanism (up to 300 items)")),
-        group="mechanism", quantities=("noise",),
-    ),
-    Parameter(
-        "clones", "", "analysis of the clones",
-        "Which share of the others' answers hides an item that moves: the published analysis, or "
-        "the stronger one, which gains only where items can't be arbitrarily near.",
-        Kind.CHOICE, Clones.PUBLISHED.value,
-        choices=((Clones.PUBLISHED.value, "2021: p = e^(−α₀)"),
-                 (Clones.STRONGER.value, "2023: up to twice as many")),
-        group="mechanism",
-        relevant_when=(("space", (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS)),),
-    ),
+    choice("model", "", "model",
+           "Central: the items of all users are shuffled together, by a curator or a trusted "
+           "shuffler. Local: every user shuffles only her own; more private towards the curator, "
+           "and n does not help.",
+           CENTRAL,
+           ((CENTRAL, "central: all users' items shuffled together"),
+            (LOCAL, "local: each user shuffles her own items"))),
+    epsilon("target for the user",
+            "The privacy asked for a user's whole data, per largest distance: a change by earth "
+            "mover's distance w is protected at ε = αw. Smaller is more private.",
+            25.0, 1e-2, 800.0, key="alpha", symbol="α", unit="1/diameter",
+            quantities=("alpha0", "noise", "delta")),
+    epsilon("privacy of one item",
+            "The parameter of the mechanism that randomises each item, per largest distance: no "
+            "answer is more than e^(α₀·d) times as likely for one item as for another at distance "
+            "d. Smaller is more private.",
+            3.0, 1e-4, 50.0, key="alpha0", symbol="α₀", unit="1/diameter",
+            quantities=("alpha", "delta")),
+    count("m", "m", "items of a user",
+          "How many items every user has: one public number for all. More items hide each other "
+          "in the shuffle, but there are more to protect.",
+          1000, 1, 10**9),
+    count("n", "n", "users",
+          "How many users' items are shuffled together. More users are more private at one α₀.",
+          100_000, 1, 10**9, more_private="high", relevant_when=(("model", (CENTRAL,)),)),
+    delta(1e-12, 1e-40, symbol="δ′", quantities=("alpha0", "alpha", "noise"),
+          help="The δ that is claimed for a user's whole data. Smaller is more private."),
+    real("w", "w", "a change looked at",
+         "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 "
+         "is everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
+         0.008, 1e-4, 1.0),
+    choice("randomiser", "", "randomiser of an item",
+           "How an item is randomised. Guarantees are the same for all that are α₀·d-private; how "
+           "far an answer lies from the item is not. The exponential mechanism answers at the "
+           "rate α₀/2, and its mean is over items drawn evenly.",
+           PLANAR,
+           ((PLANAR, "planar Laplace (squares)"), (GKRR, "GKRR (clusters, 0/1)"),
+            (EXPONENTIAL, "exponential mechanism (up to 300 items)")),
+           group="mechanism",
+           quantities=("noise",)),
+    choice("clones", "", "analysis of the clones",
+           "Which share of the others' answers hides an item that moves: the published analysis, "
+           "or the stronger one, which gains only where items can't be arbitrarily near.",
+           Clones.PUBLISHED.value,
+           ((Clones.PUBLISHED.value, "2021: p = e^(−α₀)"),
+            (Clones.STRONGER.value, "2023: up to twice as many")),
+           group="mechanism",
+           relevant_when=(("space", (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS)),)),
     *space_parameters(default=SQUARE_L2),
 )  # fmt: skip
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
-from explorer.studies.base.text_table import DECIMAL
+from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
+from explorer.studies.base.study import Quantity, Scale
 from explorer.studies.metric_space import SPHERE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
@@ -17,111 +15,69 @@ _ERRORS = ("rmse", "coordinate", "euclid", "own", "quantile")
 _CENTRED = (("query", (LANDMARKS, CELLS)),)
 
 PARAMETERS = (
-    Parameter(
-        "model", "", "model",
-        "Central: a curator adds noise once to the answer of all users' data. Local: every user "
-        "adds noise to her own answer, and the answers are averaged; more private towards the "
-        "curator, and √n times noisier.",
-        Kind.CHOICE, CENTRAL,
-        choices=((CENTRAL, "central: noise added once"),
-                 (LOCAL, "local: every user adds noise")),
-    ),
-    Parameter(
-        "alpha", "α", "privacy of a user",
-        "The privacy of a user's whole data, per largest distance: a change by earth mover's "
-        "distance w is protected at ε = αw. Smaller is more private.",
-        Kind.REAL, 25.0, 1e-2, 800.0, Scale.LOG, unit="1/diameter", more_private="low",
-        latex=r"\alpha",
-    ),
-    Parameter(
-        "delta", "δ", "failure probability",
-        "What Gaussian noise may fail by; K-norm noise never fails. Smaller is more private.",
-        Kind.REAL, 1e-12, 1e-40, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-    ),
-    Parameter(
-        "n", "n", "users",
-        "How many users there are, every one with the same public number of items. More users "
-        "hide each other better: less noise at one α.",
-        Kind.INTEGER, 100_000, 1, 10**9, Scale.LOG, quantities=_ERRORS,
-    ),
-    Parameter(
-        "eps", "ε", "user-level privacy, for comparison",
-        "The parameter of user-level differential privacy, which protects all changes of a user's "
-        "data alike. Smaller is more private.",
-        Kind.REAL, 1.0, 1e-2, 100.0, Scale.LOG, more_private="low", latex=r"\varepsilon",
-        quantities=_ERRORS,
-    ),
-    Parameter(
-        "query", "", "query",
-        "Which function of an item is averaged over all items of all users.",
-        Kind.CHOICE, LANDMARKS,
-        choices=(
-            (LANDMARKS, "mean distance to k landmarks"),
-            (POSITION, "mean position"),
-            (COORDINATE, "mean of one coordinate"),
-            (CELLS, "histogram over k soft cells"),
+    choice("model", "", "model",
+           "Central: a curator adds noise once to the answer of all users' data. Local: every "
+           "user adds noise to her own answer, and the answers are averaged; more private towards "
+           "the curator, and √n times noisier.",
+           CENTRAL,
+           ((CENTRAL, "central: noise added once"), (LOCAL, "local: every user adds noise"))),
+    epsilon("privacy of a user",
+            "The privacy of a user's whole data, per largest distance: a change by earth mover's "
+            "distance w is protected at ε = αw. Smaller is more private.",
+            25.0, 1e-2, 800.0, key="alpha", symbol="α", unit="1/diameter"),
+    delta(1e-12, 1e-40,
+          help="What Gaussian noise may fail by; K-norm noise never fails. Smaller is more "
+               "private."),
+    count("n", "n", "users",
+          "How many users there are, every one with the same public number of items. More users "
+          "hide each other better: less noise at one α.",
+          100_000, 1, 10**9, quantities=_ERRORS),
+    epsilon("user-level privacy, for comparison",
+            "The parameter of user-level differential privacy, which protects all changes of a "
+            "user's data alike. Smaller is more private.",
+            1.0, 1e-2, 100.0, quantities=_ERRORS),
+    choice("query", "", "query",
+           "Which function of an item is averaged over all items of all users.",
+           LANDMARKS,
+           ((LANDMARKS, "mean distance to k landmarks"), (POSITION, "mean position"),
+            (COORDINATE, "mean of one coordinate"), (CELLS, "histogram over k soft cells"),
             (GIVEN, "any: dimension and Lipschitz constant given"),
-            (FILE, "your own (CSV: one row of values an item)"),
-        ),
+            (FILE, "your own (CSV: one row of values an item)")),
+           quantities=(*_ERRORS, "lip")),
+    count("landmarks", "k", "landmarks or cells",
+          "How many public points the query measures from: each adds a number to the answer.",
+          3, 1, CENTRES_MAX, relevant_when=_CENTRED, quantities=(*_ERRORS, "lip")),
+    real("width", "h", "width of a cell",
+         "An item counts fully at a cell's centre and nothing at distance h from it, as a share "
+         "of the largest distance. Narrow cells change fast, and need more noise.",
+         0.1, 1e-3, 1.0, relevant_when=(("query", (CELLS,)),), quantities=(*_ERRORS, "lip")),
+    count("dim", "d", "dimension of the answer", "How many numbers the query answers with.",
+          10, 1, 10_000, relevant_when=(("query", (GIVEN,)),), quantities=(*_ERRORS, "lip")),
+    real("slope", "ℓ", "Lipschitz constant, ℓ2",
+         "By how much the answer of one item changes at most, in the ℓ2 norm, per largest "
+         "distance the item moves: ‖F‖₂ for a linear function F of an embedding.",
+         1.0, 1e-3, 1e3, latex=r"\ell", relevant_when=(("query", (GIVEN,)),),
+         quantities=(*_ERRORS, "lip")),
+    file("values", "file of values",
+         "A CSV file with one row an item of the space and one column a number of the answer; a "
+         "first row and a first column of names are allowed. Rows go by name where the space's "
+         "file has names too, else by its order. It must be public.",
+         relevant_when=(("query", (FILE,)),), quantities=(*_ERRORS, "lip")),
+    decimal_sign("values_decimal", relevant_when=(("query", (FILE,)),),
         quantities=(*_ERRORS, "lip"),
     ),
-    Parameter(
-        "landmarks", "k", "landmarks or cells",
-        "How many public points the query measures from: each adds a number to the answer.",
-        Kind.INTEGER, 3, 1, CENTRES_MAX, Scale.LOG, relevant_when=_CENTRED,
-        quantities=(*_ERRORS, "lip"),
-    ),
-    Parameter(
-        "width", "h", "width of a cell",
-        "An item counts fully at a cell's centre and nothing at distance h from it, as a share of "
-        "the largest distance. Narrow cells change fast, and need more noise.",
-        Kind.REAL, 0.1, 1e-3, 1.0, Scale.LOG, relevant_when=(("query", (CELLS,)),),
-        quantities=(*_ERRORS, "lip"),
-    ),
-    Parameter(
-        "dim", "d", "dimension of the answer",
-        "How many numbers the query answers with.",
-        Kind.INTEGER, 10, 1, 10_000, Scale.LOG, relevant_when=(("query", (GIVEN,)),),
-        quantities=(*_ERRORS, "lip"),
-    ),
-    Parameter(
-        "slope", "ℓ", "Lipschitz constant, ℓ2",
-        "By how much the answer of one item changes at most, in the ℓ2 norm, per largest distance "
-        "the item moves: ‖F‖₂ for a linear function F of an embedding.",
-        Kind.REAL, 1.0, 1e-3, 1e3, Scale.LOG, latex=r"\ell",
-        relevant_when=(("query", (GIVEN,)),), quantities=(*_ERRORS, "lip"),
-    ),
-    Parameter(
-        "values", "", "file of values",
-        "A CSV file with one row an item of the space and one column a number of the answer; a "
-        "first row and a first column of names are allowed. Rows go by name where the space's file "
-        "has names too, else by its order. It must be public.",
-        Kind.FILE, "", suffixes=(".csv",), relevant_when=(("query", (FILE,)),),
-        quantities=(*_ERRORS, "lip"),
-    ),
-    replace(
-        DECIMAL, key="values_decimal", relevant_when=(("query", (FILE,)),),
-        quantities=(*_ERRORS, "lip"),
-    ),
-    Parameter(
-        "w", "w", "a change looked at",
-        "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 is "
-        "everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
-        Kind.REAL, 0.008, 1e-4, 1.0, Scale.LOG,
-    ),
-    Parameter(
-        "p", "p", "another norm",
-        "K-norm noise has the shape of the unit ball of a norm: ℓ1 (Laplace), ℓ2, ℓ∞ and this one. "
-        "All have the same guarantee.",
-        Kind.REAL, 3.0, 1.0, 64.0, Scale.LOG, group="mechanism",
-        quantities=(*_ERRORS, "lip"),
-    ),
-    Parameter(
-        "beta", "β", "share of releases",
-        "The error that is not exceeded by this share of all releases.",
-        Kind.REAL, 0.95, 0.01, 0.9999, group="mechanism", latex=r"\beta",
-        quantities=("quantile",),
-    ),
+    real("w", "w", "a change looked at",
+         "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 "
+         "is everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
+         0.008, 1e-4, 1.0),
+    real("p", "p", "another norm",
+         "K-norm noise has the shape of the unit ball of a norm: ℓ1 (Laplace), ℓ2, ℓ∞ and this "
+         "one. All have the same guarantee.",
+         3.0, 1.0, 64.0, group="mechanism", quantities=(*_ERRORS, "lip")),
+    real("beta", "β", "share of releases",
+         "The error that is not exceeded by this share of all releases.",
+         0.95, 0.01, 0.9999, Scale.LINEAR, group="mechanism", latex=r"\beta",
+         quantities=("quantile",)),
     *space_parameters(default=SPHERE),
 )  # fmt: skip
 
