@@ -11,8 +11,8 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Role
 from explorer.privacy.spaces import Clustered, Discrete, Grid, Sphere, Square
+from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Cancelled, Scale, Sweep, default_request
-from explorer.studies.base.text_table import TableFileError
 from explorer.studies.linear_queries import LinearQueries
 from explorer.studies.linear_queries.queries import query_of
 from explorer.studies.linear_queries.sensitivity import sensitivity

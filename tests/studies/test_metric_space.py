@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from explorer.geography.distance import great_circle_km
+from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Kind, Request, relevant
-from explorer.studies.base.text_table import TableFileError
 from explorer.studies.metric_space import (
     KINDS,
     MATRIX,

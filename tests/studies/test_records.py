@@ -1,4 +1,4 @@
-"""Tables that users bring: what is read, what is set aside, what is refused and how."""
+"""Tables that users bring: what is read, what is rejected, what is refused and how."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def table(folder, text, name="t.csv"):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_delimiters_ends_and_names(tmp_path, delimiter, end):
     text = end.join(delimiter.join(row) for row in (("a", "b"), ("1", "2"), ("3", "4.5")))
-    found = numeric(table(tmp_path, "\ufeff" + text))
+    found, values = numeric(table(tmp_path, "\ufeff" + text))
     assert found.names == ("a", "b")
-    np.testing.assert_array_equal(found.values, [[1, 2], [3, 4.5]])
-    assert not found.set_aside
+    np.testing.assert_array_equal(values, [[1, 2], [3, 4.5]])
+    assert not found.rejected
 
 
 def test_a_table_without_names_gets_some(tmp_path):
@@ -39,12 +39,12 @@ def test_quoted_fields_and_blank_lines(tmp_path):
 
 def test_bad_rows_are_counted_with_line_and_field(tmp_path):
     text = "a,b\n1,2\n1\n1,x\n1,\n1,nan\n1,inf\n1,1_0\n" + "5,6\n" * 9
-    found = numeric(table(tmp_path, text))
-    assert found.values.shape == (10, 2)
-    assert [item.line for item in found.set_aside] == [3, 4, 5, 6, 7, 8]
-    assert str(found.set_aside[0]) == "line 3: 1 fields, 2 expected"
-    assert str(found.set_aside[1]) == "line 4, b: 'x' is not a number"
-    assert str(found.set_aside[2]) == "line 5, b: the field is empty"
+    found, values = numeric(table(tmp_path, text))
+    assert values.shape == (10, 2)
+    assert [item.line for item in found.rejected] == [3, 4, 5, 6, 7, 8]
+    assert str(found.rejected[0]) == "line 3: 1 fields, 2 expected"
+    assert str(found.rejected[1]) == "line 4, b: 'x' is not a number"
+    assert str(found.rejected[2]) == "line 5, b: the field is empty"
     said = read_summary(found, 10)
     assert "10 records in 2 columns; 6 lines set aside" in said
     assert "and 1 more" in said
@@ -77,8 +77,8 @@ def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
 
 
 def test_decimal_commas_between_semicolons(tmp_path):
-    found = numeric(table(tmp_path, "a;b\n0,5;1\n1,5;2\n1e2;,5\n"))
-    np.testing.assert_array_equal(found.values, [[0.5, 1], [1.5, 2], [100, 0.5]])
+    _, values = numeric(table(tmp_path, "a;b\n0,5;1\n1,5;2\n1e2;,5\n"))
+    np.testing.assert_array_equal(values, [[0.5, 1], [1.5, 2], [100, 0.5]])
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_decimal_commas_between_semicolons(tmp_path):
         ('"1,5"', "'1,5' has a decimal comma; between commas write a decimal point"),
     ],
 )
-def test_numbers_out_of_range_are_set_aside_by_line_and_field(tmp_path, field, why):
-    found = numeric(table(tmp_path, f"a,b\n1,2\n3,{field}\n4,5\n"))
-    assert found.values.shape == (2, 2)
-    assert [str(item) for item in found.set_aside] == [f"line 3, b: {why}"]
+def test_numbers_out_of_range_are_rejected_by_line_and_field(tmp_path, field, why):
+    found, values = numeric(table(tmp_path, f"a,b\n1,2\n3,{field}\n4,5\n"))
+    assert values.shape == (2, 2)
+    assert [str(item) for item in found.rejected] == [f"line 3, b: {why}"]

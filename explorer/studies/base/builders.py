@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TypedDict, Unpack
 
+from explorer.studies.base.csv_dialect import DecimalSign
 from explorer.studies.base.parameters import Kind, Parameter, Scale
-from explorer.studies.base.text_table import DecimalSign
 
 _LATEX = {
     "ε": r"\varepsilon", "ε₀": r"\varepsilon_0", "α": r"\alpha", "α₀": r"\alpha_0",

@@ -1,30 +1,53 @@
-"""Tables of records that users bring: CSV in, columns out, every bad line counted and named.
+"""The reader of the tables that users bring: CSV in, rows of fields out, every bad line named.
 
-Used by studies about coordinates (public tables, regressions); check-ins have a room of their own.
+Every study's files are read here (check-ins have a room of their own). A table is UTF-8 with one
+row a line, as `csv` understands it.
+
+*Delimiter.* The first of tab, semicolon and comma that gives every line the same number of fields,
+more than one; else the one that most lines agree on, so that the others can be named. *Decimal
+sign.* Between commas a point. With tabs or semicolons either, but one kind a file: where comma
+fractions all have three digits they may be thousands, and the user must say.
 """
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
+import itertools
 import re
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.base.text_table import (
+from explorer.studies.base.csv_dialect import (
+    BLANKS,
     LARGEST,
+    NUMBERS,
     SMALLEST,
     DecimalSign,
     Dialect,
-    TableFileError,
-    TextTable,
-    read_table,
 )
 
 MAX_RECORDS = 1_000_000
+MAX_BYTES = 50_000_000
+"""Of files that are read into a table of items."""
+DELIMITERS = ("\t", ";", ",")
+_HEAD = 1000
+"""Lines that decide on the delimiter."""
 _EXAMPLES = 5
 _DIGITS = re.compile(r"[-+.,0-9eE\n]*")
+_BOTH = re.compile(r"[+-]?[0-9.,]*([0-9],[0-9]+\.|[0-9]\.[0-9]+,)[0-9.,]*")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+_CHOOSE = "choose it under “decimal sign”"
+
+
+class TableFileError(ValueError):
+    """What is wrong with a file, where, and what to do: one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,162 +73,248 @@ class RejectedRow:
 
 
 @dataclass(frozen=True)
-class Records:
-    """A table as it was read, all fields text.
+class CsvTable:
+    """A file's rows that hold anything, all fields text without blanks around them.
 
     Attributes
     ----------
-    file : str
-        Name for messages.
-    names : tuple of str
-        Of the columns; made up if the file has none.
-    rows : list of list of str
-    lines : list of int
-        Where each row starts in the file.
-    set_aside : tuple of RejectedRow
-    cut : bool
-        Whether the file has more than `MAX_RECORDS` records; the others are not read.
+    name : str
+        For messages.
     dialect : Dialect
-        How its numbers are written.
-    """
-
-    file: str
-    names: tuple[str, ...]
-    rows: list[list[str]]
-    lines: list[int]
-    set_aside: tuple[RejectedRow, ...]
-    cut: bool
-    dialect: Dialect
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Numeric columns of a table.
-
-    Attributes
-    ----------
-    file : str
+    lines : list of int
+        Where each row begins in the file, the first line being 1.
+    rows : list of list of str
+        Without the header, once it is taken off.
     names : tuple of str
-    values : ndarray of shape (n, columns)
-        Finite.
-    set_aside : tuple of RejectedRow
+        Fields of the header; empty without one.
+    header_line : int
+        Where that is in the file; 0 without one.
+    rejected : tuple of RejectedRow
+        Lines that are not among the rows.
     cut : bool
+        Whether the file has more rows than were to be read.
     """
 
-    file: str
-    names: tuple[str, ...]
-    values: FloatArray
-    set_aside: tuple[RejectedRow, ...]
-    cut: bool
+    name: str
+    dialect: Dialect
+    lines: list[int]
+    rows: list[list[str]]
+    names: tuple[str, ...] = ()
+    header_line: int = 0
+    rejected: tuple[RejectedRow, ...] = ()
+    cut: bool = False
+
+    def error(self, line: int, field: int | None, what: str) -> TableFileError:
+        """Return an error that names file, line and field (from 1)."""
+        where = f"{self.name}, line {line}" + ("" if field is None else f", field {field}")
+        return TableFileError(f"{where}: {what}")
+
+    def without_header(self) -> CsvTable:
+        """Return the table whose names are the fields of the first line."""
+        return replace(
+            self,
+            names=tuple(self.rows[0]),
+            header_line=self.lines[0],
+            lines=self.lines[1:],
+            rows=self.rows[1:],
+        )
+
+    def keeping(self, kept: list[int], rejected: list[RejectedRow]) -> CsvTable:
+        """Return the table of the rows at these places, the others rejected."""
+        return replace(
+            self,
+            rows=[self.rows[i] for i in kept],
+            lines=[self.lines[i] for i in kept],
+            rejected=tuple(sorted((*self.rejected, *rejected), key=lambda item: item.line)),
+        )
+
+    def numbers(
+        self,
+        first: int,
+        count: int,
+        other_count: str,
+        other: str,
+        low: float = -np.inf,
+        advice: str = "",
+    ) -> FloatArray:
+        """Return the numbers of every row from its field `first` (0 or 1) on, `count` of them.
+
+        Raises
+        ------
+        TableFileError
+            Where a row has more or fewer (`other_count` says what to do), or a field is no number
+            of at least `low`: what is wrong with its writing is said, or else `other`, then
+            `advice`.
+        """
+        values = np.empty((len(self.rows), count))
+        for row, line, fields in zip(values, self.lines, self.rows, strict=True):
+            if len(fields) - first != count:
+                raise self.error(line, None, f"{len(fields) - first} {other_count}")
+            for i, text in enumerate(fields[first:]):
+                number = self.dialect.number(text)
+                if number is None or number < low:
+                    why = number is None and self.dialect.why_none(text)
+                    raise self.error(line, i + first + 1, (why or f"{text!r} {other}") + advice)
+                row[i] = number
+        return values
 
 
-def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> Records:
-    """Read a table of at least two columns (see `text_tables`).
-
-    The first line holds names unless all its fields are numbers. Lines with another number of
-    fields are set aside, blank ones skipped.
+def read_csv(
+    path: Path,
+    name: str,
+    decimal: DecimalSign | str = DecimalSign.AUTO,
+    *,
+    comments: bool = False,
+    max_rows: int | None = None,
+    keep: str = "",
+) -> CsvTable:
+    """Return a file's rows and how its numbers are written.
 
     Parameters
     ----------
     path : Path
     name : str
         What to call it in messages.
-    decimal : str
-        A `DecimalSign`.
+    decimal : DecimalSign
+        What the user says of it.
+    comments : bool
+        Whether lines that begin with ``#`` are left out.
+    max_rows : int, optional
+        Rows after so many are not read.
+    keep : str
+        What to keep of a file of more than `MAX_BYTES`, which is refused then.
 
     Raises
     ------
-    ValueError
+    TableFileError
+        If it is no text, no CSV, or its decimal sign can't be told: naming file, line and field
+        and what to do.
+    """
+    if keep and path.stat().st_size > MAX_BYTES:
+        raise TableFileError(f"{name}: larger than {MAX_BYTES // 10**6} MB; keep {keep}")
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise TableFileError(
+            f"{name}, line {line}: not UTF-8 text; save the file as CSV in UTF-8"
+        ) from None
+    delimiter = _delimiter(text, comments)
+    lines, rows = [], []
+    for line, fields in itertools.islice(_rows(text, delimiter, name, comments), max_rows):
+        lines.append(line)
+        rows.append(fields)
+    sign = DecimalSign(decimal)
+    table = CsvTable(name, Dialect(delimiter, "."), lines, rows)
+    if delimiter == ",":
+        if sign is DecimalSign.COMMA:
+            raise TableFileError(
+                f"{name}: its fields are separated by commas, so that decimals are written with a "
+                "point; separate fields by semicolons for decimal commas"
+            )
+        return table
+    if sign is DecimalSign.POINT or (sign is DecimalSign.AUTO and not _decimal_commas(table)):
+        return table
+    return replace(table, dialect=Dialect(delimiter, ","))
+
+
+def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvTable:
+    """Read a table of at least two columns and two rows, one record each.
+
+    The first line holds names unless all its fields are numbers; without it names are made up.
+    Lines with another number of fields are rejected, those after `MAX_RECORDS` records not read.
+
+    Parameters
+    ----------
+    path, name, decimal
+        As in `read_csv`.
+
+    Raises
+    ------
+    TableFileError
         If it can't be read as such a table; the message names file and line and says what to do.
     """
-    table = read_table(path, name, decimal, most_rows=MAX_RECORDS + 2)
-    names = _names(table)
-    first = 1 if names else 0
-    names = names or tuple(f"column {i}" for i in range(1, len(table.rows[0]) + 1))
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    set_aside: list[RejectedRow] = []
-    cut = False
-    for line, fields in zip(table.lines[first:], table.rows[first:], strict=True):
-        if len(rows) == MAX_RECORDS:
-            cut = True
+    table = read_csv(path, name, decimal, max_rows=MAX_RECORDS + 2)
+    table = _named(table) if table.rows else table
+    count = len(table.names)
+    kept: list[int] = []
+    rejected: list[RejectedRow] = []
+    for i, (line, fields) in enumerate(zip(table.lines, table.rows, strict=True)):
+        if len(kept) == MAX_RECORDS:
+            table = replace(table, cut=True)
             break
-        if len(fields) != len(names):
-            set_aside.append(RejectedRow(line, "", f"{len(fields)} fields, {len(names)} expected"))
-            continue
-        rows.append(fields)
-        lines.append(line)
-    if len(rows) < 2:
-        found = f"{len(rows)} usable record{'' if len(rows) == 1 else 's'}"
-        aside = f" ({set_aside[0]})" if set_aside else ""
+        if len(fields) == count:
+            kept.append(i)
+        else:
+            rejected.append(RejectedRow(line, "", f"{len(fields)} fields, {count} expected"))
+    if len(kept) < 2:
+        found = f"{len(kept)} usable record{'' if len(kept) == 1 else 's'}"
+        aside = f" ({rejected[0]})" if rejected else ""
         raise TableFileError(
             f"{name}: {found}{aside}; at least 2 are needed, one a line, after a line of names"
         )
-    return Records(name, names, rows, lines, tuple(set_aside), cut, table.dialect)
+    return table.keeping(kept, rejected)
 
 
-def _names(table: TextTable) -> tuple[str, ...]:
-    """Return the names of the first line; nothing if it holds numbers only."""
-    if not table.rows:
-        raise TableFileError(
-            f"{table.name}: 0 usable records; at least 2 are needed, one a line, after a line of "
-            "names"
-        )
+def _named(table: CsvTable) -> CsvTable:
+    """Return a table with names of all columns, those of the first line if it has any."""
     fields = table.rows[0]
     if len(fields) < 2:
         raise table.error(
             table.lines[0], None, "there is one column only; a table needs at least two, separated "
             "by comma, semicolon or tab",
         )  # fmt: skip
+    made_up = tuple(f"column {i}" for i in range(1, len(fields) + 1))
     if all(table.dialect.number_like(field) for field in fields):
-        return ()
-    return tuple(field or f"column {i}" for i, field in enumerate(fields, 1))
+        return replace(table, names=made_up)
+    names = tuple(field or other for field, other in zip(fields, made_up, strict=True))
+    return replace(table.without_header(), names=names)
 
 
-def numeric(records: Records) -> Numbers:
-    """Return a table all of whose columns are numbers; rows with other fields are set aside.
+def numeric(table: CsvTable) -> tuple[CsvTable, FloatArray]:
+    """Return records all of whose fields are numbers, and these; other rows are rejected.
 
     Raises
     ------
-    ValueError
+    TableFileError
         If hardly any row is left; the message names file, line and field.
     """
-    values = _plain_numbers(records)
-    set_aside: list[RejectedRow] = []
-    if values is None:
-        kept, number = [], records.dialect.number
-        for line, row in zip(records.lines, records.rows, strict=True):
-            parsed = [number(field) for field in row]
-            if None not in parsed:
-                kept.append(parsed)
-            else:
-                bad = parsed.index(None)
-                set_aside.append(
-                    RejectedRow(line, records.names[bad], why_no_number(records, row[bad]))
-                )
-        if len(kept) < max(2, len(records.rows) // 2):
-            raise TableFileError(
-                f"{records.file}, {set_aside[0]}; {len(set_aside)} of {len(records.rows)} records "
-                "are not all numbers: remove columns of words"
-            )
-        values = np.array(kept, dtype=float)
-    together = tuple(sorted((*records.set_aside, *set_aside), key=lambda item: item.line))
-    return Numbers(records.file, records.names, values, together, records.cut)
+    values = _plain_numbers(table)
+    if values is not None:
+        return table, values
+    number, numbers = table.dialect.number, []
+    kept: list[int] = []
+    rejected: list[RejectedRow] = []
+    for i, (line, row) in enumerate(zip(table.lines, table.rows, strict=True)):
+        parsed = [number(field) for field in row]
+        if None not in parsed:
+            kept.append(i)
+            numbers.append(parsed)
+        else:
+            bad = parsed.index(None)
+            rejected.append(RejectedRow(line, table.names[bad], why_no_number(table, row[bad])))
+    if len(kept) < max(2, len(table.rows) // 2):
+        raise TableFileError(
+            f"{table.name}, {rejected[0]}; {len(rejected)} of {len(table.rows)} records are not "
+            "all numbers: remove columns of words"
+        )
+    return table.keeping(kept, rejected), np.array(numbers, dtype=float)
 
 
-def why_no_number(records: Records, text: str) -> str:
+def why_no_number(table: CsvTable, text: str) -> str:
     """Return why a field of a column of numbers can't be used."""
     if not text:
         return "the field is empty"
-    return records.dialect.why_none(text) or f"{text[:40]!r} is not a number"
+    return table.dialect.why_none(text) or f"{text[:40]!r} is not a number"
 
 
-def _plain_numbers(records: Records) -> FloatArray | None:
+def _plain_numbers(table: CsvTable) -> FloatArray | None:
     """Return all fields as numbers, read at once; None unless every one is one in range."""
-    text = "\n".join("\n".join(row) for row in records.rows)
-    if not _DIGITS.fullmatch(text) or (records.dialect.decimal == "." and "," in text):
+    text = "\n".join("\n".join(row) for row in table.rows)
+    if not _DIGITS.fullmatch(text) or (table.dialect.decimal == "." and "," in text):
         return None
-    if records.dialect.decimal == ",":
+    if table.dialect.decimal == ",":
         if "." in text:
             return None
         text = text.replace(",", ".")
@@ -213,7 +322,7 @@ def _plain_numbers(records: Records) -> FloatArray | None:
         values = np.array(text.split("\n"), dtype=float)
     except ValueError:
         return None
-    if values.size != len(records.rows) * len(records.names):
+    if values.size != len(table.rows) * len(table.names):
         # A field of several lines.
         return None
     size = np.abs(values)
@@ -222,17 +331,89 @@ def _plain_numbers(records: Records) -> FloatArray | None:
     fits = ((size <= LARGEST) & (size >= SMALLEST)) | ((size == 0) & (not tiny))
     if not fits.all():
         return None
-    return values.reshape(len(records.rows), -1)
+    return values.reshape(len(table.rows), -1)
 
 
-def read_summary(table: Records | Numbers, kept: int) -> str:
+def read_summary(table: CsvTable, kept: int) -> str:
     """Return one sentence about how many records are used and which are not."""
-    said = f"{table.file}: {kept:,} records in {len(table.names)} columns"
-    if table.set_aside:
-        examples = "; ".join(str(item) for item in table.set_aside[:_EXAMPLES])
-        more = len(table.set_aside) - _EXAMPLES
-        said += f"; {len(table.set_aside):,} lines set aside ({examples}"
+    said = f"{table.name}: {kept:,} records in {len(table.names)} columns"
+    if table.rejected:
+        examples = "; ".join(str(item) for item in table.rejected[:_EXAMPLES])
+        more = len(table.rejected) - _EXAMPLES
+        said += f"; {len(table.rejected):,} lines set aside ({examples}"
         said += f"; and {more:,} more)" if more > 0 else ")"
     if table.cut:
         said += f"; the file has more, only the first {MAX_RECORDS:,} are read"
     return said + "."
+
+
+def _rows(text: str, delimiter: str, name: str, comments: bool) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that hold anything, each with the line it begins on."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    before = 0
+    try:
+        for fields in reader:
+            line, before = before + 1, reader.line_num
+            kept = [field.strip(BLANKS) for field in fields]
+            if any(kept) and not (comments and kept[0].startswith("#")):
+                yield line, kept
+    except csv.Error as error:
+        raise TableFileError(
+            f"{name}, line {reader.line_num}: {error}; save the table as plain CSV, one row a line"
+        ) from None
+
+
+def _delimiter(text: str, comments: bool) -> str:
+    """Return the delimiter that most of the first lines agree on, all of them if one does."""
+    end = 0
+    for _ in range(_HEAD):
+        end = text.find("\n", end) + 1
+        if not end:
+            break
+    head = text[:end] if end else text
+    best = (0.0, ",")
+    for delimiter in DELIMITERS:
+        counts: Counter[int] = Counter()
+        # What is wrong with it is said when the whole file is read.
+        with contextlib.suppress(TableFileError):
+            counts.update(len(fields) for _, fields in _rows(head, delimiter, "", comments))
+        fields, agree = max(counts.items(), key=lambda item: item[1], default=(0, 0))
+        share = agree / max(counts.total(), 1)
+        if fields > 1 and share > best[0]:
+            best = (share, delimiter)
+    return best[1]
+
+
+def _decimal_commas(table: CsvTable) -> bool:
+    """Return whether the numbers have decimal commas, or say why that can't be told."""
+    comma: tuple[int, int, str] | None = None
+    point: tuple[int, int, str] | None = None
+    thousands = True
+    for line, row in zip(table.lines, table.rows, strict=True):
+        for i, text in enumerate(row, 1):
+            if "," in text:
+                if _BOTH.fullmatch(text):
+                    raise table.error(
+                        line, i,
+                        f"{text!r} has a comma and a point; write numbers without thousands signs",
+                    )  # fmt: skip
+                if NUMBERS[","].fullmatch(text):
+                    comma = comma or (line, i, text)
+                    thousands &= bool(_THOUSANDS.fullmatch(text))
+            elif "." in text and point is None and NUMBERS["."].fullmatch(text):
+                point = (line, i, text)
+    if comma is None:
+        return False
+    if point is not None:
+        raise table.error(
+            comma[0], comma[1],
+            f"{comma[2]!r} has a decimal comma, and line {point[0]}, field {point[1]}, {point[2]!r}"
+            f" a point; write one kind, or {_CHOOSE}",
+        )  # fmt: skip
+    if thousands:
+        raise table.error(
+            comma[0], comma[1],
+            f"{comma[2]!r} may be a thousand or a decimal comma, as all of the file's commas have "
+            f"three digits after them; write a point, or {_CHOOSE}",
+        )  # fmt: skip
+    return True

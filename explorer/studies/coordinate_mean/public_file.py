@@ -10,7 +10,7 @@ records: otherwise they can hide coupling, and the number is an estimate.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,22 +20,22 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.csv_table import (
-    Records,
+    CsvTable,
     RejectedRow,
+    TableFileError,
     read_records,
     read_summary,
     why_no_number,
 )
 from explorer.studies.base.numbers import at_least
 from explorer.studies.base.study import Context, Request, Table
-from explorer.studies.base.text_table import TableFileError
 
 CAVEATS = (
     "Never take the coupling from the protected records: the reports publish q. Bins can only miss "
     "coupling; with many columns or values the bound tends to 1.",
 )
 _MOSTLY = 0.9
-"""A column is one of numbers if this share of its fields are; the other records are set aside."""
+"""A column is one of numbers if this share of its fields are; the other records are rejected."""
 _HEADING = re.compile(r"^(?P<name>.*?)\s*\[(?P<inside>[^\[\]]+)\]$")
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -126,26 +126,21 @@ class PublicCoupling:
         )  # fmt: skip
 
 
-def codes(records: Records, bins: int) -> tuple[IntArray, tuple[Coded, ...], Records]:
+def codes(records: CsvTable, bins: int) -> tuple[IntArray, tuple[Coded, ...], CsvTable]:
     """Return a table as categories, what they are, and the records that are used.
 
     Records with a field that is none of its column's values, or no number in a column of numbers,
-    are set aside.
+    are rejected.
     """
     columns = [_Column(records, i, bins) for i in range(len(records.names))]
     bad = np.stack([column.bad for column in columns], axis=1)
     used = np.flatnonzero(~bad.any(axis=1))
-    set_aside = []
+    rejected = []
     for row in np.flatnonzero(bad.any(axis=1)):
         i = int(np.argmax(bad[row]))
         why = columns[i].why(records.rows[row][i])
-        set_aside.append(RejectedRow(records.lines[row], columns[i].name, why))
-    kept = replace(
-        records,
-        rows=[records.rows[row] for row in used],
-        lines=[records.lines[row] for row in used],
-        set_aside=tuple(sorted((*records.set_aside, *set_aside), key=lambda item: item.line)),
-    )
+        rejected.append(RejectedRow(records.lines[row], columns[i].name, why))
+    kept = records.keeping(used.tolist(), rejected)
     coded = [column.coded(used) for column in columns]
     return np.stack([c for c, _ in coded], axis=1), tuple(what for _, what in coded), kept
 
@@ -153,7 +148,7 @@ def codes(records: Records, bins: int) -> tuple[IntArray, tuple[Coded, ...], Rec
 class _Column:
     """A column on its way to categories."""
 
-    def __init__(self, records: Records, i: int, bins: int) -> None:
+    def __init__(self, records: CsvTable, i: int, bins: int) -> None:
         self._records, self._bins = records, bins
         self._texts = np.array([row[i] for row in records.rows], dtype=object)
         number = records.dialect.number
@@ -190,7 +185,7 @@ class _Column:
         return np.array([of(text) for text in self._texts], dtype=np.int64)
 
     def why(self, text: str) -> str:
-        """Return why a field sets its record aside."""
+        """Return why a field rejects its record."""
         if self._declared:
             return f"{text[:40]!r} is not one of the declared values {', '.join(self._declared)}"
         if self._range is not None and self._records.dialect.number(text) is not None:
@@ -219,7 +214,7 @@ class _Column:
         return place.astype(np.int64), Coded(self.name, edges.size + 1, False, True)
 
 
-def _declared(records: Records, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
+def _declared(records: CsvTable, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
     """Return a column's name, its declared values and its declared range, from its heading."""
     heading = records.names[i]
     found = _HEADING.match(heading)
@@ -230,14 +225,14 @@ def _declared(records: Records, i: int) -> tuple[str, tuple[str, ...], tuple[flo
         values = tuple(part.strip() for part in inside.split("|"))
         if len(set(values)) < len(values) or "" in values:
             raise TableFileError(
-                f"{records.file}, {heading!r}: give every declared value once, as in smoker "
+                f"{records.name}, {heading!r}: give every declared value once, as in smoker "
                 "[yes|no]"
             )
         return name, values, None
     ends = [records.dialect.number(part) for part in inside.split(":")]
     if len(ends) != 2 or None in ends or not ends[0] < ends[1]:  # type: ignore[operator]
         raise TableFileError(
-            f"{records.file}, {heading!r}: in brackets give the values a column can have, as in "
+            f"{records.name}, {heading!r}: in brackets give the values a column can have, as in "
             "smoker [yes|no], or the ends of its range, as in age [0:120]"
         )
     return name, (), (float(ends[0] or 0.0), float(ends[1] or 0.0))
@@ -265,7 +260,7 @@ def measure(
     if not len(table) or np.isnan(upper).any():
         column = columns[int(np.argmax(np.isnan(upper)))].name if len(table) else columns[0].name
         seen = "has the same value" if len(table) else "was set aside"
-        aside = f" ({records.set_aside[0]})" if records.set_aside and not len(table) else ""
+        aside = f" ({records.rejected[0]})" if records.rejected and not len(table) else ""
         raise TableFileError(
             f"{name}, column {column}: every record {seen}{aside}, so that nothing can be said of "
             "how it is coupled; remove the column, or give records with other values"

@@ -19,8 +19,8 @@ from explorer.privacy.spaces import (
     Sphere,
     Square,
 )
+from explorer.studies.base.csv_dialect import DecimalSign
 from explorer.studies.base.study import Context, Request, SpacePicture
-from explorer.studies.base.text_table import DecimalSign
 from explorer.studies.metric_space import parameters as named, pictures
 from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import MatrixSpace, central_angle
-from explorer.studies.base.text_table import (
-    DecimalSign,
-    Dialect,
-    TableFileError,
-    TextTable,
-    read_table,
-)
+from explorer.studies.base.csv_dialect import DecimalSign, Dialect
+from explorer.studies.base.csv_table import CsvTable, TableFileError, read_csv
 from explorer.studies.metric_space.parameters import GREAT_CIRCLE
 
 ITEMS_MAX = 1000
 """Most items of a file: the triangle inequality of 1000 takes two seconds."""
-_BYTES_MAX = 50_000_000
 _TOLERANCE = 1e-9
 
 
@@ -52,33 +46,6 @@ class ReadSpace:
     named: bool = False
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Numbered lines of fields, the header taken off."""
-
-    table: TextTable
-    named: bool
-    """Whether the first field of every line is a name."""
-    header: list[str]
-    """Fields of the header; empty without one."""
-    header_line: int
-
-    @property
-    def numbers(self) -> list[int]:
-        return self.table.lines
-
-    @property
-    def fields(self) -> list[list[str]]:
-        return self.table.rows
-
-    @property
-    def dialect(self) -> Dialect:
-        return self.table.dialect
-
-    def error(self, line: int, field: int | None, what: str) -> TableFileError:
-        return self.table.error(line, field, what)
-
-
 def read_matrix(path: str, name: str, unit: str, decimal: str = DecimalSign.AUTO) -> ReadSpace:
     """Return the space of a CSV file of distances.
 
@@ -99,42 +66,31 @@ def read_matrix(path: str, name: str, unit: str, decimal: str = DecimalSign.AUTO
         If a field is no distance, or the distances are not those of a metric: naming the file,
         the line, the field and what to do.
     """
-    rows = _rows(path, name, decimal)
-    size = len(rows.fields)
-    if not rows.named and _numbers_are_names(rows):
-        rows = replace(rows, named=True)
-    first = 2 if rows.named else 1
-    table: list[list[float]] = []
-    for line, fields in zip(rows.numbers, rows.fields, strict=True):
-        values = fields[first - 1 :]
-        if len(values) != size:
-            raise rows.error(
-                line,
-                None,
-                f"{len(values)} distances where there are {size} rows of them; give one row and "
-                "one column an item, in one order",
-            )
-        row = [rows.dialect.number(text) for text in values]
-        for text, number, column in zip(values, row, range(size), strict=True):
-            if number is None or number < 0:
-                why = rows.dialect.why_none(text) if number is None else ""
-                why = why or f"{text!r} is not a distance; give a number of at least 0"
-                raise rows.error(line, column + first, why)
-        table.append([float(number) for number in row if number is not None])
-    d = np.array(table)
-    columns = rows.header[-size:] if len(rows.header) in (size, size + 1) else []
-    labels = _labels(rows, columns)
-    if rows.named:
-        _check_order(rows, columns, labels)
+    table, named = _read(path, name, decimal)
+    size = len(table.rows)
+    named = named or _numbers_are_names(table)
+    first = 1 if named else 0
+    d = table.numbers(
+        first,
+        size,
+        f"distances where there are {size} rows of them; give one row and one column an item, in "
+        "one order",
+        "is not a distance; give a number of at least 0",
+        low=0,
+    )
+    columns = table.names[-size:] if len(table.names) in (size, size + 1) else ()
+    labels = _labels(table, named, columns)
+    if named:
+        _check_order(table, columns, labels)
     largest = float(d.max())
     if largest <= 0:
         raise TableFileError(f"{name}: all distances are 0; two items must be apart")
-    _check_symmetric(rows, d, labels, first, largest)
+    _check_symmetric(table, d, labels, first + 1, largest)
     try:
         metric = MatrixSpace.from_distances(d, unit)
     except ValueError:
-        raise _broken_triangle(rows, d, labels, first, largest) from None
-    return ReadSpace(metric, labels, None, 0, "", rows.named or (bool(columns) and all(columns)))
+        raise _broken_triangle(table, d, labels, first + 1, largest) from None
+    return ReadSpace(metric, labels, None, 0, "", named or (bool(columns) and all(columns)))
 
 
 def read_points(
@@ -158,25 +114,25 @@ def read_points(
     TableFileError
         If there is nothing to use: naming the file, the line, the field and what to do.
     """
-    rows = _rows(path, name, decimal)
-    first = 1 if rows.named else 0
-    count = len(rows.fields[0]) - first
+    table, named = _read(path, name, decimal)
+    first = 1 if named else 0
+    count = len(table.rows[0]) - first
     used = 2 if norm == GREAT_CIRCLE else count
     if count < used:
-        raise rows.error(rows.numbers[0], None, "a latitude and a longitude are needed")
+        raise table.error(table.lines[0], None, "a latitude and a longitude are needed")
     points, labels, bad = [], [], []
-    for line, fields in zip(rows.numbers, rows.fields, strict=True):
-        why = _why_no_point(fields[first:], count, used, norm, rows.dialect)
+    for line, fields in zip(table.lines, table.rows, strict=True):
+        why = _why_no_point(fields[first:], count, used, norm, table.dialect)
         if why:
             bad.append((line, *why))
             continue
-        points.append([rows.dialect.number(text) for text in fields[first : first + used]])
+        points.append([table.dialect.number(text) for text in fields[first : first + used]])
         labels.append(fields[0] if first else str(len(points)))
     if bad and (len(bad) > len(points) or len(points) < 2):
         line, field, what = bad[0]
         where = None if field is None else field + first
-        raise rows.error(
-            line, where, f"{what}; {len(bad)} of {len(rows.fields)} lines are like this"
+        raise table.error(
+            line, where, f"{what}; {len(bad)} of {len(table.rows)} lines are like this"
         )
     z = np.array(points, dtype=float)
     if np.ptp(z, axis=0).max() <= 0:
@@ -206,10 +162,10 @@ def read_points(
         line, field, what = bad[0]
         place = f"line {line}" + ("" if field is None else f", field {field + first}")
         notes.append(
-            f"{len(bad)} of {len(rows.fields)} lines of {name} hold no point and were set aside; "
+            f"{len(bad)} of {len(table.rows)} lines of {name} hold no point and were set aside; "
             f"the first is {place}: {what}"
         )
-    return ReadSpace(metric, tuple(labels), drawn, len(bad), "; ".join(notes), rows.named)
+    return ReadSpace(metric, tuple(labels), drawn, len(bad), "; ".join(notes), named)
 
 
 def _why_no_point(
@@ -228,25 +184,19 @@ def _why_no_point(
     return None
 
 
-def _rows(path: str, name: str, decimal: str) -> _Rows:
-    """Return the lines of a file that hold anything, without the header."""
-    at = Path(path)
-    if at.stat().st_size > _BYTES_MAX:
-        raise TableFileError(
-            f"{name}: larger than {_BYTES_MAX // 10**6} MB; keep at most {ITEMS_MAX} items"
-        )
-    table = read_table(at, name, decimal, comments=True)
+def _read(path: str, name: str, decimal: str) -> tuple[CsvTable, bool]:
+    """Return the lines of a file that hold anything, and whether they begin with names."""
+    table = read_csv(Path(path), name, decimal, comments=True, keep=f"at most {ITEMS_MAX} items")
     lines, dialect = table.rows, table.dialect
     if not any(dialect.number(field) is not None for fields in lines for field in fields):
         strange = _first_strange(table)
         found = strange or f"{name}: {'no numbers' if lines else 'nothing'} to read"
         raise TableFileError(f"{found}; at least 2 items are needed, one a line, in numbers")
-    header, header_line = [], 0
+    below = ""
     if len(lines) > 1 and is_header(lines, dialect):
-        header, header_line = lines[0], table.lines[0]
-        table = replace(table, lines=table.lines[1:], rows=lines[1:])
+        below = f" below the names of line {table.lines[0]}"
+        table = table.without_header()
     if len(table.rows) < 2:
-        below = f" below the names of line {header_line}" if header else ""
         raise TableFileError(
             f"{name}: one line to read{below}; at least 2 items are needed, one a line, in numbers"
         )
@@ -256,10 +206,10 @@ def _rows(path: str, name: str, decimal: str) -> _Rows:
             f"representative {ITEMS_MAX}"
         )
     names = sum(not dialect.number_like(fields[0]) for fields in table.rows)
-    return _Rows(table, 2 * names > len(table.rows), header, header_line)
+    return table, 2 * names > len(table.rows)
 
 
-def _first_strange(table: TextTable) -> str:
+def _first_strange(table: CsvTable) -> str:
     """Return what is wrong with the first field that looks like a number and can't be one."""
     for line, fields in zip(table.lines, table.rows, strict=True):
         for i, text in enumerate(fields, 1):
@@ -280,62 +230,62 @@ def is_header(lines: list[list[str]], dialect: Dialect) -> bool:
     return head[0] == "" and len(head) == len(lines[1]) and dialect.number_like(lines[1][0])
 
 
-def _numbers_are_names(rows: _Rows) -> bool:
+def _numbers_are_names(table: CsvTable) -> bool:
     """Whether the first of size + 1 numbers a line is a name: a header or a diagonal of 0 says so.
 
     Without either it is a table that is not square.
     """
-    size = len(rows.fields)
-    if any(len(fields) != size + 1 for fields in rows.fields):
+    size = len(table.rows)
+    if any(len(fields) != size + 1 for fields in table.rows):
         return False
-    diagonal = [rows.dialect.number(fields[i + 1]) for i, fields in enumerate(rows.fields)]
-    return len(rows.header) == size + 1 or all(number == 0 for number in diagonal)
+    diagonal = [table.dialect.number(fields[i + 1]) for i, fields in enumerate(table.rows)]
+    return len(table.names) == size + 1 or all(number == 0 for number in diagonal)
 
 
-def _labels(rows: _Rows, columns: list[str]) -> tuple[str, ...]:
-    if rows.named:
-        return tuple(fields[0] for fields in rows.fields)
+def _labels(table: CsvTable, named: bool, columns: tuple[str, ...]) -> tuple[str, ...]:
+    if named:
+        return tuple(fields[0] for fields in table.rows)
     if columns and all(columns):
-        return tuple(columns)
-    return tuple(str(i + 1) for i in range(len(rows.fields)))
+        return columns
+    return tuple(str(i + 1) for i in range(len(table.rows)))
 
 
-def _check_order(rows: _Rows, columns: list[str], labels: tuple[str, ...]) -> None:
+def _check_order(table: CsvTable, columns: tuple[str, ...], labels: tuple[str, ...]) -> None:
     """Refuse columns in another order than rows, which would be taken for other distances."""
     for i, (column, label) in enumerate(zip(columns, labels, strict=False)):
         if column != label and column in labels:
-            raise rows.error(
-                rows.header_line,
-                len(rows.header) - len(columns) + i + 1,
+            raise table.error(
+                table.header_line,
+                len(table.names) - len(columns) + i + 1,
                 f"this column is named {column!r} and row {i + 1} is named {label!r}; put columns "
                 "and rows in one order",
             )
 
 
 def _check_symmetric(
-    rows: _Rows, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
+    table: CsvTable, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
 ) -> None:
     diagonal = np.flatnonzero(np.diag(d) != 0)
     if diagonal.size:
         i = int(diagonal[0])
-        raise rows.error(
-            rows.numbers[i],
+        raise table.error(
+            table.lines[i],
             i + first,
             f"the distance of {labels[i]} to itself is {d[i, i]:g}; it must be 0",
         )
     gap = np.abs(d - d.T)
     if gap.max() > _TOLERANCE * largest:
         i, j = divmod(int(gap.argmax()), len(gap))
-        raise rows.error(
-            rows.numbers[i],
+        raise table.error(
+            table.lines[i],
             j + first,
             f"the distance from {labels[i]} to {labels[j]} is {d[i, j]:g} and back {d[j, i]:g} "
-            f"(line {rows.numbers[j]}, field {i + first}); make both the same",
+            f"(line {table.lines[j]}, field {i + first}); make both the same",
         )
 
 
 def _broken_triangle(
-    rows: _Rows, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
+    table: CsvTable, d: FloatArray, labels: tuple[str, ...], first: int, largest: float
 ) -> TableFileError:
     """Return the error of the worst of the triples that break the triangle inequality."""
     worst, at = -np.inf, (0, 0, 0)
@@ -347,8 +297,8 @@ def _broken_triangle(
             worst, at = top, (i, j, middle)
     i, j, middle = at
     through = d[i, middle] + d[middle, j]
-    return rows.error(
-        rows.numbers[i],
+    return table.error(
+        table.lines[i],
         j + first,
         f"the distance from {labels[i]} to {labels[j]}, {d[i, j]:.6g}, is more than the way "
         f"through {labels[middle]}, {d[i, middle]:.6g} + {d[middle, j]:.6g} = {through:.6g}: not a "

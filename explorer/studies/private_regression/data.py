@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.base.csv_table import Numbers, numeric, read_records, read_summary
-from explorer.studies.base.text_table import DecimalSign, number_field
+from explorer.studies.base.csv_dialect import DecimalSign, number_field
+from explorer.studies.base.csv_table import numeric, read_records, read_summary
 
 BLOCK = 20_000
 _SAMPLE_SEED = 20_241_023
@@ -120,7 +120,7 @@ def load(source: Source) -> Loaded:
     """
     assert source.path is not None
     name = source.value.partition("#")[0]
-    table: Numbers = numeric(read_records(source.path, name, source.decimal))
+    table, records = numeric(read_records(source.path, name, source.decimal))
     count = len(table.names)
     moved = source.target > count
     label = (source.target if 1 <= source.target <= count else count) - 1
@@ -131,7 +131,7 @@ def load(source: Source) -> Loaded:
         start, width = (source.y_low, source.y_width) if last else (source.x_low, source.x_width)
         found, low[place], high[place] = bounds_of(table.names[i], start, width, f"{name}, line 1")
         names.append(found)
-    values = table.values[:, order]
+    values = records[:, order]
     clipped = ((values < low) | (values > high)).sum(axis=0).astype(float)
     with np.errstate(over="ignore"):
         scaled = np.clip((values - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0)
