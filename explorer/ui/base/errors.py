@@ -90,11 +90,8 @@ class Banner(QFrame):
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.remedy = QToolButton()
-        self.more = tool_button("Details", checkable=True)
-        self.shut = tool_button("✕", "Close this message")
-        self.shut.setAccessibleName("Close this message")
-        for button in (self.more, self.shut):
-            button.setProperty("quiet", True)
+        self.more = tool_button("Details", quiet=True, checkable=True)
+        self.shut = tool_button("✕", "Close this message", "Close this message", quiet=True)
         self.details = QPlainTextEdit(readOnly=True)
         self.details.setMaximumHeight(150)
         top = QHBoxLayout()

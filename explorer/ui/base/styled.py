@@ -12,10 +12,14 @@ def styled_label(name: str, text: str = "", *, word_wrap: bool = False) -> QLabe
     return label
 
 
-def tool_button(text: str = "", tip: str = "", *, checkable: bool = False) -> QToolButton:
-    """Return a tool button with its text and tooltip."""
+def tool_button(
+    text: str, tip: str = "", name: str = "", *, quiet: bool = False, checkable: bool = False
+) -> QToolButton:
+    """Return a tool button; `name` is for screen readers, a quiet one has no frame."""
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)
+    button.setAccessibleName(name)
+    button.setProperty("quiet", quiet)
     button.setCheckable(checkable)
     return button

@@ -154,14 +154,9 @@ class Theme(QObject):
             self._set_sheet()
 
     def _set_sheet(self) -> None:
-        application().setStyleSheet(_sheet(self.chrome))
-
-
-def application() -> QApplication:
-    """Return the application, which there must be."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    return app
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.setStyleSheet(_sheet(self.chrome))
 
 
 def prepare(app: QApplication) -> None:

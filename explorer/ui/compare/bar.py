@@ -37,10 +37,9 @@ class CommonBar(QWidget):
         self.value = ValueField(float)
         self.value.setAccessibleName("Value in all rows")
         self.value.setFixedWidth(92)
-        self.button = tool_button("Set for all")
-        self.button.setToolTip("Give this parameter the same value in every row that has it")
-        self.update_all = tool_button("Update all")
-        self.update_all.setToolTip("Compute again what was cancelled or failed")
+        tip = "Give this parameter the same value in every row that has it"
+        self.button = tool_button("Set for all", tip)
+        self.update_all = tool_button("Update all", "Compute again what was cancelled or failed")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 0)
         words = QLabel("Set")
@@ -119,8 +118,7 @@ class RowsBar(QWidget):
         row.setContentsMargins(12, 4, 12, 4)
 
         def add(text: str, tip: str, emit: Callable[[], object]) -> QToolButton:
-            button = tool_button(text, tip)
-            button.setAccessibleName(tip)
+            button = tool_button(text, tip, tip)
             button.clicked.connect(lambda _=False: emit())
             row.addWidget(button)
             return button
@@ -130,9 +128,8 @@ class RowsBar(QWidget):
         self.remove = add("Remove", "Remove the selected rows (Delete)", self.removed.emit)
         self.empty = add("Remove all", "Remove all rows", self.emptied.emit)
         row.addStretch(1)
-        self.copy = tool_button("Copy as")
+        self.copy = tool_button("Copy as", "Copy the table to the clipboard")
         self.copy.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.copy.setToolTip("Copy the table to the clipboard")
         menu = QMenu(self.copy)
         for key, words in COPIES:
             menu.addAction(words).triggered.connect(lambda _=False, key=key: self.copied.emit(key))

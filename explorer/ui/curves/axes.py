@@ -36,9 +36,7 @@ def axis_words(symbol: str, name: str, unit: str = "") -> str:
 
 def log_button(tip: str) -> QToolButton:
     """Return a toggle for a logarithmic axis."""
-    button = tool_button("log", tip, checkable=True)
-    button.setAccessibleName(tip)
-    return button
+    return tool_button("log", tip, tip, checkable=True)
 
 
 class YAxisBar(QWidget):
@@ -61,8 +59,8 @@ class YAxisBar(QWidget):
         self.quantity.setMaximumWidth(420)
         self.quantity.setMinimumContentsLength(5)
         self.log = log_button("Logarithmic y axis")
-        self.reset = tool_button("Reset view")
-        self.reset.setToolTip("Show the whole sweep again (double-click the plot, or 0)")
+        tip = "Show the whole sweep again (double-click the plot, or 0)"
+        self.reset = tool_button("Reset view", tip)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 0)
         label = QLabel("<b>y</b>")
@@ -78,11 +76,9 @@ class YAxisBar(QWidget):
 
     def add_button(self, text: str, action: QAction, tip: str) -> QToolButton:
         """Offer an action before the button that resets the view."""
-        button = tool_button(checkable=action.isCheckable())
-        button.setText(text)
         key = action.shortcut().toString()
-        button.setToolTip(f"{tip} ({key})" if key else tip)
-        button.setAccessibleName(tip)
+        with_key = f"{tip} ({key})" if key else tip
+        button = tool_button(text, with_key, tip, checkable=action.isCheckable())
         button.clicked.connect(lambda _=False: action.trigger())
         action.changed.connect(lambda: self._follow(button, action))
         self._layout.insertWidget(self._layout.count() - 1, button)

@@ -37,8 +37,7 @@ class _Cells:
     def __init__(self, pins: PinList, place: int) -> None:
         self.swatch = Swatch()
         self.label = ElidedLabel()
-        self.button = tool_button("✕")
-        self.button.setProperty("quiet", True)
+        self.button = tool_button("✕", quiet=True)
         self.button.clicked.connect(lambda _=False: pins.unpinned.emit(place))
 
     @property
@@ -79,8 +78,7 @@ class PinList(QWidget):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(1)
         self._grid.setColumnStretch(1, 1)
-        self._all = tool_button("Unpin all")
-        self._all.setProperty("quiet", True)
+        self._all = tool_button("Unpin all", quiet=True)
         self._all.clicked.connect(lambda _=False: self.all_unpinned.emit())
         head = QHBoxLayout()
         head.addWidget(styled_label("heading", "Pinned"), 1)

@@ -85,11 +85,11 @@ class PlotTables(QTabWidget):
         self.addTab(legend, "Legend")
         self.addTab(page, "Numbers")
         self.setTabToolTip(1, "x and every curve's y, as a table")
-        self.copy_button = tool_button("Copy as …")
+        tip = "Copy the table, or what is selected of it (Ctrl+C)"
+        self.copy_button = tool_button("Copy as …", tip, quiet=True)
         self.copy_button.setObjectName("copy-as")
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.copy_button.setProperty("quiet", True)
-        self.copy_button.setToolTip("Copy the table, or what is selected of it (Ctrl+C)")
+
         self.setCornerWidget(self.copy_button, Qt.Corner.TopRightCorner)
         self.currentChanged.connect(self._turned)
         self._turned()

@@ -50,8 +50,7 @@ class SolveBar(QWidget):
             "target line in the plot, solve as they move it."
         )
         self.target.setFixedWidth(92)
-        self.button = tool_button("Solve")
-        self.button.setToolTip("Find the parameter's value and move its slider there")
+        self.button = tool_button("Solve", "Find the parameter's value and move its slider there")
         self.said = FixedSizeText("muted")
         self.said.setAccessibleName("What solving found")
         # Room for a line from the start: nothing moves when something was found.

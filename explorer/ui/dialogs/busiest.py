@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.checkins import Cell, CheckinData
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import format_coordinates
 from explorer.studies.base.study import Selection
@@ -25,9 +24,6 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
-
-if TYPE_CHECKING:
-    from explorer.checkins import Cell, CheckinData
 
 PARTITION = 300
 TOP = 30

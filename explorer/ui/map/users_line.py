@@ -26,9 +26,8 @@ class UsersLine(QWidget):
         self.label = QLabel()
         self.label.setToolTip(COUNTED)
         self.point = QLabel("·")
-        self.button = tool_button("use all")
-        self.button.setAccessibleName("Use all users")
-        self.button.setToolTip("Draw the map of all users in place of a sample")
+        tip = "Draw the map of all users in place of a sample"
+        self.button = tool_button("use all", tip, "Use all users")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.use_all)
         row = QHBoxLayout(self)

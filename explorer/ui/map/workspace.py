@@ -62,7 +62,7 @@ class MapWorkspace(QWidget):
         self._host = host
         self._controller = controller
         self._data = data_controller
-        self._result: Result | None = None
+        self.current_result: Result | None = None
         self._pending_box: Box | None = None
         self._went_home = False
         self._prepared = False
@@ -100,11 +100,6 @@ class MapWorkspace(QWidget):
     # What the window asks for ----------------------------------------------------------------
 
     @property
-    def current_result(self) -> Result | None:
-        """The answer on the screen."""
-        return self._result
-
-    @property
     def view_box(self) -> Box:
         """What the map shows."""
         return self.panes.box
@@ -121,7 +116,9 @@ class MapWorkspace(QWidget):
         """Return how the map is looked at, for exports and the saved session."""
         return ViewState(
             theme=self.panes.style_of_map.theme,
-            surfaces=tuple(s.key for s in self._result.surfaces) if self._result else (),
+            surfaces=tuple(s.key for s in self.current_result.surfaces)
+            if self.current_result
+            else (),
             colour_map=self.panes.colour_map,
             linked_scale=self.panes.linked,
             map_box=self.panes.box,
@@ -334,7 +331,7 @@ class MapWorkspace(QWidget):
         self.dots.set_data(self._data.current, selection)
         self.users.follow(selection)
         if selection is None:
-            self._result = None
+            self.current_result = None
             self.panes.clear()
             self.metrics.clear()
             self._show_hint(HINT)
@@ -342,7 +339,7 @@ class MapWorkspace(QWidget):
             action.setEnabled(selection is not None)
 
     def _show_new_data(self) -> None:
-        self._result = None
+        self.current_result = None
         self.panes.clear()
         self.metrics.clear()
         self.banner.settled("hint")
@@ -358,7 +355,7 @@ class MapWorkspace(QWidget):
         self.seed_label.setText(f"seed {self._session.state.request_of(self._map_study()).seed}")
 
     def _show(self, result: Result, _elapsed_ms: float) -> None:
-        self._result = result
+        self.current_result = result
         self.panes.show_result(result)
         self.metrics.show_result(result)
         self.users.show_result(result)

@@ -38,21 +38,16 @@ ORIGIN_HELP = (
 )
 
 
-class RegionMap(Protocol):
-    """The map workspace, as far as the panel needs it."""
+class _Map(Protocol):
+    """What the panel needs of the map workspace."""
 
     region_action: QAction
 
     @property
-    def result_shown(self) -> SignalInstance:
-        """Emitted with each answer."""
-
+    def result_shown(self) -> SignalInstance: ...
     @property
-    def view_box(self) -> Box:
-        """What the map shows."""
-
-    def go_home(self) -> None:
-        """Show the region in use."""
+    def view_box(self) -> Box: ...
+    def go_home(self) -> None: ...
 
 
 class DataPanel(QWidget):
@@ -69,7 +64,7 @@ class DataPanel(QWidget):
         self,
         session: Session,
         data_controller: DataController,
-        workspace: RegionMap,
+        workspace: _Map,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)

@@ -102,16 +102,14 @@ class PresetBar(QWidget):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self.button = tool_button("Presets")
+        tip = "Figures, tables and examples of the paper"
+        self.button = tool_button("Presets", tip, "Presets")
         self.button.setObjectName("presets")
-        self.button.setAccessibleName("Presets")
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.button.setToolTip("Figures, tables and examples of the paper")
         self.menu = PresetMenu(session, self)
         self.button.setMenu(self.menu)
-        self.about = tool_button("About")
-        self.about.setAccessibleName("About this question")
-        self.about.setToolTip("What is asked, what is assumed, formulas, sources, errata (F1)")
+        tip = "What is asked, what is assumed, formulas, sources, errata (F1)"
+        self.about = tool_button("About", tip, "About this question")
         self.about.clicked.connect(open_help)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 2, 12, 2)

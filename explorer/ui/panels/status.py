@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
@@ -43,9 +43,9 @@ class StatusRow(QWidget):
         )
         self.data = styled_label("muted")
         self.data.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.aside = QToolButton()
-        self.aside.setProperty("quiet", True)
-        self.aside.setToolTip("What was kept of the file, what was set aside and why")
+        self.aside = tool_button(
+            "", "What was kept of the file, what was set aside and why", quiet=True
+        )
         self.aside.hide()
         self.badge = styled_label("badge")
         self.badge.hide()
