@@ -62,7 +62,7 @@ def clopper_pearson(hits: ArrayLike, trials: int, risk: float) -> tuple[FloatArr
 
     n = float(checks.integers("trials", trials, 1, checks.COUNT_MAX))
     x = checks.integers("hits", hits, 0, n)
-    side = _inside("risk", risk)
+    side = float(checks.open_unit("risk", risk))
     # The beta quantiles' parameters must be above 0; at the ends the bounds are 0 and 1.
     low = np.where(x > 0, betaincinv(np.maximum(x, 1), n - np.maximum(x, 1) + 1, side), 0.0)
     below = np.minimum(x, n - 1)
@@ -106,7 +106,7 @@ def epsilon_lower_bound(
         )
     slack = float(checks.reals("delta", delta, 0.0, 1.0))
     runs = trials if isinstance(trials, tuple) else (trials, trials)
-    risk = (1 - _inside("confidence", confidence)) / (4 * p.size)
+    risk = (1 - float(checks.open_unit("confidence", confidence))) / (4 * p.size)
     (low_p, high_p), (low_q, high_q) = (
         clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)
     )
@@ -133,7 +133,7 @@ def delta_lower_bound(
         )
     factor = math.exp(min(float(checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)), 700.0))
     runs = trials if isinstance(trials, tuple) else (trials, trials)
-    risk = (1 - _inside("confidence", confidence)) / (4 * p.size)
+    risk = (1 - float(checks.open_unit("confidence", confidence))) / (4 * p.size)
     (low_p, high_p), (low_q, high_q) = (
         clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)
     )
@@ -165,8 +165,7 @@ def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) 
         raise ValueError(
             f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (outcomes,) for both"
         )
-    if events < 1:
-        raise ValueError(f"events: {events} is below 1")
+    checks.reals("events", events, 1)
     # Half a count more on both sides: an outcome seen once and never is no proof of a high ratio.
     order = np.argsort(-(p + 0.5) / (q + 0.5), kind="stable")
     reached = np.cumsum(p[order]) / max(float(p.sum()), 1.0)
@@ -174,12 +173,6 @@ def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) 
     for row, share in enumerate(0.5 ** np.arange(1, events + 1)):
         masks[row, order[: int(np.searchsorted(reached, share)) + 1]] = True
     return masks
-
-
-def _inside(name: str, value: float) -> float:
-    if not 0 < value < 1:
-        raise ValueError(f"{name}: {value!r} is outside (0, 1)")
-    return value
 
 
 def _log_ratio(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -352,7 +352,7 @@ def test_no_float_is_written(module):
 
 def test_no_float_occurs_while_drawing():
     """Every local variable of every line that runs in these modules is traced."""
-    files = {exact.__file__, polya.__file__, bits_module.__file__}
+    files = {exact.__file__, polya_module.__file__, bits_module.__file__}
     lines = 0
 
     def is_float(value: object) -> bool:

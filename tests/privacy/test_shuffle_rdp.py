@@ -299,7 +299,7 @@ def test_convergence_falls_with_privacy_given_up_and_time_spent():
     ("call", "named"),
     [
         (lambda: rdp.upper_rdp(2, -1.0, 1, 1), "eps0: -1 is outside"),
-        (lambda: rdp.upper_rdp(2, 1.0, 2, 1), "k: 2 sampled clients are more than n = 1"),
+        (lambda: rdp.upper_rdp(2, 1.0, 2, 1), "k: 2 is outside .1, n = 1."),
         (lambda: rdp.upper_rdp(1, 1.0, 1, 1), "lam: 1 is outside"),
         (lambda: rdp.upper_rdp(2.5, 1.0, 1, 1), "lam: 2.5 is not a whole number"),
         (lambda: rdp.lower_rdp(2, 1.0, 0, 1), "k: 0 is outside"),

@@ -201,7 +201,7 @@ def test_heatmap_theory(eps, level, w, variant, assumed, n):
         (lambda: subsampling.subsampled_epsilon(1.0, -0.1), r"gamma: -0.1 is outside \[0, 1\]"),
         (lambda: composition.kov_epsilon(1.0, 0, 0.1), r"T: 0 is outside \[1, 1e\+09\]"),
         (lambda: composition.kov_epsilon(math.nan, 1, 0.1), "eps: nan is outside"),
-        (lambda: learning.training_epsilon(1.0, 3, 2, 1, 0.1), "k: 3 sampled clients are more"),
+        (lambda: learning.training_epsilon(1.0, 3, 2, 1, 0.1), "k: 3 is outside"),
     ],
 )
 def test_refusals_name_parameter_value_and_domain(call, words):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 
 
@@ -61,7 +61,7 @@ def coupling_of_public_data(codes: ArrayLike, confidence: float = 0.95) -> Coupl
     table = checks.whole("codes", codes, -(2**62), 2.0**62)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(f"codes must have shape (n ≥ 2, d ≥ 2), got {table.shape}")
-    checks.real("confidence", confidence, 0.0, 1.0, open_low=True, open_high=True)
+    checks.open_unit("confidence", confidence)
     d = table.shape[1]
     plug_in, lower, saturated = np.zeros(d), np.zeros(d), np.zeros(d, bool)
     for i in range(d):
@@ -120,7 +120,7 @@ def coupling_upper_of_counts(
     table = checks.whole("cells", cells, 0)
     many = checks.whole("counts", counts, 0).astype(float)
     declared = checks.whole("sizes", sizes, 1)
-    risk = float(checks.real("beta", beta, 0.0, 1.0, open_low=True, open_high=True))
+    risk = float(checks.open_unit("beta", beta))
     if table.ndim != 2 or declared.shape != table.shape[1:] or many.shape != table.shape[:1]:
         raise ValueError(
             f"cells, counts and sizes must have shapes (k, d), (k,) and (d,), got {table.shape}, "

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.reports.sampling import m_mean
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 METHODS = ("psd-clip", "trust-region")
@@ -68,7 +68,7 @@ class Regression:
 
 
 def _matrix(name: str, value: ArrayLike) -> FloatArray:
-    array = checks.real(name, value, -math.inf, math.inf, open_low=True, open_high=True)
+    array = checks.reals(name, value, -math.inf, math.inf, open_low=True, open_high=True)
     if array.ndim != 2 or not array.size:
         raise ValueError(f"{name} must be a matrix, got shape {array.shape}")
     return array
@@ -76,7 +76,7 @@ def _matrix(name: str, value: ArrayLike) -> FloatArray:
 
 def _quadratic(A: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     matrix = _matrix("A", A)
-    vector = checks.real("b", b, -math.inf, math.inf, open_low=True, open_high=True)
+    vector = checks.reals("b", b, -math.inf, math.inf, open_low=True, open_high=True)
     if matrix.shape != (vector.size, vector.size) or vector.ndim != 1:
         raise ValueError(f"A must have shape ({vector.size}, {vector.size}), got {matrix.shape}")
     return 0.5 * (matrix + matrix.T), vector
@@ -141,7 +141,7 @@ def trust_region(A: ArrayLike, b: ArrayLike, R: float) -> TrustRegion:
         Radius, in [0, ∞).
     """
     matrix, vector = _quadratic(A, b)
-    checks.real("R", R, 0.0, math.inf, open_high=True)
+    checks.reals("R", R, 0.0, open_high=True)
     values, vectors = np.linalg.eigh(matrix)
     rotated = vectors.T @ vector
     size = max(float(np.abs(values).max()), float(np.abs(rotated).max()), np.finfo(float).tiny)
@@ -213,7 +213,7 @@ def minimise_clipped(A: ArrayLike, b: ArrayLike, R: float) -> FloatArray:
     cp: Any = cvxpy
 
     matrix, vector = _quadratic(A, b)
-    checks.real("R", R, 0.0, math.inf, open_high=True)
+    checks.reals("R", R, 0.0, open_high=True)
     values, vectors = np.linalg.eigh(matrix)
     if R == 0.0 or not vector.any():
         return np.zeros(vector.size)
@@ -266,8 +266,8 @@ def private_regression(
     Reports and averages are not projected: that would destroy unbiasedness (errata B13).
     """
     checks.one_of("method", method, METHODS)
-    budgets = checks.real("c", c, 0.0, math.inf, open_low=True, open_high=True)
-    checks.real("radius", radius, 0.0, math.inf, open_low=True, open_high=True)
+    budgets = checks.positive("c", c)
+    checks.positive("radius", radius)
     if budgets.ndim != 1 or budgets.size < 2:
         raise ValueError(f"c must have at least a feature and a label, got shape {budgets.shape}")
     first, second = (m_mean(x, budgets / 2.0, rng, rule) for _ in range(2))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core.bound import FloatArray
+
+IntArray = NDArray[np.int64]
 
 EPSILON_MAX = 800.0
 """Largest ε and ε₀ accepted; beyond it e^ε₀ has no double and no one would call it private."""
@@ -20,23 +25,41 @@ ORDER_MAX = 4096
 
 
 def reals(
-    name: str, value: ArrayLike, low: float, high: float, *, open_low: bool = False
+    name: str,
+    value: ArrayLike,
+    low: float,
+    high: float = math.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
 ) -> FloatArray:
     """Return the value as an array of floats within [low, high].
 
     Raises
     ------
     ValueError
-        If any entry is not a number of the domain (`open_low` excludes `low` itself).
+        If any entry is not a number of the domain (`open_low` excludes `low` itself, `open_high`
+        excludes `high`).
     """
     array = np.asarray(value, dtype=float)
-    good = (array <= high) & ((array > low) if open_low else (array >= low))
-    if not np.all(good):
-        worst = array[~good].flat[0] if array.ndim else float(array)
-        raise ValueError(
-            f"{name}: {worst:g} is outside {'(' if open_low else '['}{low:g}, {high:g}]"
-        )
+    good = (array > low if open_low else array >= low) & (
+        array < high if open_high else array <= high
+    )
+    if not good.all():
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        worst = array[~good].flat[0]
+        raise ValueError(f"{name}: {worst:g} is outside {left}{low:g}, {high:g}{right}")
     return array
+
+
+def positive(name: str, value: ArrayLike) -> FloatArray:
+    """Return the value as an array of finite floats above 0."""
+    return reals(name, value, 0.0, math.inf, open_low=True, open_high=True)
+
+
+def open_unit(name: str, value: ArrayLike) -> FloatArray:
+    """Return the value as an array of floats strictly between 0 and 1."""
+    return reals(name, value, 0.0, 1.0, open_low=True, open_high=True)
 
 
 def integers(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
@@ -49,9 +72,15 @@ def integers(name: str, value: ArrayLike, low: float, high: float) -> FloatArray
     """
     array = reals(name, value, low, high)
     if not np.all(array == np.floor(array)):
-        worst = array[array != np.floor(array)].flat[0] if array.ndim else float(array)
+        worst = array[array != np.floor(array)].flat[0]
         raise ValueError(f"{name}: {worst:g} is not a whole number in [{low:g}, {high:g}]")
     return array
+
+
+def whole(name: str, value: ArrayLike, low: int, high: float = math.inf) -> IntArray:
+    """Return the value as an array of integers within [low, high]."""
+    integers(name, value, low, high)
+    return np.asarray(value).astype(np.int64)
 
 
 def epsilon0(value: ArrayLike) -> FloatArray:
@@ -69,15 +98,43 @@ def rounds(value: ArrayLike) -> FloatArray:
     return integers("T", value, 1, ROUNDS_MAX)
 
 
+def at_most(
+    name: str, value: NDArray[Any], limit_name: str, limit: NDArray[Any], low: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Check that no entry is above its limit, another argument, and broadcast the two."""
+    array, limits = np.broadcast_arrays(value, limit)
+    if (bad := array > limits).any():
+        raise ValueError(
+            f"{name}: {array[bad].flat[0]:g} is outside "
+            f"[{low:g}, {limit_name} = {limits[bad].flat[0]:g}]"
+        )
+    return array, limits
+
+
 def population(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Check the numbers of sampled and of all clients, 1 ≤ k ≤ n ≤ 10¹², and broadcast them."""
-    sampled = integers("k", k, 1, COUNT_MAX)
-    clients = integers("n", n, 1, COUNT_MAX)
-    sampled, clients = np.broadcast_arrays(sampled, clients)
-    if np.any(sampled > clients):
-        worst = np.argmax(sampled > clients)
-        raise ValueError(
-            f"k: {sampled.flat[worst]:g} sampled clients are more than n = "
-            f"{clients.flat[worst]:g}; k must be in [1, n]"
-        )
-    return sampled, clients
+    sampled, clients = integers("k", k, 1, COUNT_MAX), integers("n", n, 1, COUNT_MAX)
+    return at_most("k", sampled, "n", clients, 1)
+
+
+def positive_levels(name: str, value: ArrayLike) -> FloatArray:
+    """Return privacy levels: an array of floats in [0, ∞], the last axis being the coordinate."""
+    array = reals(name, value, 0.0, math.inf)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise ValueError(f"{name} must have at least one coordinate, got shape {array.shape}")
+    return array
+
+
+def records(name: str, value: ArrayLike, d: int) -> FloatArray:
+    """Return users' data as an (n, d) array of finite floats in [−1, 1]."""
+    array = reals(name, value, -1.0, 1.0)
+    if array.ndim != 2 or array.shape[1] != d or array.shape[0] == 0:
+        raise ValueError(f"{name} must have shape (n, {d}) with n ≥ 1, got {array.shape}")
+    return array
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Return the value if it is one of the allowed words."""
+    if value not in allowed:
+        raise ValueError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
+    return value

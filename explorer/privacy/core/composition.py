@@ -40,7 +40,7 @@ def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any
     ----------
     Kairouz, Oh & Viswanath 2015, Theorem 3.4.
     """
-    eps = checks.reals("eps", epsilon, 0.0, np.inf)
+    eps = checks.reals("eps", epsilon, 0.0)
     rounds = checks.rounds(T)
     slack = checks.delta(delta_slack, "delta_slack")
     drift = np.tanh(eps / 2) * rounds * eps
@@ -65,7 +65,7 @@ def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike)
     ----------
     Kairouz, Oh & Viswanath 2015, Theorem 3.3.
     """
-    eps_g = checks.reals("eps_g", epsilon_global, 0.0, np.inf)
+    eps_g = checks.reals("eps_g", epsilon_global, 0.0)
     eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
     rounds = checks.rounds(T)
     delta = vectorised(lambda g, e, t: min(_responses(e, t, -800.0).delta(g), 1.0))

@@ -67,7 +67,7 @@ def guess_from_eps_delta(eps: ArrayLike, delta: ArrayLike) -> Any:
     ----------
     Kairouz, Oh & Viswanath 2015, Theorem 2.1.
     """
-    e = checks.reals("eps", eps, 0.0, np.inf)
+    e = checks.reals("eps", eps, 0.0)
     d = checks.reals("delta", delta, 0.0, 1.0)
     low = np.exp(-e)
     return scalar_if_0d(_up((1 + d * low) / (1 + low), 4e-16))
@@ -126,7 +126,7 @@ def two_bin_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
 
 def pure_total_variation(eps: ArrayLike) -> Bound:
     """Return tanh(ε/2), all that (ε, 0)-DP says about TV; ε ≥ 0."""
-    value = np.tanh(checks.reals("eps", eps, 0.0, np.inf) / 2)
+    value = np.tanh(checks.reals("eps", eps, 0.0) / 2)
     where = Reference(_KOV, "Theorem 2.1", "δ = 0")
     return Bound(_up(value, 4e-16), Role.UPPER, where, grade=Grade.PROVED)
 

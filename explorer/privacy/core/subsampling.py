@@ -31,7 +31,7 @@ def subsampled_epsilon(epsilon: ArrayLike, gamma: ArrayLike) -> Any:
     ----------
     Ullman 2017 (lecture notes), Theorem; the mechanism's δ becomes γδ.
     """
-    eps = checks.reals("eps", epsilon, 0.0, np.inf)
+    eps = checks.reals("eps", epsilon, 0.0)
     rate = checks.reals("gamma", gamma, 0.0, 1.0)
     eps, rate = np.broadcast_arrays(eps, rate)
     moderate = np.minimum(eps, 30.0)
@@ -52,7 +52,7 @@ def pure_dp_renyi(order: ArrayLike, epsilon: ArrayLike) -> Any:
     Randomised response dominates every (ε, 0)-DP pair (Kairouz, Oh & Viswanath 2015, Theorem 2.5).
     """
     lam = checks.reals("lam", order, 1.0, np.inf, open_low=True)
-    eps = checks.reals("eps", epsilon, 0.0, np.inf)
+    eps = checks.reals("eps", epsilon, 0.0)
     lam, eps = np.broadcast_arrays(lam, eps)
     a, b = (lam - 0.5) * eps, 0.5 * eps
     # The ratio is cosh(a)/cosh(b) = 1 + 2·sinh(λε/2)·sinh((λ−1)ε/2)/cosh(b).

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.pyramid.counts import CellCounts
 from explorer.privacy.heatmaps.pyramid.measurement import Reader
@@ -41,7 +42,7 @@ def laplace_grid(counts: CellCounts, epsilon: float, noise: FloatArray) -> Float
     ----------
     *Baselines* in Section 4 of the paper, after Liu et al. 2019.
     """
-    _checked(epsilon)
+    checks.positive("epsilon", epsilon)
     return _positive_part(counts, noise / epsilon)
 
 
@@ -67,7 +68,8 @@ def gaussian_grid(
     ----------
     σ: Balle and Wang 2018, Theorem 8.
     """
-    return _positive_part(counts, noise * gaussian_sigma(_checked(epsilon), delta))
+    checks.positive("epsilon", epsilon)
+    return _positive_part(counts, noise * gaussian_sigma(epsilon, delta))
 
 
 def gaussian_epsilon_of_replacement(epsilon: float, delta: float) -> float:
@@ -78,7 +80,8 @@ def gaussian_epsilon_of_replacement(epsilon: float, delta: float) -> float:
     """
     from scipy.special import log_ndtr
 
-    sigma = gaussian_sigma(_checked(epsilon), delta)
+    checks.positive("epsilon", epsilon)
+    sigma = gaussian_sigma(epsilon, delta)
     ratio = math.sqrt(2) / sigma
 
     def log_delta(level: float) -> float:
@@ -122,13 +125,8 @@ def discrete_grid(votes: CellCounts, epsilon: float, noise: FloatArray) -> Float
     """
     if (votes.masses != np.rint(votes.masses)).any():
         raise ValueError("votes: a mass is not a whole number")
-    return _positive_part(votes, discrete_laplace_quantiles(noise, 1 / _checked(epsilon)))
-
-
-def _checked(epsilon: float) -> float:
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon: {epsilon!r} is not a finite number above 0")
-    return epsilon
+    checks.positive("epsilon", epsilon)
+    return _positive_part(votes, discrete_laplace_quantiles(noise, 1 / epsilon))
 
 
 def _positive_part(counts: CellCounts, noise: FloatArray) -> FloatArray:
@@ -150,8 +148,7 @@ def cells_kept(side: int, percent: float) -> int:
     ValueError
         If the percentage is outside [0, 100].
     """
-    if not 0 <= percent <= 100:
-        raise ValueError(f"top_percent: {percent!r} is outside [0, 100]")
+    checks.reals("top_percent", percent, 0.0, 100.0)
     # 0.01 % of 256² must not become one more through rounding of the product.
     exact = side * side * percent / 100
     return min(side * side, max(1, math.ceil(exact * (1 - 1e-12))))

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, Grade, Reference, Role
 
 Scheme = Literal["all", "bottom_k", "poisson"]
@@ -65,17 +66,14 @@ def sampling_guarantee(
     ValueError
         If an argument is out of range.
     """
-    if not 0 < epsilon < math.inf:
-        raise ValueError(f"epsilon: {epsilon:g} is not positive and finite")
-    if not 0 < rate <= 1:
-        raise ValueError(f"rate: {rate:g} is not above 0 and at most 1")
+    checks.positive("epsilon", epsilon)
+    checks.reals("rate", rate, 0.0, 1.0, open_low=True)
     for name, given, known in (
         ("scheme", scheme, get_args(Scheme)),
         ("key", key, get_args(Key)),
         ("adjacency", adjacency, get_args(Adjacency)),
     ):
-        if given not in known:
-            raise ValueError(f"{name}: {given!r} is not one of {', '.join(known)}")
+        checks.one_of(name, given, known)
     exchanged = scheme == "bottom_k" or adjacency == "replace"
     value = 2 * epsilon if exchanged else epsilon
     if key == "secret" and scheme != "all" and value < _LARGEST:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.papers import HEATMAPS as PAPER
 from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule, depth_cap
@@ -52,7 +53,7 @@ def kl_bound(emd: ArrayLike, sigma: float) -> Bound:
     sigma : float
         > 0, as a fraction of the side.
     """
-    value = _distance(emd) / (2 * _positive("sigma", sigma) ** 2)
+    value = _distance(emd) / (2 * checks.positive("sigma", sigma) ** 2)
     return Bound(value, Role.UPPER, Reference(PAPER, "Lemma B.3"))
 
 
@@ -62,7 +63,7 @@ def similarity_bound(emd: ArrayLike, sigma: float) -> Bound:
     Parameters and limits are those of `kl_bound`; one minus it bounds total variation from above
     (Lemma B.4).
     """
-    variation = np.sqrt(_distance(emd)) / (2 * _positive("sigma", sigma))
+    variation = np.sqrt(_distance(emd)) / (2 * checks.positive("sigma", sigma))
     return Bound(
         np.maximum(0.0, 1 - variation), Role.LOWER, Reference(PAPER, "Lemma B.4, Corollary B.5")
     )
@@ -74,9 +75,10 @@ def sparse_lower_printed(k: int, epsilon: float, n: int) -> Bound:
     The constant is the proof's .4·.01; since its packing needs a smaller one still (errata 15), it
     is the order of the bound, not a bound: `sparse_lower_bound` is one.
     """
-    if k < 1 or n < 1:
-        raise ValueError(f"k: {k} and n: {n} must be at least 1")
-    value = 0.004 * math.sqrt(k) / (_positive("epsilon", epsilon) * n)
+    checks.reals("k", k, 1)
+    checks.reals("n", n, 1)
+    checks.positive("epsilon", epsilon)
+    value = 0.004 * math.sqrt(k) / (epsilon * n)
     where = Reference(PAPER, "Theorem C.1", "order only: errata 15")
     return Bound(np.array(value), Role.ESTIMATE, where)
 
@@ -113,13 +115,10 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
     the radius scaled by n₀/n (errata 15).
     """
     cells, level, users = np.broadcast_arrays(
-        np.asarray(k, float), np.asarray(epsilon, float), np.asarray(n, float)
+        checks.reals("k", k, 1, open_high=True),
+        checks.positive("epsilon", epsilon),
+        checks.reals("n", n, 1, open_high=True),
     )
-    for name, values in (("k", cells), ("n", users)):
-        if not (np.isfinite(values).all() and (values >= 1).all()):
-            raise ValueError(f"{name}: it must be finite and at least 1")
-    if not (np.isfinite(level).all() and (level > 0).all()):
-        raise ValueError("epsilon: it must be finite and above 0")
     best = np.zeros(cells.shape)
     down = 2.0 ** np.floor(0.5 * np.log2(cells))
     up = 2.0 ** np.ceil(0.5 * np.log2(cells))
@@ -173,8 +172,7 @@ def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
     Bound
         Earth mover's distance in the unit square, at most its diameter 2.
     """
-    if not n >= 1:
-        raise ValueError(f"n: {n} is below 1")
+    checks.reals("n", n, 1)
     value = 2 / n * sparse_noise_norm(plan, w) + flat_cells(plan)
     note = "its proof's constants, for maps of at most w cells (errata 10, 11, 12, 21)"
     return Bound(np.array(min(value, DIAMETER)), Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
@@ -209,8 +207,7 @@ def dense_error_bound(epsilon: float, assumed_users: float, n: float, level: int
 
 def dense_error(epsilon: float, assumed_users: float, n: float, level: int = 30) -> float:
     """Return the number of `dense_error_bound`: for curves, whose every point would be a bound."""
-    if not n >= 1:
-        raise ValueError(f"n: {n} is below 1")
+    checks.reals("n", n, 1)
     deep = depth_cap(epsilon, assumed_users, 0, level)
     value = 4 / n * _dense_norm(deep, epsilon) + (2.0**-deep if deep < level else 0.0)
     return min(value, DIAMETER)
@@ -221,9 +218,9 @@ def dense_level(epsilon: float, n: float) -> int:
 
     n must be a number fixed before the data are seen; the data's own count gives no DP.
     """
-    if n < 1:
-        raise ValueError(f"n: {n} is below 1")
-    return depth_cap(_positive("epsilon", epsilon), n, 0, 4096)
+    checks.reals("n", n, 1)
+    checks.positive("epsilon", epsilon)
+    return depth_cap(epsilon, n, 0, 4096)
 
 
 def dense_noise_term(epsilon: float, n: float) -> Bound:
@@ -262,14 +259,5 @@ def median_cost(grid: NDArray[np.floating], centres: ArrayLike) -> float:
     return float((x * nearest).sum())
 
 
-def _positive(name: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name}: {value!r} is not a finite number above 0")
-    return value
-
-
 def _distance(emd: ArrayLike) -> FloatArray:
-    value = np.asarray(emd, dtype=float)
-    if not (np.isfinite(value).all() and (value >= 0).all()):
-        raise ValueError("emd: a distance is finite and at least 0")
-    return value
+    return checks.reals("emd", emd, 0.0, open_high=True)

@@ -41,12 +41,7 @@ def _arguments(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> tuple[FloatArray, ..
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     rate = checks.reals("p", p, 0.0, 1.0)
     count = checks.integers("s", s, 0, checks.COUNT_MAX)
-    users, rate, count = np.broadcast_arrays(users, rate, count)
-    if np.any(count > users):
-        worst = int(np.argmax(count > users))
-        raise ValueError(
-            f"s: a count of {count.flat[worst]:g} is outside [0, n = {users.flat[worst]:g}]"
-        )
+    checks.at_most("s", count, "n", users)
     return users, rate, count
 
 

@@ -105,5 +105,5 @@ def coordinate_report(d: int, eps0: float, radius: float) -> CoordinateReport:
     return CoordinateReport(
         int(checks.integers("d", d, 1, 1e6)),
         float(checks.reals("eps0", eps0, 1e-6, 30.0)),
-        float(checks.reals("radius", radius, 0.0, math.inf, open_low=True)),
+        float(checks.reals("radius", radius, 0.0, open_low=True)),
     )

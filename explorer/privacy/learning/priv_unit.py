@@ -175,7 +175,7 @@ def priv_unit(d: int, eps0: float, radius: float, *, best_cap: bool = True) -> P
     """
     size = int(checks.integers("d", d, 2, 1e6))
     level = float(checks.reals("eps0", eps0, 1e-6, 30.0))
-    length = float(checks.reals("radius", radius, 0.0, math.inf, open_low=True))
+    length = float(checks.reals("radius", radius, 0.0, open_low=True))
     threshold = _best_threshold(size, level) if best_cap else 0.0
     share = _cap(size, threshold)
     odds = math.expm1(level) * share

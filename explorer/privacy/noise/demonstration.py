@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -136,8 +137,7 @@ def discrete_laplace_quantiles(unit_laplace: NDArray[Any], scale: float) -> Floa
     ndarray of float64
         Whole numbers k with probability tanh(1/2b) e^{−|k|/b}.
     """
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale: {scale!r} is not a finite number above 0")
+    checks.positive("scale", scale)
     # |Z| ≥ k ≥ 1 has probability 2p^k/(1+p) with p = e^{−1/b}, |x| ≥ y has e^{−y}.
     shift = math.log(2.0) - math.log1p(math.exp(-1 / scale))
     found = np.abs(unit_laplace)
@@ -183,8 +183,7 @@ def discrete_laplace_pmf(k: ArrayLike, scale: float) -> FloatArray:
     scale : float
         b > 0, finite.
     """
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale: {scale!r} is not a finite number above 0")
+    checks.positive("scale", scale)
     distance = np.abs(np.asarray(k, dtype=float))
     return np.asarray(math.tanh(0.5 / scale) * np.exp(-distance / scale))
 
@@ -206,13 +205,9 @@ def polya_pmf(k: ArrayLike, r: float, p: float) -> FloatArray:
     """
     from scipy.special import gammaln, xlog1py
 
-    count = np.asarray(k, dtype=float)
-    if (count < 0).any():
-        raise ValueError("k: a Pólya variable is at least 0")
-    if not (math.isfinite(r) and r > 0):
-        raise ValueError(f"r: {r!r} is not a finite number above 0")
-    if not 0 < p < 1:
-        raise ValueError(f"p: {p!r} is outside (0, 1)")
+    count = checks.reals("k", k, 0)
+    checks.positive("r", r)
+    checks.open_unit("p", p)
     log_ways = gammaln(count + r) - gammaln(count + 1) - gammaln(r)
     return np.asarray(np.exp(log_ways + count * math.log(p) + xlog1py(r, -p)))
 
@@ -239,12 +234,9 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     """
     from scipy.special import log_ndtr, ndtr
 
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon: {epsilon!r} is not a finite number of at least 0")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta: {delta!r} is outside (0, 1)")
-    if not (math.isfinite(sensitivity) and sensitivity > 0):
-        raise ValueError(f"sensitivity: {sensitivity!r} is not a finite number above 0")
+    checks.reals("epsilon", epsilon, 0.0, open_high=True)
+    checks.open_unit("delta", delta)
+    checks.positive("sensitivity", sensitivity)
 
     def spent(sigma: float) -> float:
         middle, width = -epsilon * sigma, 1 / sigma

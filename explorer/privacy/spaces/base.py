@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -38,8 +39,7 @@ class MetricSpace(ABC):
     """
 
     def __init__(self, length: float = 1.0, unit: str = "") -> None:
-        if not (0 < length < math.inf):
-            raise ValueError(f"length: {length:g} is outside (0, inf)")
+        checks.positive("length", length)
         self.length, self.unit = float(length), unit
 
     @abstractmethod
@@ -163,7 +163,5 @@ def indices(values: ArrayLike, size: int) -> IntArray:
     a = np.asarray(values)
     if a.ndim != 1 or a.dtype.kind not in "iuf":
         raise ValueError(f"items: shape {a.shape} must be a list of whole numbers")
-    bad = ~((a >= 0) & (a < size) & (a == np.floor(a)))
-    if bad.any():
-        raise ValueError(f"items: {a[bad][0]:g} is not a whole number in [0, {size - 1}]")
+    checks.integers("items", a, 0, size - 1)
     return a.astype(np.int64)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces.base import IntArray, MetricSpace, indices, weights
 from explorer.privacy.transport.grid import grid_emd
@@ -27,8 +28,7 @@ class FiniteSpace(MetricSpace):
 
     def __init__(self, size: int, length: float = 1.0, unit: str = "") -> None:
         super().__init__(length, unit)
-        if size != int(size) or size < 1:
-            raise ValueError(f"size: {size!r} is not a whole number of at least 1")
+        checks.whole("size", size, 1)
         self.size = int(size)
 
     def items(self, values: ArrayLike) -> IntArray:
@@ -102,8 +102,7 @@ class MatrixSpace(FiniteSpace):
         z = np.asarray(points, dtype=float)
         if z.ndim != 2 or not np.isfinite(z).all() or len(z) > POINTS_MAX or z.shape[1] == 0:
             raise ValueError(f"points: shape {z.shape} must be (items ≤ {POINTS_MAX}, t), finite")
-        if not norm >= 1:
-            raise ValueError(f"norm: {norm:g} is outside [1, inf]")
+        checks.reals("norm", norm, 1.0)
         rows = [np.linalg.norm(z - row, ord=norm, axis=1) for row in z]
         d = np.array(rows).reshape(len(z), len(z))
         return cls.from_distances((d + d.T) / 2, unit)
@@ -137,8 +136,7 @@ class Grid(FiniteSpace):
 
     def __init__(self, width: int, height: int, step: float = 1.0, unit: str = "") -> None:
         for name, side in (("width", width), ("height", height)):
-            if side != int(side) or side < 1:
-                raise ValueError(f"{name}: {side!r} is not a whole number of at least 1")
+            checks.whole(name, side, 1)
         if width * height == 1:
             raise ValueError("width: a grid of one cell has no distances")
         super().__init__(int(width * height), step * (width + height - 2), unit)
@@ -177,10 +175,8 @@ class Clustered(FiniteSpace):
         self, clusters: int, each: int, r: float, length: float = 1.0, unit: str = ""
     ) -> None:
         for name, count in (("clusters", clusters), ("each", each)):
-            if count != int(count) or count < 1:
-                raise ValueError(f"{name}: {count!r} is not a whole number of at least 1")
-        if not 0 <= r <= 1:
-            raise ValueError(f"r: {r:g} is outside [0, 1]")
+            checks.whole(name, count, 1)
+        checks.reals("r", r, 0.0, 1.0)
         super().__init__(int(clusters * each), length, unit)
         self.clusters, self.each, self.r = int(clusters), int(each), float(r)
 

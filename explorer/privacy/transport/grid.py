@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.transport.multigrid import even, merged, prolonged, refined, solve
 
@@ -170,8 +171,7 @@ def block_interval(
     cells the interval is that of the exact distance.
     """
     p, q, step_x, step_y = _checked(p, q, step_x, step_y)
-    if blocks < 1:
-        raise ValueError(f"blocks: {blocks} must be at least 1")
+    checks.reals("blocks", blocks, 1)
     grids, inside = [(p, q)], 0.0
     while max(grids[-1][0].shape) > blocks:
         side = 0.5 * 2.0 ** (len(grids) - 1) * (step_x + step_y)
@@ -289,8 +289,7 @@ def _checked(
         raise ValueError(f"p: shape {a.shape} must have two sides")
     steps = [1 / max(a.shape) if step is None else float(step) for step in (step_x, step_y)]
     for name, step in zip(("step_x", "step_y"), steps, strict=True):
-        if not (0 < step < math.inf):
-            raise ValueError(f"{name}: {step!r} must be positive and finite")
+        checks.positive(name, step)
     if max(steps) > 2.0**30 * min(steps):
         raise ValueError(f"step_x: {steps[0]:g} and step_y: {steps[1]:g} differ too much (2³⁰)")
     return a, b, steps[0], steps[1]

@@ -82,6 +82,6 @@ def alpha_from_distances(
     float or array of float
         α per *normalised* distance; divide by `diameter` for α per unit.
     """
-    largest = float(checks.reals("diameter", diameter, 0.0, math.inf, open_low=True))
+    largest = float(checks.reals("diameter", diameter, 0.0, open_low=True))
     moved = checks.reals("distance", distance, 0.0, largest)
     return alpha_from_requirements(epsilon, moved / largest, tau)

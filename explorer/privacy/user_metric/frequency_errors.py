@@ -311,8 +311,8 @@ def emd_bound(
     clusters = checks.integers("s", s, 1, DOMAIN_MAX)
     size = checks.integers("t", t, 1, DOMAIN_MAX)
     distance = checks.reals("r", r, 0.0, 1.0)
-    whole = checks.reals("mse", mse, 0.0, math.inf)
-    across = checks.reals("cluster_mse", cluster_mse, 0.0, math.inf)
+    whole = checks.reals("mse", mse, 0.0)
+    across = checks.reals("cluster_mse", cluster_mse, 0.0)
     with np.errstate(over="ignore"):
         inner = np.broadcast_arrays(distance / 2, np.sqrt(clusters * size * whole))
         outer = np.broadcast_arrays((1 - distance) / 2, np.sqrt(clusters * across))

@@ -99,7 +99,7 @@ def gaussian_delta(
     ----------
     Balle & Wang 2018, Theorem 8.
     """
-    s = checks.reals("sigma", sigma, 0.0, math.inf, open_low=True)
+    s = checks.reals("sigma", sigma, 0.0, open_low=True)
     a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
     x = checks.reals("distance", distance, 0.0, 1.0)
     slope = checks.reals("lip", lip, 0.0, 1e300)

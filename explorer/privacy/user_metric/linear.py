@@ -159,7 +159,7 @@ def _coordinate_moment(
 ) -> Any:
     """E|z_i|^power: the radius is Gamma(dim+1), the place uniform in the solid ball."""
     d = _dimension(dim)
-    inverse = 1.0 / checks.reals("p", p, 1.0, math.inf)
+    inverse = 1.0 / checks.reals("p", p, 1.0)
     b = np.asarray(k_norm_scale(alpha, lip, n))
     # Γ((power+1)/p)/Γ(1/p) = Γ(1+(power+1)/p)/Γ(1+1/p)/(power+1) is finite for every p.
     place = (
@@ -338,7 +338,7 @@ def priv_emd_linear(
 
 
 def _order(p: float) -> float:
-    return float(checks.reals("p", p, 1.0, math.inf))
+    return float(checks.reals("p", p, 1.0))
 
 
 def _dimension(dim: ArrayLike) -> FloatArray:

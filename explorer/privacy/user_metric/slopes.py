@@ -60,7 +60,7 @@ def prefix_lipschitz(
     ValueError
         If shapes do not fit or a number is outside its domain.
     """
-    order = float(checks.reals("p", p, 1.0, math.inf))
+    order = float(checks.reals("p", p, 1.0))
     f = np.asarray(values, dtype=float)
     if f.ndim != 2 or f.shape[1] == 0 or not np.isfinite(f).all():
         raise ValueError(f"values: shape {f.shape} must be (items, dim ≥ 1) and every entry finite")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.budget import budget_vector
 from explorer.privacy.coordinates.reports.sampling import m_mean_average
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 D, K, LEVEL, EPS, USERS = 10, 2, 0.2, 2.0, 10_000
@@ -29,7 +29,7 @@ def coordinate_levels() -> FloatArray:
 
 def paper_budget(q: ArrayLike) -> FloatArray:
     """Return the budget of Theorem 2 with the figure's ζ = (1+q)/2, shape (…, 10)."""
-    q = checks.real("q", q, 0.0, 1.0)
+    q = checks.reals("q", q, 0.0, 1.0)
     return budget_vector(coordinate_levels(), EPS, q, 0.5 * (1.0 + q))
 
 
@@ -77,7 +77,7 @@ def simulate(
 def sample_copies(n: int, d: int, q: float, rng: np.random.Generator) -> FloatArray:
     """Draw n records of ±1 from the prior (60): all coordinates equal with probability q."""
     n, d = int(checks.whole("n", n, 1)), int(checks.whole("d", d, 1))
-    checks.real("q", q, 0.0, 1.0)
+    checks.reals("q", q, 0.0, 1.0)
     x: FloatArray = 2.0 * rng.integers(0, 2, (n, d)).astype(np.float64) - 1.0
     equal = rng.random(n) < q
     x[equal] = x[equal, :1]

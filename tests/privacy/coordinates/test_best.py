@@ -282,13 +282,13 @@ def test_rounding_is_safe_and_has_at_most_so_many_levels(c, groups):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: co.best_two_levels(3, 4, 0.1, 1.0, 0.1), r"k must be in \[1, d\], got 4"),
-        (lambda: co.best_two_levels(3, 1, 0.1, 1.0, 0.1, "x"), "constraint must be one of"),
-        (lambda: co.best_two_levels_disjoint(3, 4, 0.1, 1.0, 0.1), r"k must be in \[1, 3\]"),
-        (lambda: co.best_design([0.1], 1.0, 1.5), r"q must be in \[0, 1\], got 1.5"),
-        (lambda: co.best_design([0.1], 1.0, 0.5, "x"), "family must be one of"),
+        (lambda: co.best_two_levels(3, 4, 0.1, 1.0, 0.1), r"k: 4 is outside \[1, d = 3\]"),
+        (lambda: co.best_two_levels(3, 1, 0.1, 1.0, 0.1, "x"), "constraint: 'x' is not one of"),
+        (lambda: co.best_two_levels_disjoint(3, 4, 0.1, 1.0, 0.1), r"k: 4 is outside \[1, 3\]"),
+        (lambda: co.best_design([0.1], 1.0, 1.5), r"q: 1.5 is outside \[0, 1\]"),
+        (lambda: co.best_design([0.1], 1.0, 0.5, "x"), "family: 'x' is not one of"),
         (lambda: co.best_disjoint_levels([0.1, 1], 1.0, 0.5, [(0,)]), "disjoint and cover"),
-        (lambda: co.best_disjoint_levels([0.0], 1.0, 0.5, [(0,)]), r"must be in \[0.001"),
+        (lambda: co.best_disjoint_levels([0.0], 1.0, 0.5, [(0,)]), r"is outside \[0.001"),
         (lambda: co.best_nested_rounding([[1.0]], 2), "c must be a vector"),
     ],
 )

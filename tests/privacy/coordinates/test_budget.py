@@ -139,11 +139,11 @@ def test_corollary_threshold(level, eps):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([0.1, -1.0], 1.0, 0.1, 0.5), r"coordinate_levels must be in \[0, inf\], got -1"),
+        (([0.1, -1.0], 1.0, 0.1, 0.5), r"coordinate_levels: -1 is outside \[0, inf\]"),
         (([], 1.0, 0.1, 0.5), "at least one coordinate"),
-        (([0.1], -1.0, 0.1, 0.5), r"eps must be in \[0, inf\], got -1"),
-        (([0.1], 1.0, 1.1, 0.5), r"q must be in \[0, 1\], got 1.1"),
-        (([0.1], 1.0, 0.1, 0.0), r"zeta must be in \(0, 1\], got 0"),
+        (([0.1], -1.0, 0.1, 0.5), r"eps: -1 is outside \[0, inf\]"),
+        (([0.1], 1.0, 1.1, 0.5), r"q: 1.1 is outside \[0, 1\]"),
+        (([0.1], 1.0, 0.1, 0.0), r"zeta: 0 is outside \(0, 1\]"),
     ],
 )
 def test_refusals(arguments, words):

@@ -90,7 +90,7 @@ def test_linear_budget_matrix_edges():
     matrix = co.linear_budget_matrix([1.0, math.inf], [0.0, 0.5])
     np.testing.assert_array_equal(matrix, [[1.0, 0.0], [0.0, 0.0]])
     assert co.linear_budget_scale([1.0, math.inf], 0.0, [0.0, 1.0]) == math.inf
-    with pytest.raises(ValueError, match=r"coordinate_levels must be in \(0, inf\], got 0"):
+    with pytest.raises(ValueError, match=r"coordinate_levels: 0 is outside \(0, inf\]"):
         co.linear_budget_matrix([0.0, 1.0], 0.1)
     with pytest.raises(ValueError, match=r"direction must have shape"):
         co.linear_budget_scale([1.0, 1.0], 0.1, [1.0])

@@ -118,11 +118,11 @@ def test_projected_errors_batch_over_users_and_budgets():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: co.clipped_normal_mse(1.1, 1.0), r"mu must be in \[-1, 1\], got 1.1"),
-        (lambda: co.clipped_normal_mse(0.0, -1.0), r"sigma must be in \[0, inf\], got -1"),
-        (lambda: co.theorem2_bound([1.0], 0.0), r"n must be in \[1, inf\), got 0"),
+        (lambda: co.clipped_normal_mse(1.1, 1.0), r"mu: 1.1 is outside \[-1, 1\]"),
+        (lambda: co.clipped_normal_mse(0.0, -1.0), r"sigma: -1 is outside \[0, inf\]"),
+        (lambda: co.theorem2_bound([1.0], 0.0), r"n: 0 is outside \[1, inf\)"),
         (lambda: co.theorem3_bound([1.0], 1.0, 1.0), "at least a feature and a label"),
-        (lambda: co.corollary1_bound(1, 2, 3, 0.1, 1, 0.1), r"k must be in \[1, d\], got 3"),
+        (lambda: co.corollary1_bound(1, 2, 3, 0.1, 1, 0.1), r"k: 3 is outside \[1, d = 2\]"),
     ],
 )
 def test_refusals(call, words):

@@ -102,7 +102,7 @@ def test_the_released_mean_has_the_stated_error():
         (lambda: co.exact_level(30.5), r"alpha: 30.5 is outside \[2\^-40, 30\]"),
         (lambda: co.exact_level(0.0), "alpha: 0.0 is outside"),
         (lambda: co.exact_m_ldp([1.0], 1.0, 1.0, None), "v must be a matrix"),
-        (lambda: co.exact_m_mean([[0.0, 1.5]], [1.0, 1.0], None), r"x must be in \[-1, 1\]"),
+        (lambda: co.exact_m_mean([[0.0, 1.5]], [1.0, 1.0], None), r"x: 1.5 is outside \[-1, 1\]"),
         (lambda: co.exact_m_mean([[0.0]], [1.0, 1.0], None), r"x must have shape \(n, 2\)"),
     ],
 )

@@ -173,10 +173,10 @@ def test_an_infinite_level_bounds_no_test():
         (lambda: co.bcdp_levels([2], [0.5, 0.6], np.eye(2)), "prior must sum to 1"),
         (lambda: co.bcdp_levels([2, 2], [1.0, 0.0], np.eye(2)), "one row a point, 4, got 2"),
         (lambda: co.coupling([], [1.0]), "sizes must have at least one"),
-        (lambda: co.coupling([0], [1.0]), r"sizes must be in \[1"),
-        (lambda: co.example1_levels(0.0, 1, 1), r"a must be in \(0, 1\], got 0"),
+        (lambda: co.coupling([0], [1.0]), r"sizes: 0 is outside \[1"),
+        (lambda: co.example1_levels(0.0, 1, 1), r"a: 0 is outside \(0, 1\]"),
         (lambda: co.composed_channel(np.full((2, 3), 1 / 3), 40), "copies must leave"),
-        (lambda: co.copies_prior(21, 0.1), r"d must be in \[1, 20\], got 21"),
+        (lambda: co.copies_prior(21, 0.1), r"d: 21 is outside \[1, 20\]"),
         (lambda: co.tradeoff_beta([1.0], [0.5], 0.1), "Q must be a law"),
     ],
 )

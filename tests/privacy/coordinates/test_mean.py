@@ -101,7 +101,7 @@ def test_combination_refuses_wrong_outputs():
         co.m_mean_combine([0.1, 0.2], [[1.0, 2.0], None])
     with pytest.raises(ValueError, match="one entry a channel, 2, got 1"):
         co.m_mean_combine([0.1, 0.2], [[1.0, 2.0]])
-    with pytest.raises(ValueError, match="rule must be one of paper, optimal, got 'best'"):
+    with pytest.raises(ValueError, match="rule: 'best' is not one of paper, optimal"):
         co.m_mean_weights([0.1], "best")
 
 
@@ -235,11 +235,11 @@ def test_sampler_gives_numbers_in_the_whole_domain(c, n, seed, rule):
 
 def test_records_must_be_in_the_cube():
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"x must be in \[-1, 1\], got 1.5"):
+    with pytest.raises(ValueError, match=r"x: 1.5 is outside \[-1, 1\]"):
         co.m_mean([[1.5, 0.0]], [1.0, 1.0], rng)
     with pytest.raises(ValueError, match=r"x must have shape \(n, 2\), got \(1, 3\)"):
         co.m_mean([[0.5, 0.0, 0.1]], [1.0, 1.0], rng)
-    with pytest.raises(ValueError, match=r"c must be in \[0, inf\), got inf"):
+    with pytest.raises(ValueError, match=r"c: inf is outside \[0, inf\)"):
         co.m_mean([[0.5]], [math.inf], rng)
 
 
@@ -285,7 +285,7 @@ def test_designs_refuse_and_skip():
     assert co.design_mse(2, [(0,)], [1.0]) == math.inf
     assert np.isfinite(co.design_mse(2, [(0,), (1,), (0, 1)], [1.0, 1.0, 0.0]))
     assert co.design_mse(2, [(0,), (1,)], [[1.0, 1.0], [2.0, 0.0]]).shape == (2,)
-    with pytest.raises(ValueError, match=r"subsets\[0\] must be in \[0, 1\], got 2"):
+    with pytest.raises(ValueError, match=r"subsets\[0\]: 2 is outside \[0, 1\]"):
         co.design_cdp(2, [(2,)], [1.0])
     with pytest.raises(ValueError, match=r"subsets\[0\] must be distinct"):
         co.design_cdp(2, [(1, 1)], [1.0])

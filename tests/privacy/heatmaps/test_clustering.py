@@ -128,7 +128,7 @@ def test_without_weight_or_points_there_is_an_answer():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda r: k_median([[0.0, 0.0]], [1.0], 0, r), "k: 0 and restarts: 3 must be"),
+        (lambda r: k_median([[0.0, 0.0]], [1.0], 0, r), "k: 0 is outside"),
         (lambda r: k_median([[0.0]], [1.0], 1, r), "points, weights: shapes"),
         (lambda r: k_median([[0.0, 0.0]], [-1.0], 1, r), "points, weights: numbers"),
         (lambda r: k_median_cost([[0.0, 0.0]], [1.0], []), r"centres: shape \(0,\)"),

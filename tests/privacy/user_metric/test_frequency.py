@@ -244,7 +244,7 @@ def test_sizes_and_refusals():
     assert um.gkrr_estimate([0, 1, 1], um.GKRR(space, 2.0)).shape == (4,)
     assert um.gkrr_mse([2, 3], 2, 0.3, [[1.0], [2.0]], 10).shape == (2, 2)
     for call, message in (
-        (lambda: um.GKRR(space, 2.0).answer([4], np.random.default_rng(0)), "items: 4 is not"),
+        (lambda: um.GKRR(space, 2.0).answer([4], np.random.default_rng(0)), "items: 4 is outside"),
         (lambda: um.gkrr_estimate([0], um.GKRR(space, 0.0)), "mechanism: at alpha0 = 0"),
         (lambda: um.HadamardResponse(3, 0.0).estimate([1]), "epsilon0: at 0"),
         (lambda: um.HadamardResponse(0, 1.0), "k: 0 is outside"),

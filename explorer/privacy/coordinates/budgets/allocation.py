@@ -6,17 +6,16 @@ with weights 1/V.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.budget import effective_levels
 from explorer.privacy.coordinates.budgets.search import minimise_interval
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix, log_mix_high
 from explorer.privacy.coordinates.reports.channel import log_second_moment
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 # More distinct levels than this are rounded down before a search.
@@ -60,11 +59,11 @@ def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAll
     q : array_like of shape (…)
         Couplings in [0, 1].
     """
-    checks.real("eps", eps, 0.0, math.inf, open_high=True)
+    checks.reals("eps", eps, 0.0, open_high=True)
     levels = effective_levels(coordinate_levels, eps)
     if levels.ndim != 1:
         raise ValueError(f"coordinate_levels must be a vector, got shape {levels.shape}")
-    q = checks.real("q", q, 0.0, 1.0)
+    q = checks.reals("q", q, 0.0, 1.0)
     distinct, place, counts = rounded_levels(levels, _MOST_LEVELS)
     least = distinct[0]
     if least == 0.0:
@@ -134,7 +133,7 @@ def best_nested_rounding(c: ArrayLike, groups: int) -> FloatArray:
     groups : int
         Distinct values wanted at most, ≥ 1.
     """
-    c = checks.positive_levels("c", checks.real("c", c, 0.0, math.inf, open_high=True))
+    c = checks.positive_levels("c", checks.reals("c", c, 0.0, open_high=True))
     most = int(checks.whole("groups", groups, 1))
     if c.ndim != 1:
         raise ValueError(f"c must be a vector, got shape {c.shape}")

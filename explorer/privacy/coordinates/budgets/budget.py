@@ -8,13 +8,11 @@ is in nats; arrays carry the coordinate on their last axis and broadcast on the 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix, log_mix_high, log_mix_low
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 
 _SNAP = 1e-12
@@ -23,7 +21,7 @@ _SNAP = 1e-12
 def effective_levels(coordinate_levels: ArrayLike, eps: ArrayLike) -> FloatArray:
     """Return δ̃_i = min(δ_i, ε): an ε-LDP mechanism is ε-BCDP in every coordinate (Prop. 3)."""
     levels = checks.positive_levels("coordinate_levels", coordinate_levels)
-    eps = checks.real("eps", eps, 0.0, math.inf)
+    eps = checks.reals("eps", eps, 0.0)
     result: FloatArray = np.minimum(levels, eps[..., None])
     return result
 
@@ -63,8 +61,8 @@ def budget_vector(
     (1−ζ)δ̃_1 and rounding would decide (errata B2).
     """
     levels = effective_levels(coordinate_levels, eps)
-    q = checks.real("q", q, 0.0, 1.0)
-    zeta = checks.real("zeta", zeta, 0.0, 1.0, open_low=True)
+    q = checks.reals("q", q, 0.0, 1.0)
+    zeta = checks.reals("zeta", zeta, 0.0, 1.0, open_low=True)
     levels, q, zeta = np.broadcast_arrays(levels, *_with_coordinate_axis(q, zeta))
     lowest = levels.min(axis=-1, keepdims=True)
     top = np.minimum(
@@ -86,7 +84,7 @@ def best_possible_zeta(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLik
     1 where δ̃_1 = 0, and at least the smallest positive float.
     """
     lowest = effective_levels(coordinate_levels, eps).min(axis=-1)
-    q = checks.real("q", q, 0.0, 1.0)
+    q = checks.reals("q", q, 0.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.where(lowest > 0.0, log_mix(q, 0.0, lowest) / lowest, 1.0)
     result: FloatArray = np.clip(value, np.finfo(float).tiny, 1.0)
@@ -114,8 +112,8 @@ def budget_at_total(
         NaN for a coordinate whose level cannot be met at this L whatever its budget.
     """
     levels = effective_levels(coordinate_levels, eps)
-    q = checks.real("q", q, 0.0, 1.0)
-    total = checks.real("total", total, 0.0, math.inf, open_high=True)
+    q = checks.reals("q", q, 0.0, 1.0)
+    total = checks.reals("total", total, 0.0, open_high=True)
     return log_mix_low(q[..., None], levels, total[..., None])
 
 
@@ -125,7 +123,7 @@ def largest_total(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) ->
     Between min δ̃ (where all budgets equal L) and ε; at it some budgets may be 0.
     """
     levels = effective_levels(coordinate_levels, eps)
-    q = checks.real("q", q, 0.0, 1.0)
+    q = checks.reals("q", q, 0.0, 1.0)
     eps = np.asarray(eps, float)
     result: FloatArray = np.minimum(eps, log_mix_high(q[..., None], levels).min(axis=-1))
     return result
@@ -138,15 +136,15 @@ def coupling_matters(coordinate_levels: ArrayLike, eps: ArrayLike, total: ArrayL
     the last coordinate is exempt from Assumption 1, and it only is if its level is the largest; a
     label exempt in this sense still counts in the couplings of the features with it (errata A7).
     """
-    total = checks.real("total", total, 0.0, math.inf)
+    total = checks.reals("total", total, 0.0)
     result: BoolArray = total[..., None] > effective_levels(coordinate_levels, eps)
     return result
 
 
 def corollary1_threshold(level: ArrayLike, eps: ArrayLike) -> FloatArray:
     """Return (e^{δ/2} − 1)/(e^ε − 1), the coupling up to which Corollary 1's bound (18) holds."""
-    level = checks.real("level", level, 0.0, math.inf, open_high=True)
-    eps = checks.real("eps", eps, 0.0, math.inf, open_low=True, open_high=True)
+    level = checks.reals("level", level, 0.0, open_high=True)
+    eps = checks.positive("eps", eps)
     with np.errstate(over="ignore"):
         small = np.expm1(level / 2.0) / np.expm1(eps)
         large = np.exp(level / 2.0 - eps) * (-np.expm1(-level / 2.0)) / (-np.expm1(-eps))

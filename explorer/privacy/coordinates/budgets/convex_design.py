@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.budget import effective_levels
 from explorer.privacy.coordinates.budgets.design_search import (
     USELESS,
@@ -24,6 +23,7 @@ from explorer.privacy.coordinates.budgets.design_search import (
 from explorer.privacy.coordinates.budgets.disjoint_levels import direct_levels
 from explorer.privacy.coordinates.reports.channel import log_second_moment
 from explorer.privacy.coordinates.reports.designs import Subset, design_bcdp, design_ldp, design_mse
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 
@@ -54,11 +54,10 @@ def best_disjoint_levels(
         "direct" (water filling at the best total level, milliseconds a channel) or "cvxpy", the
         same problem for a general solver.
     """
-    if solver not in ("direct", "cvxpy"):
-        raise ValueError(f"solver: {solver!r} is not 'direct' or 'cvxpy'")
+    checks.one_of("solver", solver, ("direct", "cvxpy"))
     demanded = effective_levels(coordinate_levels, eps)
-    checks.real("min(δ_i, ε)", demanded, 1e-3, math.inf)
-    couplings = np.broadcast_to(checks.real("q", q, 0.0, 1.0), demanded.shape)
+    checks.reals("min(δ_i, ε)", demanded, 1e-3, math.inf)
+    couplings = np.broadcast_to(checks.reals("q", q, 0.0, 1.0), demanded.shape)
     if sorted(i for subset in subsets for i in subset) != list(range(demanded.size)):
         raise ValueError(f"subsets must be disjoint and cover all coordinates, got {subsets}")
     groups = tuple(np.array(subset, np.int64) for subset in subsets)

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.allocation import best_zeta, rounded_levels
 from explorer.privacy.coordinates.budgets.budget import effective_levels
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix
 from explorer.privacy.coordinates.reports.channel import log_second_moment
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 FAMILIES = ("nested", "hybrid")
@@ -176,7 +176,7 @@ def best_design(
     demanded = effective_levels(coordinate_levels, eps)
     if demanded.ndim != 1:
         raise ValueError(f"coordinate_levels must be a vector, got shape {demanded.shape}")
-    checks.real("q", q, 0.0, 1.0)
+    checks.reals("q", q, 0.0, 1.0)
     values, place, counts = rounded_levels(demanded, _MOST_LEVELS)
     groups = _grouped(place, values.size)
     if values[0] == 0.0:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.budget import corollary1_threshold
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix_high
 from explorer.privacy.coordinates.reports.mean import increments, m_mean_variances
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 
@@ -34,7 +34,7 @@ def theorem2_bound(c: ArrayLike, n: ArrayLike) -> FloatArray:
     true error does not vanish as they grow, and is 5.99 times this at c = 0.1·1, 558 times at
     20·1 (d = 10; errata A3). The cap d needs the average to be projected.
     """
-    n = checks.real("n", n, 1.0, math.inf, open_high=True)
+    n = checks.reals("n", n, 1.0, open_high=True)
     result: FloatArray = np.minimum(theorem3_r2(c) / n, float(np.shape(c)[-1]))
     return result
 
@@ -52,8 +52,8 @@ def theorem3_bound(c: ArrayLike, n: ArrayLike, radius: ArrayLike) -> FloatArray:
     n, radius : array_like of shape (…)
         Users, ≥ 1; radius of the ball of coefficients, in [0, ∞).
     """
-    n = checks.real("n", n, 1.0, math.inf, open_high=True)
-    radius = checks.real("radius", radius, 0.0, math.inf, open_high=True)
+    n = checks.reals("n", n, 1.0, open_high=True)
+    radius = checks.reals("radius", radius, 0.0, open_high=True)
     r2, d = theorem3_r2(c), float(np.shape(c)[-1])
     if d < 2:
         raise ValueError("c must have at least a feature and a label, got one coordinate")
@@ -88,14 +88,13 @@ def corollary1_bound(
     Its proof of case 2 is wrong for q > 1/(e^{δ/2}+1), where (16) gives c_1 = c_d; (19) survives
     as an order of magnitude (errata A4).
     """
-    n = checks.real("n", n, 1.0, math.inf, open_high=True)
+    n = checks.reals("n", n, 1.0, open_high=True)
     d = checks.whole("d", d, 1).astype(float)
     k = checks.whole("k", k, 1).astype(float)
-    if (k > d).any():
-        raise ValueError(f"k must be in [1, d], got {k.max():g}")
-    level = checks.real("level", level, 0.0, math.inf, open_low=True, open_high=True)
-    eps = checks.real("eps", eps, 0.0, math.inf, open_low=True, open_high=True)
-    q = checks.real("q", q, 0.0, 1.0)
+    checks.at_most("k", k, "d", d, 1)
+    level = checks.positive("level", level)
+    eps = checks.positive("eps", eps)
+    q = checks.reals("q", q, 0.0, 1.0)
     first = q <= corollary1_threshold(level, eps)
     top = np.where(first, 0.0, log_mix_high(q, level / 2.0))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -121,8 +120,8 @@ def clipped_normal_mse(mu: ArrayLike, sigma: ArrayLike) -> FloatArray:
     """
     from scipy.special import ndtr
 
-    mu = checks.real("mu", mu, -1.0, 1.0)
-    sigma = checks.real("sigma", sigma, 0.0, math.inf)
+    mu = checks.reals("mu", mu, -1.0, 1.0)
+    sigma = checks.reals("sigma", sigma, 0.0)
     mu, sigma = np.broadcast_arrays(mu, sigma)
     # Below the smallest scale the average is exact for every purpose; above the largest it is ±1.
     scale = np.clip(sigma, 1e-150, 1e150)
@@ -156,9 +155,9 @@ def projected_mse(
         Averages of x_i and of x_i² over the users.
     c, n, rule : as in `m_mean_mse`
     """
-    xbar = checks.real("xbar", xbar, -1.0, 1.0)
-    x2bar = checks.real("x2bar", x2bar, 0.0, 1.0)
-    n = checks.real("n", n, 1.0, math.inf, open_high=True)
+    xbar = checks.reals("xbar", xbar, -1.0, 1.0)
+    x2bar = checks.reals("x2bar", x2bar, 0.0, 1.0)
+    n = checks.reals("n", n, 1.0, open_high=True)
     variances = m_mean_variances(np.sqrt(x2bar), c, rule) / n[..., None]
     result: FloatArray = clipped_normal_mse(xbar, np.sqrt(np.maximum(variances, 0.0))).sum(axis=-1)
     return result

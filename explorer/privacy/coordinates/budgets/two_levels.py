@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.budgets.search import minimise_interval
 from explorer.privacy.coordinates.levels.log_mixtures import (
     log_mix,
@@ -22,6 +21,7 @@ from explorer.privacy.coordinates.levels.log_mixtures import (
     log_mix_total,
 )
 from explorer.privacy.coordinates.reports.channel import log_moment_at, log_moment_limit
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 CONSTRAINTS = ("paper", "exact")
@@ -77,11 +77,10 @@ def best_two_levels(
     """
     checks.one_of("constraint", constraint, CONSTRAINTS)
     d, k = checks.whole("d", d, 1), checks.whole("k", k, 1)
-    if (k > d).any():
-        raise ValueError(f"k must be in [1, d], got {k.max()}")
-    eps = checks.real("eps", eps, 0.0, math.inf, open_high=True)
-    level = np.minimum(checks.real("level", level, 0.0, math.inf), eps)
-    q = checks.real("q", q, 0.0, 1.0)
+    checks.at_most("k", k, "d", d, 1)
+    eps = checks.reals("eps", eps, 0.0, open_high=True)
+    level = np.minimum(checks.reals("level", level, 0.0), eps)
+    q = checks.reals("q", q, 0.0, 1.0)
     d, k, level, eps, q = np.broadcast_arrays(d, k, level, eps, q)
     highest = np.maximum(np.minimum(eps, log_mix_high(q, level)), level)
     highest = np.where(k == d, level, highest)
@@ -175,9 +174,9 @@ def best_two_levels_disjoint(
     channels, and the error is convex in a. Parameters as in `best_two_levels`, d and k scalar.
     """
     d, k = int(checks.whole("d", d, 1)), int(checks.whole("k", k, 1, float(d)))
-    eps = checks.real("eps", eps, 0.0, math.inf, open_high=True)
-    level = np.minimum(checks.real("level", level, 0.0, math.inf), eps)
-    level, eps, q = np.broadcast_arrays(level, eps, checks.real("q", q, 0.0, 1.0))
+    eps = checks.reals("eps", eps, 0.0, open_high=True)
+    level = np.minimum(checks.reals("level", level, 0.0), eps)
+    level, eps, q = np.broadcast_arrays(level, eps, checks.reals("q", q, 0.0, 1.0))
     low, most, coupling = level[..., None], eps[..., None], q[..., None]
     rest = d - k
     # The layouts of more than one channel side by side, along the first axis: channels of the

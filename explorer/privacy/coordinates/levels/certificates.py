@@ -14,14 +14,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix, log_mix_high
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 
 def bcdp_from_ldp(eps: ArrayLike, d: int) -> FloatArray:
     """Return the levels ε·1 that every ε-LDP mechanism has (Proposition 3), shape (…, d)."""
-    eps = checks.real("eps", eps, 0.0, math.inf)
+    eps = checks.reals("eps", eps, 0.0)
     count = int(checks.whole("d", d, 1))
     result: FloatArray = np.repeat(eps[..., None], count, axis=-1)
     return result
@@ -42,7 +42,7 @@ def bcdp_from_cdp(c: ArrayLike, q: ArrayLike) -> FloatArray:
     Needs CDP on the whole product domain, prior mass or not (errata B15).
     """
     c = checks.positive_levels("c", c)
-    q = checks.real("q", q, 0.0, 1.0)
+    q = checks.reals("q", q, 0.0, 1.0)
     # Sums from both sides: subtracting c_i from the total would lose small levels beside large.
     zero = np.zeros_like(c[..., :1])
     left = np.concatenate([zero, np.cumsum(c[..., :-1], axis=-1)], axis=-1)
@@ -54,8 +54,8 @@ def bcdp_from_cdp(c: ArrayLike, q: ArrayLike) -> FloatArray:
 def bcdp_from_cdp_and_ldp(c: ArrayLike, q: ArrayLike, eps: ArrayLike) -> FloatArray:
     """Return min(c_i + log(1 + q_i(e^ε − 1)), ε) (Proposition 4, part 2), shape (…, d)."""
     c = checks.positive_levels("c", c)
-    q = checks.real("q", q, 0.0, 1.0)
-    eps = checks.real("eps", eps, 0.0, math.inf)[..., None]
+    q = checks.reals("q", q, 0.0, 1.0)
+    eps = checks.reals("eps", eps, 0.0)[..., None]
     result: FloatArray = np.minimum(c + log_mix(q, 0.0, eps), eps)
     return result
 
@@ -79,8 +79,8 @@ def best_certificate(c: ArrayLike, q: ArrayLike, total: ArrayLike) -> FloatArray
         LDP level L in [0, ∞].
     """
     c = checks.positive_levels("c", c)
-    q = checks.real("q", q, 0.0, 1.0)
-    total = checks.real("total", total, 0.0, math.inf)[..., None]
+    q = checks.reals("q", q, 0.0, 1.0)
+    total = checks.reals("total", total, 0.0)[..., None]
     return log_mix(q, np.minimum(c, total), total)
 
 
@@ -93,7 +93,7 @@ def repeated_certificate(
     """
     count = checks.whole("releases", releases, 0)
     c = checks.positive_levels("c", c)
-    total = checks.real("total", total, 0.0, math.inf)
+    total = checks.reals("total", total, 0.0)
     with np.errstate(invalid="ignore"):
         many = np.where(count[..., None] > 0, count[..., None] * c, 0.0)
         sums = np.where(count > 0, count * total, 0.0)
@@ -113,10 +113,10 @@ def linear_budget_matrix(coordinate_levels: ArrayLike, q: ArrayLike) -> FloatArr
     q : array_like of shape () or (d,)
         Couplings in [0, 1].
     """
-    levels = checks.real("coordinate_levels", coordinate_levels, 0.0, math.inf, open_low=True)
+    levels = checks.reals("coordinate_levels", coordinate_levels, 0.0, open_low=True)
     if levels.ndim != 1 or not levels.size:
         raise ValueError(f"coordinate_levels must be a vector, got shape {levels.shape}")
-    q = np.broadcast_to(checks.real("q", q, 0.0, 1.0), levels.shape)
+    q = np.broadcast_to(checks.reals("q", q, 0.0, 1.0), levels.shape)
     with np.errstate(over="ignore"):
         off = np.where(np.isinf(levels), 0.0, 1.0 / log_mix_high(q, np.minimum(levels, 1e300)))
         matrix = np.repeat(off[:, None], levels.size, axis=1)
@@ -130,7 +130,7 @@ def linear_budget_scale(coordinate_levels: ArrayLike, q: ArrayLike, direction: A
 
     Infinite if the direction costs nothing (it is 0 wherever it matters).
     """
-    direction = checks.real("direction", direction, 0.0, math.inf, open_high=True)
+    direction = checks.reals("direction", direction, 0.0, open_high=True)
     matrix = linear_budget_matrix(coordinate_levels, q)
     if direction.shape != matrix.shape[:1]:
         raise ValueError(f"direction must have shape {matrix.shape[:1]}, got {direction.shape}")

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 
 def _log_channel(channel: ArrayLike) -> FloatArray:
-    array = checks.real("channel", channel, 0.0, 1.0)
+    array = checks.reals("channel", channel, 0.0, 1.0)
     if array.ndim != 2 or not array.size:
         raise ValueError(f"channel must be a matrix P(y|x), got shape {array.shape}")
     if np.abs(array.sum(axis=1) - 1.0).max() > 1e-9:
@@ -31,7 +31,7 @@ def _log_channel(channel: ArrayLike) -> FloatArray:
 
 
 def _prior(prior: ArrayLike, points: int) -> FloatArray:
-    array = checks.real("prior", prior, 0.0, 1.0)
+    array = checks.reals("prior", prior, 0.0, 1.0)
     if array.shape != (points,):
         raise ValueError(f"prior must have shape ({points},), got {array.shape}")
     if abs(array.sum() - 1.0) > 1e-9:
@@ -184,7 +184,7 @@ def coupling(sizes: Sequence[int], prior: ArrayLike, *, later_only: bool = False
 def example1_channel(a: float, b: float, c: float) -> FloatArray:
     """Return the channel of Example 1 on {0,1}²: not LDP, yet with finite coordinate levels."""
     for name, value in (("a", a), ("b", b), ("c", c)):
-        checks.real(name, value, 0.0, 1.0, open_low=True)
+        checks.reals(name, value, 0.0, 1.0, open_low=True)
     # P(1 | x_1, x_2), the points in the order 00, 01, 10, 11.
     one = np.array([a, 0.0, b, c])
     return np.stack([1.0 - one, one], axis=1)
@@ -196,9 +196,9 @@ def example1_levels(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> FloatArray:
     (log 2, log 2) at ½, ½, ½. The paper allows all a, b, c in (0, 1]; δ_1 is infinite at b = c = 1
     and δ_2 at a = b = 1 (errata A5).
     """
-    a = checks.real("a", a, 0.0, 1.0, open_low=True)
-    b = checks.real("b", b, 0.0, 1.0, open_low=True)
-    c = checks.real("c", c, 0.0, 1.0, open_low=True)
+    a = checks.reals("a", a, 0.0, 1.0, open_low=True)
+    b = checks.reals("b", b, 0.0, 1.0, open_low=True)
+    c = checks.reals("c", c, 0.0, 1.0, open_low=True)
 
     def level(
         one: tuple[FloatArray, FloatArray], zero: tuple[FloatArray, FloatArray]
@@ -241,7 +241,7 @@ def copies_prior(d: int, q: float) -> FloatArray:
     Its coupling is q for every coordinate if d ≥ 2. At most d = 20.
     """
     count = int(checks.whole("d", d, 1, 20))
-    checks.real("q", q, 0.0, 1.0)
+    checks.reals("q", q, 0.0, 1.0)
     prior = np.full(2**count, (1.0 - q) / 2.0**count)
     prior[0] += q / 2.0
     prior[-1] += q / 2.0

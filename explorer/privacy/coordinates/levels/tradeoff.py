@@ -7,12 +7,10 @@ is false.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 
@@ -27,8 +25,8 @@ def tradeoff_bound(level: ArrayLike, type1: ArrayLike) -> FloatArray:
     type1 : array_like
         Type I error α in [0, 1]; broadcast against `level`.
     """
-    level = checks.real("level", level, 0.0, math.inf)
-    type1 = checks.real("type1", type1, 0.0, 1.0)
+    level = checks.reals("level", level, 0.0)
+    type1 = checks.reals("type1", type1, 0.0, 1.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # A report that excludes a value raises no false alarms, so e^∞·0 is not 0 here.
         never = np.where(np.isinf(level), 0.0, 1.0)
@@ -50,11 +48,11 @@ def tradeoff_beta(P: ArrayLike, Q: ArrayLike, type1: ArrayLike) -> FloatArray:
     type1 : array_like
         Type I errors in [0, 1].
     """
-    p, q = checks.real("P", P, 0.0, 1.0), checks.real("Q", Q, 0.0, 1.0)
+    p, q = checks.reals("P", P, 0.0, 1.0), checks.reals("Q", Q, 0.0, 1.0)
     for name, law in (("P", p), ("Q", q)):
         if law.ndim != 1 or law.shape != p.shape or abs(law.sum() - 1.0) > 1e-9:
             raise ValueError(f"{name} must be a law on the outputs, got sum {law.sum():g}")
-    type1 = checks.real("type1", type1, 0.0, 1.0)
+    type1 = checks.reals("type1", type1, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where((p == 0.0) & (q == 0.0), -1.0, q / p)
     order = np.argsort(-ratio, kind="stable")
@@ -71,7 +69,7 @@ def level_of_tradeoff(P: ArrayLike, Q: ArrayLike) -> float:
 
     One ordered pair alone is one-sided (errata C5); the level is the larger of the two.
     """
-    p, q = checks.real("P", P, 0.0, 1.0), checks.real("Q", Q, 0.0, 1.0)
+    p, q = checks.reals("P", P, 0.0, 1.0), checks.reals("Q", Q, 0.0, 1.0)
     possible = (p > 0.0) | (q > 0.0)
     with np.errstate(divide="ignore"):
         return float(np.abs(np.log(p[possible]) - np.log(q[possible])).max())

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 # A smaller level would need a sphere of infinite radius; designs skip such a channel.
@@ -60,8 +60,8 @@ def m_ldp_radius(m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
     Mechanism 2 prints twice this, which makes the mean of a report 2v (errata A1). Infinite at
     α = 0: such a channel carries nothing and must be skipped (errata B3).
     """
-    r = checks.real("r", r, 0.0, math.inf, open_low=True, open_high=True)
-    alpha = checks.real("alpha", alpha, 0.0, math.inf)
+    r = checks.positive("r", r)
+    alpha = checks.reals("alpha", alpha, 0.0)
     result: FloatArray = math.sqrt(math.pi) * r * gamma_ratio(m) * _coth_half(alpha)
     return result
 
@@ -72,7 +72,7 @@ def m_ldp_second_moment(m: ArrayLike, alpha: ArrayLike) -> FloatArray:
     It does not vanish as α → ∞ but tends to about π·m/2 (errata A3). Infinite at α = 0, and
     wherever the number is beyond the largest float.
     """
-    alpha = checks.real("alpha", alpha, 0.0, math.inf)
+    alpha = checks.reals("alpha", alpha, 0.0)
     with np.errstate(over="ignore"):
         result: FloatArray = math.pi * gamma_ratio(m) ** 2 * _coth_half(alpha) ** 2
     return result
@@ -80,7 +80,7 @@ def m_ldp_second_moment(m: ArrayLike, alpha: ArrayLike) -> FloatArray:
 
 def log_second_moment(m: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return log V(m, α), which is finite for every α > 0."""
-    return log_moment_at(log_moment_limit(m), checks.real("alpha", alpha, 0.0, math.inf))
+    return log_moment_at(log_moment_limit(m), checks.reals("alpha", alpha, 0.0))
 
 
 def log_moment_limit(m: ArrayLike) -> FloatArray:
@@ -102,7 +102,7 @@ def log_moment_at(limit: FloatArray, alpha: FloatArray) -> FloatArray:
 
 def m_ldp_variance(v_i: ArrayLike, m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return the exact variance B²/m − v_i² of one coordinate of a report."""
-    v_i = checks.real("v_i", v_i, -math.inf, math.inf, open_low=True, open_high=True)
+    v_i = checks.reals("v_i", v_i, -math.inf, math.inf, open_low=True, open_high=True)
     with np.errstate(over="ignore"):
         result: FloatArray = m_ldp_radius(m, r, alpha) ** 2 / np.asarray(m) - v_i**2
     return result
@@ -110,7 +110,7 @@ def m_ldp_variance(v_i: ArrayLike, m: ArrayLike, r: ArrayLike, alpha: ArrayLike)
 
 def m_ldp_mse(norm_v: ArrayLike, m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return the exact error E‖Z − v‖² = B² − ‖v‖² of a report."""
-    norm_v = checks.real("norm_v", norm_v, 0.0, math.inf, open_high=True)
+    norm_v = checks.reals("norm_v", norm_v, 0.0, open_high=True)
     with np.errstate(over="ignore"):
         result: FloatArray = m_ldp_radius(m, r, alpha) ** 2 - norm_v**2
     return result
@@ -118,9 +118,9 @@ def m_ldp_mse(norm_v: ArrayLike, m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -
 
 def m_ldp_positive_probability(norm_v: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return P(Z·v > 0) = ½(1 + tanh(α/2)·‖v‖/r), ‖v‖ clipped to r (errata B5)."""
-    norm_v = checks.real("norm_v", norm_v, 0.0, math.inf)
-    r = checks.real("r", r, 0.0, math.inf, open_low=True, open_high=True)
-    alpha = checks.real("alpha", alpha, 0.0, math.inf)
+    norm_v = checks.reals("norm_v", norm_v, 0.0)
+    r = checks.positive("r", r)
+    alpha = checks.reals("alpha", alpha, 0.0)
     result: FloatArray = 0.5 * (1.0 + np.tanh(alpha / 2.0) * np.minimum(norm_v / r, 1.0))
     return result
 
@@ -162,14 +162,14 @@ def m_ldp_loss(v: ArrayLike, v_prime: ArrayLike, r: float, alpha: ArrayLike) -> 
     -------
     ndarray, shape of alpha
     """
-    first = checks.real("v", v, -math.inf, math.inf, open_low=True, open_high=True)
-    second = checks.real("v_prime", v_prime, -math.inf, math.inf, open_low=True, open_high=True)
+    first = checks.reals("v", v, -math.inf, math.inf, open_low=True, open_high=True)
+    second = checks.reals("v_prime", v_prime, -math.inf, math.inf, open_low=True, open_high=True)
     if first.ndim != 1 or first.shape != second.shape or not first.size:
         raise ValueError(
             f"v and v_prime must be vectors of one length, got {first.shape}, {second.shape}"
         )
-    checks.real("r", r, 0.0, math.inf, open_low=True, open_high=True)
-    alpha = checks.real("alpha", alpha, 0.0, math.inf)
+    checks.positive("r", r)
+    alpha = checks.reals("alpha", alpha, 0.0)
     shares = np.array([np.linalg.norm(first), np.linalg.norm(second)]) / r
     if (shares > 1.0 + 1e-9).any():
         raise ValueError(f"‖v‖ must be at most r = {r:g}, got {shares.max() * r:g}")
@@ -224,9 +224,9 @@ def m_ldp_from_draws(
     v, g = np.atleast_1d(np.asarray(v, float)), np.atleast_1d(np.asarray(g, float))
     if v.shape != g.shape or v.ndim > 2:
         raise ValueError(f"g must have the shape of v, got {g.shape} and {v.shape}")
-    checks.real("v", v, -math.inf, math.inf, open_low=True, open_high=True)
-    checks.real("u", u, 0.0, 1.0, open_high=True)
-    checks.real("alpha", alpha, SMALLEST_LEVEL, math.inf)
+    checks.reals("v", v, -math.inf, math.inf, open_low=True, open_high=True)
+    checks.reals("u", u, 0.0, 1.0, open_high=True)
+    checks.reals("alpha", alpha, SMALLEST_LEVEL)
     rows, directions = np.atleast_2d(v), np.atleast_2d(g)
     lengths = np.linalg.norm(directions, axis=1)
     if not (lengths > 0.0).all():

@@ -13,10 +13,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.levels.finite import bcdp_levels_from_logs
 from explorer.privacy.coordinates.reports.channel import log_half_space_probabilities
 from explorer.privacy.coordinates.reports.mean import increments
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 _LARGEST = 4

@@ -11,15 +11,14 @@ Subsets are tuples of 0-based coordinates.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.levels.certificates import best_certificate
 from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL, log_second_moment
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 Subset = Sequence[int]
@@ -39,7 +38,7 @@ def incidence(d: int, subsets: Sequence[Subset]) -> FloatArray:
 
 def active_levels(subsets: Sequence[Subset], alphas: ArrayLike) -> FloatArray:
     """Return the levels of a design's channels, those too small to report anything being 0."""
-    levels = checks.real("alphas", alphas, 0.0, math.inf, open_high=True)
+    levels = checks.reals("alphas", alphas, 0.0, open_high=True)
     if levels.ndim == 0 or levels.shape[-1] != len(subsets):
         raise ValueError(
             f"alphas must have one level a subset, {len(subsets)}, got shape {levels.shape}"
@@ -84,7 +83,7 @@ def design_mse(
         Σ_i (Σ_j a_ij²·V_j − x_i²·Σ_j a_ij²); infinite if a coordinate is in no active channel.
     """
     levels = active_levels(subsets, alphas)
-    x2 = checks.real("x2", x2, 0.0, 1.0)
+    x2 = checks.reals("x2", x2, 0.0, 1.0)
     seen = incidence(d, subsets)
     weights = np.exp(-log_second_moment(seen.sum(axis=0).astype(np.int64), levels))
     totals = weights @ seen.T

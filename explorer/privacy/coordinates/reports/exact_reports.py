@@ -20,9 +20,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.reports.channel import m_ldp_radius, normals
 from explorer.privacy.coordinates.reports.sampling import MeanEstimate, m_mean_channels
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import BitSource, uniform_below
 
@@ -131,8 +131,8 @@ def exact_m_ldp(v: ArrayLike, alpha: float | Fraction, r: float, bits: BitSource
     rows = np.asarray(v, dtype=float)
     if rows.ndim != 2 or not rows.shape[1]:
         raise ValueError(f"v must be a matrix of records, got shape {rows.shape}")
-    checks.real("v", rows, -math.inf, math.inf, open_low=True, open_high=True)
-    checks.real("r", r, 0.0, math.inf, open_low=True, open_high=True)
+    checks.reals("v", rows, -math.inf, math.inf, open_low=True, open_high=True)
+    checks.positive("r", r)
     level = exact_level(alpha)
     g = normals(np.random.default_rng(bits.words(8)), rows.shape)
     towards = np.einsum("ij,ij->i", g, rows) >= 0.0
@@ -161,8 +161,8 @@ def exact_m_mean(
     rule : str
         Weights, as in `m_mean`.
     """
-    rows = checks.real("x", x, -1.0, 1.0)
-    budgets = checks.real("c", c, 0.0, 4096.0, open_high=True)
+    rows = checks.reals("x", x, -1.0, 1.0)
+    budgets = checks.reals("c", c, 0.0, 4096.0, open_high=True)
     if rows.ndim != 2 or not rows.shape[0] or budgets.shape != rows.shape[1:]:
         raise ValueError(f"x must have shape (n, {budgets.size}), got {rows.shape}")
     budgets = np.floor(budgets * GRAIN) / GRAIN

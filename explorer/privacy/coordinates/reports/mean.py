@@ -12,13 +12,11 @@ combining reports is post-processing.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL, log_second_moment
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 RULES = ("paper", "optimal")
@@ -26,7 +24,7 @@ RULES = ("paper", "optimal")
 
 def _budget(c: ArrayLike) -> FloatArray:
     c = checks.positive_levels("c", c)
-    checks.real("c", c, 0.0, math.inf, open_high=True)
+    checks.reals("c", c, 0.0, open_high=True)
     return c
 
 
@@ -131,7 +129,7 @@ def m_mean_variances(x: ArrayLike, c: ArrayLike, rule: str = "paper") -> FloatAr
     rule : {"paper", "optimal"}
         Weights, see `m_mean_weights`.
     """
-    x = checks.real("x", x, -1.0, 1.0)
+    x = checks.reals("x", x, -1.0, 1.0)
     second, squares = m_mean_moments(c, rule)
     result: FloatArray = second - x**2 * squares
     return result
@@ -153,7 +151,7 @@ def m_mean_covariance(x: ArrayLike, c: ArrayLike, rule: str = "paper") -> FloatA
     Cov(ν_i, ν_j) = −x_i·x_j·Σ_{k ≤ min(i,j)} a_ik·a_jk off the diagonal. Coordinates with
     c_i = 0 have infinite variance and undefined (NaN) covariances.
     """
-    x = checks.real("x", x, -1.0, 1.0)
+    x = checks.reals("x", x, -1.0, 1.0)
     c = _budget(c)
     if c.ndim != 1 or x.shape != c.shape:
         raise ValueError(f"x and c must be vectors of one length, got {x.shape} and {c.shape}")
@@ -186,8 +184,8 @@ def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper"
     ndarray of shape (…)
         Summed over coordinates; against the empirical mean (errata B14).
     """
-    x2bar = checks.real("x2bar", x2bar, 0.0, 1.0)
-    n = checks.real("n", n, 1.0, math.inf, open_high=True)
+    x2bar = checks.reals("x2bar", x2bar, 0.0, 1.0)
+    n = checks.reals("n", n, 1.0, open_high=True)
     second, squares = m_mean_moments(c, rule)
     with np.errstate(over="ignore"):
         per_user = (second - x2bar * squares).sum(axis=-1)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates import checks
 from explorer.privacy.coordinates.reports.channel import (
     half_space_signs,
     log_second_moment,
@@ -22,6 +21,7 @@ from explorer.privacy.coordinates.reports.channel import (
 )
 from explorer.privacy.coordinates.reports.designs import Subset, active_levels, incidence
 from explorer.privacy.coordinates.reports.mean import increments, m_mean_combination
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 
 _BLOCK = 4096

@@ -7,13 +7,13 @@ good for the private map are good for the users, whatever algorithm finds them.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.papers import HEATMAPS as PAPER
 from explorer.privacy.heatmaps.clustering.weighted import Clustering, k_median, k_median_cost
@@ -66,12 +66,9 @@ def median_level(epsilon: float, assumed_users: int, k: int) -> int:
     ----------
     Appendix A of Ghazi et al. 2022; the printed Δ = ⌈log(ε/(n√k))⌉ is upside down (errata 14).
     """
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon: {epsilon!r} is not a finite number above 0")
-    if assumed_users < 1:
-        raise ValueError(f"assumed_users: {assumed_users} is below 1")
-    if k < 1:
-        raise ValueError(f"k: {k} is below 1")
+    checks.positive("epsilon", epsilon)
+    checks.reals("assumed_users", assumed_users, 1)
+    checks.reals("k", k, 1)
     # Δ ≥ n₀ε/√k if and only if Δ²k ≥ (n₀ε)²; in fractions, as a logarithm may round past it.
     wanted = (assumed_users * Fraction(epsilon)) ** 2
     level = 0
@@ -194,8 +191,7 @@ def coreset_error(plan: Schedule, w: int, assumed_users: float) -> Bound:
     Corollary A.1 of Ghazi et al. 2022 with the constants of its proof; O(√k/ε) for w of the order
     of k and Δ as in `median_level`.
     """
-    if not assumed_users >= 1:
-        raise ValueError(f"assumed_users: {assumed_users} is below 1")
+    checks.reals("assumed_users", assumed_users, 1)
     # ‖P_i z‖₁ ≤ ‖P_q z‖₁ ≤ ‖ν_q‖₁ for i ≤ q, as every optimum has max(t, 0) on the start level.
     above = sum(2.0**-i for i in range(plan.start)) + 2.0**-plan.last
     start_noise = 4**plan.start / plan.epsilon[plan.start]
@@ -214,11 +210,9 @@ def coreset_order(epsilon: ArrayLike, k: ArrayLike) -> Bound:
     k : array_like of int
         ≥ 1.
     """
-    level, clusters = np.broadcast_arrays(np.asarray(epsilon, float), np.asarray(k, float))
-    if not (np.isfinite(level).all() and (level > 0).all()):
-        raise ValueError("epsilon: it must be finite and above 0")
-    if not (clusters >= 1).all():
-        raise ValueError("k: it must be at least 1")
+    level, clusters = np.broadcast_arrays(
+        checks.positive("epsilon", epsilon), checks.reals("k", k, 1)
+    )
     where = Reference(PAPER, "Corollary A.1", "order only, no constant")
     return Bound(np.sqrt(clusters) / level, Role.ESTIMATE, where)
 
@@ -245,12 +239,10 @@ def clustering_bound(optimum: ArrayLike, factor: float, lam: float, kappa: Array
     ----------
     Corollary A.2 of Ghazi et al. 2022, written out.
     """
-    least, rest = np.broadcast_arrays(np.asarray(optimum, float), np.asarray(kappa, float))
-    if not ((least >= 0).all() and (rest >= 0).all()):
-        raise ValueError("optimum, kappa: they must be at least 0")
-    if not factor >= 1:
-        raise ValueError(f"factor: {factor!r} is below 1")
-    if not 0 <= lam < 1:
-        raise ValueError(f"lam: {lam!r} is outside [0, 1)")
+    least, rest = np.broadcast_arrays(
+        checks.reals("optimum", optimum, 0.0), checks.reals("kappa", kappa, 0.0)
+    )
+    checks.reals("factor", factor, 1.0)
+    checks.reals("lam", lam, 0.0, 1.0, open_high=True)
     value = (factor * ((1 + lam) * least + rest) + rest) / (1 - lam)
     return Bound(value, Role.UPPER, Reference(PAPER, "Corollary A.2"))

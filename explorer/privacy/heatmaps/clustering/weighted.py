@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.demonstration import IntArray
 
@@ -110,8 +111,8 @@ def k_median(
     Garg, Khandekar, Meyerson, Munagala and Pandit 2004, *Local search heuristics for k-median*.
     """
     x, w = _weighted(points, weights)
-    if k < 1 or restarts < 1:
-        raise ValueError(f"k: {k} and restarts: {restarts} must be at least 1")
+    checks.reals("k", k, 1)
+    checks.reals("restarts", restarts, 1)
     heavy = w > 0
     if not heavy.any():
         centres = np.tile(x.mean(axis=0) if len(x) else np.full(2, 0.5), (k, 1))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
 
@@ -91,10 +92,8 @@ class Smoothing:
     """
 
     def __init__(self, side: int, sigma: float) -> None:
-        if side < 1:
-            raise ValueError(f"resolution: {side} is below 1")
-        if not (math.isfinite(sigma) and sigma >= 0):
-            raise ValueError(f"sigma: {sigma!r} is not a finite number of at least 0")
+        checks.reals("resolution", side, 1)
+        checks.reals("sigma", sigma, 0.0, open_high=True)
         self.side = side
         self.sigma = sigma
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER
 
@@ -62,8 +63,7 @@ def start_level(w: int, level: int) -> int:
     ValueError
         If w < 1.
     """
-    if w < 1:
-        raise ValueError(f"w: {w} is below 1")
+    checks.reals("w", w, 1)
     return min((int(w).bit_length() - 1) // 2, level)
 
 
@@ -93,12 +93,9 @@ def depth_cap(epsilon: float, assumed_users: float, q: int, level: int) -> int:
     ----------
     Not in the paper, whose algorithm measures all levels; the level is that of its Appendix D.
     """
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon: {epsilon!r} is not a finite number above 0")
-    if not (math.isfinite(assumed_users) and assumed_users > 0):
-        raise ValueError(f"assumed_users: {assumed_users!r} is not a finite number above 0")
-    if not 0 <= q <= level:
-        raise ValueError(f"q: {q} is outside [0, {level}]")
+    checks.positive("epsilon", epsilon)
+    checks.positive("assumed_users", assumed_users)
+    checks.reals("q", q, 0, level)
     # Two logarithms, as the product may leave the range of floating point.
     half = 0.5 * (math.log2(epsilon) + math.log2(assumed_users))
     return min(max(round(half), q), level)
@@ -146,20 +143,16 @@ def schedule(
     Section 4 and Theorem 3.1 of the paper; ε_0 is missing from the printed parameter list
     (errata 7).
     """
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon: {epsilon!r} is not a finite number above 0")
-    if level < 0:
-        raise ValueError(f"level: {level} is below 0")
+    checks.positive("epsilon", epsilon)
+    checks.reals("level", level, 0)
     variant = Variant(variant)
     if gamma is None:
         gamma = GAMMA_EXPERIMENTS if variant is Variant.EXPERIMENTS else GAMMA_THEORY
-    if not 0 < gamma <= 1:
-        raise ValueError(f"gamma: {gamma!r} is outside (0, 1]")
+    checks.reals("gamma", gamma, 0.0, 1.0, open_low=True)
     q = start_level(w, level)
     start = q if variant is Variant.EXPERIMENTS else 0
     last = level if last is None else last
-    if not start <= last <= level:
-        raise ValueError(f"last: {last} is outside [{start}, {level}]")
+    checks.reals("last", last, start, level)
     weights = [gamma ** abs(i - q) if start <= i <= last else 0.0 for i in range(level + 1)]
     total = math.fsum(weights)
     parts = tuple(epsilon * (weight / total) for weight in weights)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.pyramid.morton import decode, encode
 from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
@@ -69,8 +70,7 @@ class CellCounts:
 
     def dense(self, level: int) -> FloatArray:
         """Return the mass of all cells of a level, in Morton order."""
-        if not 0 <= level <= self.level:
-            raise ValueError(f"level: {level} is outside [0, {self.level}]")
+        checks.reals("level", level, 0, self.level)
         cells = self.codes >> (2 * (self.level - level))
         dense = np.bincount(cells, weights=self.masses, minlength=4**level)
         return np.asarray(dense, dtype=float)
@@ -92,8 +92,7 @@ class CellCounts:
 
     def coarsened(self, level: int) -> CellCounts:
         """Return the same aggregate on a coarser grid."""
-        if not 0 <= level <= self.level:
-            raise ValueError(f"level: {level} is outside [0, {self.level}]")
+        checks.reals("level", level, 0, self.level)
         codes, masses = sum_by_code(self.codes >> (2 * (self.level - level)), self.masses)
         return CellCounts(level, codes, masses, self.users, self.rows)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 
@@ -65,8 +65,7 @@ def _least_cost(z: FloatArray, alpha: float, absorbing: bool) -> tuple[float, Fl
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, eye_array, hstack
 
-    if not (math.isfinite(alpha) and alpha > 0):
-        raise ValueError(f"alpha: {alpha!r} is not a finite number above 0")
+    checks.positive("alpha", alpha)
     side = z.shape[0]
     cells = side * side
     cell = np.arange(cells).reshape(side, side)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from explorer.privacy.core import checks
+
 
 @dataclass(frozen=True, slots=True)
 class Communication:
@@ -74,14 +76,11 @@ def communication(
         Naming the parameter, its value and the domain.
     """
     fewest = 2 if printed else 19
-    if users < fewest:
-        raise ValueError(f"users: {users} is below {fewest}")
-    if cells < 1 or modulus < 2:
-        raise ValueError(f"cells: {cells} must be at least 1 and modulus: {modulus} at least 2")
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon: {epsilon!r} is not a finite number above 0")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta: {delta!r} is outside (0, 1)")
+    checks.reals("users", users, fewest)
+    checks.reals("cells", cells, 1)
+    checks.reals("modulus", modulus, 2)
+    checks.positive("epsilon", epsilon)
+    checks.open_unit("delta", delta)
     # ln(e^ε + 1) without overflow.
     needed = 2 * (epsilon + math.log1p(math.exp(-epsilon)))
     needed += 2 * (math.log(cells) - math.log(delta)) + math.log(modulus)

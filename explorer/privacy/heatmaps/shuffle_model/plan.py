@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.papers import HEATMAPS as PAPER
 from explorer.privacy.heatmaps.shuffle_model.cost import (
@@ -135,8 +136,7 @@ def shuffle_plan(
     parts = tuple(Fraction(part) for part in epsilons)
     if not parts or min(parts) < 0 or not any(parts):
         raise ValueError("epsilons: they must be at least 0, and one of them above 0")
-    if resolution < 1:
-        raise ValueError(f"resolution: {resolution} is below 1")
+    checks.reals("resolution", resolution, 1)
     relied = users if guaranteed is None else guaranteed
     if relied > users:
         raise ValueError(f"guaranteed: {relied} is above all {users} users")
@@ -158,8 +158,7 @@ def least_tail(epsilons: Sequence[Fraction], resolution: int, failure: float) ->
 
     Parameters are those of `shuffle_plan`.
     """
-    if not 0 < failure < 1:
-        raise ValueError(f"failure: {failure!r} is outside (0, 1)")
+    checks.open_unit("failure", failure)
     cells = sum(4**i for i, part in enumerate(epsilons) if part > 0)
     rate = float(min(part for part in epsilons if part > 0) / resolution)
     log_chance = math.log(2) + math.log(cells) - math.log1p(math.exp(-rate)) - math.log(failure)
@@ -180,8 +179,7 @@ def wrap_probability(plan: ShufflePlan, present: int | None = None) -> Bound:
         Users who add their noise, in [1, n]; n_min if left out.
     """
     here = plan.guaranteed if present is None else present
-    if not 1 <= here <= plan.users:
-        raise ValueError(f"present: {here} is outside [1, {plan.users}]")
+    checks.reals("present", here, 1, plan.users)
     share = here / plan.guaranteed
     total = 0.0
     for i in plan.levels:

@@ -150,8 +150,4 @@ def near_and_far(distance: ArrayLike, diameter: ArrayLike) -> tuple[FloatArray, 
     """Check a distance and the diameter it may not exceed."""
     far = checks.reals("diameter", diameter, 0.0, 1e6)
     near = checks.reals("distance", distance, 0.0, 1e6)
-    a, b = np.broadcast_arrays(near, far)
-    if (a > b).any():
-        at = int(np.argmax(a > b))
-        raise ValueError(f"distance: {a.flat[at]:g} is outside [0, {b.flat[at]:g}], the diameter")
-    return near, far
+    return checks.at_most("distance", near, "diameter", far)

@@ -96,11 +96,8 @@ def group_epsilon(
     moved = checks.integers("x0", x0, 0.0, TOTAL_MAX)
     length = checks.reals("x1", x1, 0.0, TOTAL_MAX)
     log_delta = np.log(checks.delta(delta))
-    for name, low, high in (("x0", moved, size), ("x1", length, moved)):
-        a, b = np.broadcast_arrays(low, high)
-        if (a > b).any():
-            at = int(np.argmax(a > b))
-            raise ValueError(f"{name}: {a.flat[at]:g} is outside [0, {b.flat[at]:g}]")
+    checks.at_most("x0", moved, "total", size)
+    checks.at_most("x1", length, "x0", moved)
     some = np.where(moved > 0, moved, 1.0)
     return scalar_if_0d(
         np.where(moved > 0, some * _hop(a0, length / some, size, some, log_delta), 0.0)
