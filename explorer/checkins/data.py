@@ -21,7 +21,6 @@ from explorer.checkins.model import (
     Box,
     Cell,
     Dialect,
-    Format,
     Histogram,
     IndexArray,
     Mapping,
@@ -329,7 +328,7 @@ class CheckinData:
                 "to export what was set aside."
             )
         stored = self._settings["dialect"]
-        dialect = Dialect(**{**stored, "format": Format(stored["format"])})
+        dialect = Dialect(**stored)
         with self._cursor() as cursor:
             return export(cursor, self._entry.folder, self.path, dialect, Path(target), cancelled)
 

@@ -39,7 +39,6 @@ from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded,
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
 from explorer.checkins.model import (
     Dialect,
-    Format,
     IsCancelled,
     LoadReport,
     Mapping,
@@ -47,20 +46,20 @@ from explorer.checkins.model import (
     Preview,
 )
 from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers import get_reader
+from explorer.checkins.readers.base import Judged
 from explorer.checkins.readers.detect import check_readable, sniff
 from explorer.checkins.readers.guess_columns import mapping_problem
-from explorer.checkins.readers.parquet import parquet_examples, read_parquet
 from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.text import Judged, TextReader
 from explorer.checkins.rows import (
     DUPLICATES,
     ROWS,
     count,
+    examples,
     find_duplicates,
     no_duplicates,
     number_users,
     store_aside,
-    text_examples,
 )
 
 
@@ -230,13 +229,8 @@ class _Load:
         work, folder = self._work, entry.folder
         finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
         duplicates = plan.duplicates and plan.mapping.time is not None
-        if plan.dialect.format is Format.PARQUET:
-            scan = read_parquet(con, plan, folder, work.note, work.stage("Reading"), self._judge)
-        else:
-            stages = (work.stage("Preparing"), work.stage("Reading"))
-            reader = TextReader(con, plan, folder, work.note, stages, self._judge)
-            reader.read()
-            scan = reader.scan
+        written = get_reader(plan.dialect.reader).write_rows(con, plan, folder, work, self._judge)
+        scan = written.scan
 
         def sorted_by(step: Callable[[], Any]) -> Any:
             """Do what sorts or compares; where little memory does not suffice, with much."""
@@ -254,10 +248,6 @@ class _Load:
             no_duplicates(con, folder)
         sorted_by(lambda: number_users(con, folder, finishing[1]))
         aside = sorted_by(lambda: store_aside(con, folder, scan, finishing[1]))
-        if plan.dialect.format is Format.PARQUET:
-            examples = parquet_examples(con, folder, plan.path)
-        else:
-            examples = text_examples(con, folder, scan, reader.source, reader.copied, plan.dialect)
         kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
         header = int(scan.header > 0)
         notes = list(scan.damage.notes)
@@ -266,7 +256,8 @@ class _Load:
         if not duplicates:
             notes.append("Nothing was checked for duplicates.")
         report = LoadReport(
-            scan.lines, header, len(scan.blank), kept, aside, examples, tuple(notes),
+            scan.lines, header, len(scan.blank), kept, aside,
+            examples(con, folder, written.texts), tuple(notes),
             len(scan.joined), work.seconds,
         )  # fmt: skip
         if report.accounted != report.physical_lines:

@@ -121,9 +121,10 @@ class Dialect:
 
     Attributes
     ----------
-    format : Format
+    format : str
+        A `Format`, or the key of another reader.
     delimiter : str
-        One character; empty for Parquet.
+        One character; empty if it is no text.
     encoding : str
         ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``.
     has_header : bool
@@ -138,7 +139,7 @@ class Dialect:
         What stands before a number's fraction: a point or, unless it delimits fields, a comma.
     """
 
-    format: Format
+    format: str
     delimiter: str
     encoding: str = "utf-8"
     has_header: bool = False
@@ -146,6 +147,11 @@ class Dialect:
     compressed: bool = False
     line_end: str = "\n"
     decimal: str = "."
+
+    @property
+    def reader(self) -> str:
+        """The key of the reader (`readers.READERS`) that reads such files."""
+        return "text" if self.format in (Format.SNAP, Format.CSV, Format.TSV) else self.format
 
     @property
     def needs_copy(self) -> bool:
@@ -186,7 +192,7 @@ class Preview:
     problems: tuple[str, ...] = ()
 
     @property
-    def format(self) -> Format:
+    def format(self) -> str:
         """How the rows are written."""
         return self.dialect.format
 

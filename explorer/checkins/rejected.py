@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
-from explorer.checkins.database import check, parquet_table, reachable
+from explorer.checkins.database import parquet_table
 from explorer.checkins.errors import CheckinError, shown_name
-from explorer.checkins.model import Dialect, Format, Reason
-from explorer.checkins.readers.archives import Damage
-from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
+from explorer.checkins.model import Dialect, Reason
+from explorer.checkins.readers import get_reader
 from explorer.checkins.rows import ASIDE
 from explorer.files import replacing
 
@@ -48,21 +46,18 @@ def export(
     cancelled: Callable[[], bool] | None,
 ) -> int:
     """Write all lines set aside as CSV, reading the source again; returns how many there were."""
-    batches = _batches(con, folder)
+    batches, again = itertools.tee(_batches(con, folder))
+    lines = ((n, c) for numbers, codes in batches for n, c in zip(numbers, codes, strict=True))
+    reader = get_reader(dialect.reader)
+    texts = reader.row_texts(con, source, dialect, (numbers for numbers, _ in again), cancelled)
     with written_aside(target) as file:
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)
         total = 0
-        with contextlib.ExitStack() as stack:
-            if dialect.format is Format.PARQUET:
-                found = stack.enter_context(reachable(con, source))
-                texts = _parquet_texts(con, found, batches, cancelled)
-            else:
-                texts = _line_texts(source, dialect, batches, cancelled)
-            for line, code, text in texts:
-                reason = Reason.of(code)
-                writer.writerow((line, reason.value, reason.sentence, text))
-                total += 1
+        for (line, code), text in zip(lines, texts, strict=True):
+            reason = Reason.of(code)
+            writer.writerow((line, reason.value, reason.sentence, text))
+            total += 1
     return total
 
 
@@ -77,48 +72,3 @@ def _batches(con: Any, folder: Path) -> Iterator[tuple[list[int], list[int]]]:
             [at, at + _BATCH],
         ).fetchnumpy()
         yield found["line"].tolist(), found["code"].tolist()
-
-
-def _line_texts(
-    source: Path,
-    dialect: Dialect,
-    batches: Iterator[tuple[list[int], list[int]]],
-    cancelled: Callable[[], bool] | None,
-) -> Iterator[tuple[int, int, str]]:
-    wanted = ((n, c) for lines, codes in batches for n, c in zip(lines, codes, strict=True))
-    target = next(wanted, None)
-    before = 0
-    chunks = raw_chunks(source, dialect.compressed, None, Damage(), lambda _: check(cancelled))
-    for block in blocks(decoded_chunks(chunks, dialect)):
-        if target is None:
-            break
-        if isinstance(block, int):
-            before += 1
-            if target is not None and target[0] == before:
-                yield (*target, f"({block} bytes)")
-                target = next(wanted, None)
-            continue
-        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-        lines = int(ends.size) + (not block.endswith(b"\n"))
-        while target is not None and target[0] <= before + lines:
-            at = target[0] - before - 1
-            start = int(ends[at - 1]) + 1 if at else 0
-            stop = int(ends[at]) if at < ends.size else len(block)
-            yield (*target, block[start:stop].removesuffix(b"\r").decode(errors="replace"))
-            target = next(wanted, None)
-        before += lines
-
-
-def _parquet_texts(
-    con: Any,
-    source: Path,
-    batches: Iterator[tuple[list[int], list[int]]],
-    cancelled: Callable[[], bool] | None,
-) -> Iterator[tuple[int, int, str]]:
-    from explorer.checkins.readers.parquet import row_texts
-
-    for lines, codes in batches:
-        check(cancelled)
-        texts = row_texts(con, source, lines)
-        for line, code in zip(lines, codes, strict=True):
-            yield line, code, texts.get(line, "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.database import parquet_table, run, written_file
-from explorer.checkins.line_ranges import LineArray, lines_up_to, shifts
-from explorer.checkins.model import Dialect, Example, Reason
+from explorer.checkins.line_ranges import shifts
+from explorer.checkins.model import Example, Reason
 from explorer.checkins.readers.line_scanner import EXAMPLE_LENGTH, EXAMPLES, Scan
-from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
 
 Tick = Callable[[float], None]
 
@@ -180,54 +178,13 @@ def first_lines(con: Any, folder: Path) -> dict[Reason, list[int]]:
     return found
 
 
-def text_examples(
-    con: Any, folder: Path, scan: Scan, source: Path, copied: bool, dialect: Dialect
+def examples(
+    con: Any, folder: Path, texts: Callable[[list[int]], dict[int, str]]
 ) -> dict[Reason, tuple[Example, ...]]:
     """Return the first lines of each reason with their text."""
     numbers = first_lines(con, folder)
-    malformed = scan.odd_texts  # of every reason that only the pass over the lines knows
-    wanted = sorted({n for lines in numbers.values() for n in lines} - malformed.keys())
-    missing = scan.not_copied() if copied else None
-    given = _lines_of(source, scan.checkpoints, missing, wanted)
-
-    def shown(line: int) -> str:
-        raw = malformed.get(line) or given.get(line, b"")
-        text = raw[: 4 * EXAMPLE_LENGTH].decode(errors="replace")
-        if line in given and copied and dialect.quoted:
-            text = text.replace(FIELD_SEPARATOR, dialect.delimiter).replace(LINE_SEPARATOR, " ")
-        return text[:EXAMPLE_LENGTH]
-
-    return {reason: tuple(Example(n, shown(n)) for n in lines) for reason, lines in numbers.items()}
-
-
-def _lines_of(
-    source: Path,
-    checkpoints: list[tuple[int, int]],
-    missing: tuple[LineArray, LineArray] | None,
-    wanted: list[int],
-) -> dict[int, bytes]:
-    """Return the bytes of some lines of the file the reader was given.
-
-    Parameters
-    ----------
-    missing : (starts, lengths) or None
-        Ranges of lines that are not in that file.
-    """
-    found: dict[int, bytes] = {}
-    starts = [lines for lines, _ in checkpoints]
-
-    def absent(line: int) -> int:
-        return 0 if missing is None else lines_up_to(*missing, line)
-
-    with source.open("rb") as file:
-        at, line = -1, 0
-        for number in wanted:
-            block = bisect_right(starts, number - 1) - 1
-            if block != at:
-                at, line = block, starts[block]
-                file.seek(checkpoints[block][1])
-            for _ in range(number - line - (absent(number) - absent(line)) - 1):
-                file.readline()
-            found[number] = file.readline().rstrip(b"\r\n")
-            line = number
-    return found
+    found = texts(sorted({n for lines in numbers.values() for n in lines}))
+    return {
+        reason: tuple(Example(n, found.get(n, "")[:EXAMPLE_LENGTH]) for n in lines)
+        for reason, lines in numbers.items()
+    }

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from explorer.checkins.database import connect, parquet_table, reachable, run, written_file
-from explorer.checkins.errors import CheckinError, shown_name
-from explorer.checkins.model import Dialect, Example, Format, Preview, Reason
-from explorer.checkins.readers.detect import check_width
-from explorer.checkins.readers.guess_columns import (
-    decimal_sign,
-    fitting_share,
-    guess_mapping,
-    mapping_problems,
+from explorer.checkins.database import check, connect, parquet_table, reachable, run
+from explorer.checkins.errors import CheckinError
+from explorer.checkins.model import Dialect, Format, IsCancelled, Preview
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.base import (
+    Beginning,
+    Judge,
+    Written,
+    check_width,
+    table_preview,
+    write_table,
 )
-from explorer.checkins.readers.line_scanner import EXAMPLE_LENGTH, Scan
 from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.sql import typed_rows
-from explorer.checkins.readers.streams import CHUNK
-from explorer.checkins.readers.text import HEAD_ROWS, Judge, judge_rows
-from explorer.checkins.rows import PARQUET, ROWS, Tick, count, first_lines
-
-PREVIEW_ROWS = 50
+from explorer.checkins.rows import ROWS, count
 
 
 def _columns(con: Any, path: Path) -> list[str]:
@@ -42,44 +37,6 @@ def _as_text(con: Any, path: Path, limit: int | None = None) -> str:
     )
     ending = f" LIMIT {limit}" if limit is not None else ""
     return f"(SELECT {texts} FROM {parquet_table(path)}{ending})"
-
-
-def sniff_parquet(path: Path, size: int, tick: Callable[[], None] = lambda: None) -> Preview:
-    """Look at a Parquet file's columns and first rows.
-
-    Parameters
-    ----------
-    tick : callable
-        Called about every 10 ms; may raise to stop.
-
-    Raises
-    ------
-    CheckinError
-        If it is damaged, or has too many columns.
-    """
-    import duckdb
-
-    name = shown_name(path)
-    con = connect()
-    try:
-        with reachable(con, path) as source:
-            columns = tuple(_columns(con, source))
-            check_width(name, len(columns))
-            head = f"CREATE TEMP TABLE head AS FROM {_as_text(con, source, 2000)}"
-            run(con, head, lambda _: tick())
-            rows = con.execute("FROM head").fetchall()
-    except duckdb.Error as fault:
-        raise damaged(name, fault) from fault
-    finally:
-        con.close()
-    body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
-    decimal = decimal_sign(body, "")
-    mapping = guess_mapping(columns, body, len(columns), decimal, tick)
-    return Preview(
-        name, size, Dialect(Format.PARQUET, "", decimal=decimal), columns,
-        tuple(body[:PREVIEW_ROWS]), mapping, fitting_share(body, mapping, len(columns), decimal),
-        tuple(mapping_problems(columns, body, mapping, decimal)),
-    )  # fmt: skip
 
 
 def damaged(name: str, fault: Exception) -> CheckinError:
@@ -105,67 +62,7 @@ def not_its_fault(fault: Exception) -> bool:
     return isinstance(fault, duckdb.IOException) and "write" in str(fault).lower()
 
 
-def read_parquet(
-    con: Any,
-    plan: Plan,
-    folder: Path,
-    note: Callable[[int, int], None],
-    reading: Tick,
-    judge: Judge,
-) -> Scan:
-    """Write ``rows.parquet`` as `TextReader` of `readers.text` does; lines are row numbers.
-
-    Raises
-    ------
-    CheckinError
-        If the file is damaged.
-    """
-    import duckdb
-
-    scan, path, decimal = Scan(), plan.path, plan.dialect.decimal
-
-    def digest() -> None:
-        sha256, done = hashlib.sha256(), 0
-        with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                sha256.update(chunk)
-                done += len(chunk)
-                note(done, scan.lines)
-        scan.fingerprint = sha256.hexdigest()
-
-    def typed(limit: int | None = None) -> str:
-        return typed_rows(_as_text(con, path, limit), plan.mapping, None, decimal=decimal)
-
-    try:
-        scan.lines = count(con, path)
-        judge(judge_rows(con, typed(HEAD_ROWS), reading))
-        run(
-            con,
-            f"COPY ({typed()}) TO {written_file(folder / ROWS)} {PARQUET}",
-            reading,
-            meanwhile=digest if plan.fingerprint else None,
-        )
-    except duckdb.Error as fault:
-        if not_its_fault(fault):
-            raise
-        raise damaged(plan.name, fault) from fault
-    if count(con, folder / ROWS) != scan.lines:
-        raise damaged(plan.name, ValueError("rows are missing"))
-    return scan
-
-
-def parquet_examples(con: Any, folder: Path, path: Path) -> dict[Reason, tuple[Example, ...]]:
-    """Return the first rows of each reason as comma-separated text."""
-    numbers = first_lines(con, folder)
-    wanted = sorted({n for lines in numbers.values() for n in lines})
-    texts = row_texts(con, path, wanted)
-    return {
-        reason: tuple(Example(n, texts.get(n, "")[:EXAMPLE_LENGTH]) for n in lines)
-        for reason, lines in numbers.items()
-    }
-
-
-def row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
+def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
     """Return the cells, joined by commas, of the rows of these numbers (from 1)."""
     columns = _columns(con, path)
     cells = ", ".join(f"coalesce(CAST({_name(name)} AS VARCHAR), '')" for name in columns)
@@ -182,3 +79,81 @@ def row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
         [numbers],
     )
     return dict(found.fetchall())
+
+
+class ParquetReader:
+    """Reads Parquet."""
+
+    name = "Parquet"
+    suffixes = (".parquet",)
+
+    def can_read(self, head: bytes) -> float:
+        """Return whether it begins as every Parquet file does."""
+        return float(head.startswith(b"PAR1"))
+
+    def preview(self, look: Beginning) -> Preview:
+        """Guess which of the columns is which.
+
+        Raises
+        ------
+        CheckinError
+            If the file is damaged, or has too many columns.
+        """
+        import duckdb
+
+        con = connect()
+        try:
+            with reachable(con, look.path) as source:
+                columns = tuple(_columns(con, source))
+                check_width(look.name, len(columns))
+                head = f"CREATE TEMP TABLE head AS FROM {_as_text(con, source, 2000)}"
+                run(con, head, lambda _: look.check())
+                rows = con.execute("FROM head").fetchall()
+        except duckdb.Error as fault:
+            raise damaged(look.name, fault) from fault
+        finally:
+            con.close()
+        body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
+        return table_preview(look, Format.PARQUET, columns, body)
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        """Write every row.
+
+        Raises
+        ------
+        CheckinError
+            If the file is damaged.
+        """
+        import duckdb
+
+        try:
+            scan = write_table(
+                con, plan, folder, work, judge, lambda limit: _as_text(con, plan.path, limit)
+            )
+        except duckdb.Error as fault:
+            if not_its_fault(fault):
+                raise
+            raise damaged(plan.name, fault) from fault
+        if count(con, folder / ROWS) != scan.lines:
+            raise damaged(plan.name, ValueError("rows are missing"))
+        return Written(scan, lambda numbers: _row_texts(con, plan.path, numbers))
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        """Yield the cells, joined by commas, of the rows asked for."""
+        with reachable(con, path) as source:
+            for numbers in batches:
+                check(cancelled)
+                texts = _row_texts(con, source, numbers)
+                yield from (texts.get(number, "") for number in numbers)
+
+
+READER = ParquetReader()

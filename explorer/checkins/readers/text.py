@@ -3,57 +3,34 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.checkins.database import run, written_file
-from explorer.checkins.errors import CheckinError
-from explorer.checkins.model import Reason
-from explorer.checkins.readers.line_scanner import CopyNeeded, Scan, scan_lines
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.quoted import FIELD_SEPARATOR
-from explorer.checkins.readers.sql import TEXT_ID, text_source, typed_rows
-from explorer.checkins.rows import PARQUET, ROWS, Tick, count
+import numpy as np
 
-HEAD_ROWS = 10_000
+from explorer.checkins.database import check, run, written_file
+from explorer.checkins.errors import CheckinError
+from explorer.checkins.line_ranges import LineArray, lines_up_to
+from explorer.checkins.model import Dialect, IsCancelled, Preview
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.archives import Damage
+from explorer.checkins.readers.base import HEAD_ROWS, Beginning, Judge, Written, judge_rows
+from explorer.checkins.readers.line_scanner import EXAMPLE_LENGTH, CopyNeeded, Scan, scan_lines
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
+from explorer.checkins.readers.sql import TEXT_ID, text_source, typed_rows
+from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
+from explorer.checkins.readers.text_preview import preview_text
+from explorer.checkins.rows import PARQUET, ROWS, Tick, count
 
 MIN_FREE = 256_000_000
 """Bytes of disk that a copy of the lines leaves to others."""
 
 _BETWEEN_LOOKS = 64_000_000
 """Bytes of the copy between two looks at the disk."""
-
-_NOT_THE_MAPPING = (Reason.ZERO_ZERO, Reason.DUPLICATE)
-"""Reasons that say nothing about whether the columns were told apart rightly."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """How the first rows fare.
-
-    Attributes
-    ----------
-    total : int
-    failing : dict of Reason to int
-        Rows that fail for reasons that the mapping may be to blame for.
-    integers : bool
-        Whether all user ids are spelt as 64-bit integers.
-    """
-
-    total: int
-    failing: dict[Reason, int]
-    integers: bool
-
-    @property
-    def share(self) -> float:
-        """Share of the rows that fail."""
-        return sum(self.failing.values()) / self.total if self.total else 0.0
-
-
-Judge = Callable[[Judged], None]
-"""Called with how the first rows fare; may raise."""
 
 
 class _Copy:
@@ -77,7 +54,7 @@ class _Copy:
         return self._file.write(data)
 
 
-class TextReader:
+class _Reading:
     """Writes ``rows.parquet``: every line that is a row, in file order, typed and judged.
 
     Parameters
@@ -162,6 +139,23 @@ class TextReader:
                 f"{self._count()}; convert the file to plain UTF-8 text with one row a line."
             )
 
+    def texts(self, lines: list[int]) -> dict[int, str]:
+        """Return the text of some lines, found by the checkpoints of the scan."""
+        dialect, malformed = self._plan.dialect, self.scan.odd_texts
+        wanted = [line for line in lines if line not in malformed]
+        missing = self.scan.not_copied() if self.copied else None
+        given = _lines_of(self.source, self.scan.checkpoints, missing, wanted)
+
+        def shown(line: int) -> str:
+            raw = malformed.get(line) or given.get(line, b"")
+            text = raw[: 4 * EXAMPLE_LENGTH].decode(errors="replace")
+            if line in given and self.copied and dialect.quoted:
+                text = text.replace(FIELD_SEPARATOR, dialect.delimiter)
+                return text.replace(LINE_SEPARATOR, " ")
+            return text
+
+        return {line: shown(line) for line in lines}
+
     def _count(self, test: str = "true") -> int:
         return count(self._con, self._rows, test)
 
@@ -230,20 +224,105 @@ class TextReader:
         return judged.integers
 
 
-def judge_rows(con: Any, rows: str, tick: Tick) -> Judged:
-    """Judge some rows."""
-    run(
-        con,
-        "CREATE OR REPLACE TEMP TABLE judged AS SELECT code, count(*) AS n, bool_and(coalesce("
-        "CAST(try_cast(user_id AS BIGINT) AS VARCHAR) = user_id, false)) AS integers "
-        f"FROM ({rows}) GROUP BY code",
-        tick,
-    )
-    found = con.execute("FROM judged").fetchall()
-    counts = {code: n for code, n, _ in found}
-    failing = {Reason.of(code): n for code, n in counts.items() if code}
-    return Judged(
-        sum(counts.values()),
-        {reason: n for reason, n in failing.items() if reason not in _NOT_THE_MAPPING},
-        all(integers for code, _, integers in found if not code),
-    )
+def _lines_of(
+    source: Path,
+    checkpoints: list[tuple[int, int]],
+    missing: tuple[LineArray, LineArray] | None,
+    wanted: list[int],
+) -> dict[int, bytes]:
+    """Return the bytes of some lines of the file the reader was given.
+
+    Parameters
+    ----------
+    missing : (starts, lengths) or None
+        Ranges of lines that are not in that file.
+    """
+    found: dict[int, bytes] = {}
+    starts = [lines for lines, _ in checkpoints]
+
+    def absent(line: int) -> int:
+        return 0 if missing is None else lines_up_to(*missing, line)
+
+    with source.open("rb") as file:
+        at, line = -1, 0
+        for number in wanted:
+            block = bisect_right(starts, number - 1) - 1
+            if block != at:
+                at, line = block, starts[block]
+                file.seek(checkpoints[block][1])
+            for _ in range(number - line - (absent(number) - absent(line)) - 1):
+                file.readline()
+            found[number] = file.readline().rstrip(b"\r\n")
+            line = number
+    return found
+
+
+def _line_texts(
+    source: Path, dialect: Dialect, wanted: Iterator[int], cancelled: IsCancelled | None
+) -> Iterator[str]:
+    """Yield the text of some lines, ascending, in one pass over the file."""
+    target = next(wanted, None)
+    before = 0
+    chunks = raw_chunks(source, dialect.compressed, None, Damage(), lambda _: check(cancelled))
+    for block in blocks(decoded_chunks(chunks, dialect)):
+        if target is None:
+            break
+        if isinstance(block, int):
+            before += 1
+            if target is not None and target == before:
+                yield f"({block} bytes)"
+                target = next(wanted, None)
+            continue
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        lines = int(ends.size) + (not block.endswith(b"\n"))
+        while target is not None and target <= before + lines:
+            at = target - before - 1
+            start = int(ends[at - 1]) + 1 if at else 0
+            stop = int(ends[at]) if at < ends.size else len(block)
+            yield block[start:stop].removesuffix(b"\r").decode(errors="replace")
+            target = next(wanted, None)
+        before += lines
+
+
+class TextReader:
+    """Reads text, and whatever no other reader knows."""
+
+    name = "SNAP text, CSV, TSV (plain or .gz)"
+    suffixes = (".txt", ".tsv", ".csv", ".gz")
+
+    def can_read(self, head: bytes) -> float:
+        """Return a little: how text begins, nobody knows."""
+        return 0.1
+
+    def preview(self, look: Beginning) -> Preview:
+        """Guess encoding, delimiter, header and columns."""
+        return preview_text(look)
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        """Write every line that is a row.
+
+        Raises
+        ------
+        CheckinError
+            If lines are lost on the way, or an archive does not fit on the disk.
+        """
+        stages = (work.stage("Preparing"), work.stage("Reading"))
+        reading = _Reading(con, plan, folder, work.note, stages, judge)
+        reading.read()
+        return Written(reading.scan, reading.texts)
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        """Yield the lines asked for, in one pass over the file."""
+        return _line_texts(path, dialect, chain.from_iterable(batches), cancelled)
+
+
+READER = TextReader()

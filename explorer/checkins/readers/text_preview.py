@@ -1,18 +1,17 @@
-"""A look at the beginning of a file: format, encoding, header, and which column is which."""
+"""The beginning of a text file: format, encoding, header, and which column is which."""
 
 from __future__ import annotations
 
 import codecs
-import os
 import re
-import stat
 from dataclasses import replace
-from pathlib import Path
 
 from explorer.checkins.database import check
-from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Dialect, Format, IsCancelled, Mapping, Preview, Reason
+from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.archives import Damage, inflated
+from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
 from explorer.checkins.readers.guess_columns import (
     decimal_sign,
     fitting_share,
@@ -22,9 +21,6 @@ from explorer.checkins.readers.guess_columns import (
 )
 from explorer.checkins.readers.quoted import RecordJoiner, RowShape, split_quoted
 
-HEAD = 1 << 20
-PREVIEW_ROWS = 50
-MAX_FIELDS = 20_000
 _JUDGED_ROWS = 2000
 _GZIP = b"\x1f\x8b"
 _LATIN = re.compile(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]")
@@ -33,111 +29,26 @@ MOSTLY = 20
 """Lines that are no valid UTF-8 for each that is, in a file that is taken for Latin-1."""
 
 
-def check_readable(path: Path) -> int:
-    """Return a file's size, or say in one sentence why it can't be read.
+def preview_text(look: Beginning) -> Preview:
+    """Guess how a text file is to be read.
 
     Raises
     ------
     CheckinError
+        If it is no text, not in the encoding asked for, blank, or has too many columns.
     """
-    name = shown_name(path)
-    try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise CheckinError(f"{name} is a folder; choose a check-in file inside it.")
-        if not stat.S_ISREG(status.st_mode):
-            raise CheckinError(f"{name} is not a regular file; save its contents to a file first.")
-        with path.open("rb"):
-            pass
-    except FileNotFoundError:
-        raise CheckinError(
-            f"{name} does not exist (any more); check its name and folder."
-        ) from None
-    except PermissionError:
-        raise CheckinError(
-            f"{name} may not be read by you; ask its owner for permission to read it."
-        ) from None
-    except OSError as fault:
-        raise CheckinError(
-            f"{name} can't be read ({fault.strerror or fault}); copy it to a local disk and retry."
-        ) from None
-    if status.st_size == 0:
-        raise CheckinError(f"{name} is empty; choose a file with check-ins in it.")
-    return status.st_size
-
-
-def check_width(name: str, width: int) -> None:
-    """Refuse a file with too many columns.
-
-    Raises
-    ------
-    CheckinError
-    """
-    if width > MAX_FIELDS:
-        raise CheckinError(
-            f"{name} has {width:,} columns, more than {MAX_FIELDS:,}: it is no list of check-ins. "
-            "Keep the columns with user, time, latitude and longitude, and open that."
-        )
-
-
-def sniff(
-    path: str | os.PathLike[str],
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    cancelled: IsCancelled | None = None,
-) -> Preview:
-    """Look at the beginning of a file and guess how to read it.
-
-    Parameters
-    ----------
-    path : path
-        SNAP text, CSV, TSV (each plain or .gz) or Parquet.
-    delimiter : str, optional
-        The character between two fields of text; guessed if omitted.
-    encoding : str, optional
-        ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``; guessed if omitted.
-    cancelled : callable, optional
-        Asked every few milliseconds; true stops.
-
-    Returns
-    -------
-    Preview
-        Its mapping lacks columns that could not be told; the window then asks.
-
-    Raises
-    ------
-    CheckinError
-        If the file can't be opened, is empty, is neither text nor Parquet, or has over 20,000
-        columns.
-    LoadCancelled
-        If `cancelled` said so.
-    """
-    path = Path(path)
-    check(cancelled)
-    size = check_readable(path)
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-    except OSError as fault:
-        raise CheckinError(
-            f"{shown_name(path)} can't be read ({fault.strerror or fault}); copy it and retry."
-        ) from None
-    if head.startswith(b"PAR1"):
-        from explorer.checkins.readers.parquet import sniff_parquet
-
-        return sniff_parquet(path, size, lambda: check(cancelled))
+    head = look.head
     compressed = head.startswith(_GZIP)
-    complete = len(head) == size
+    complete = len(head) == look.size
     if compressed:
-        head, complete = _unzip_head(head, shown_name(path), complete)
-    check(cancelled)
+        head, complete = _unzip_head(head, look.name, complete)
+    look.check()
     if not head:
         raise CheckinError(
-            f"{shown_name(path)} is an archive with nothing (readable) in it; fetch it again."
+            f"{look.name} is an archive with nothing (readable) in it; fetch it again."
         )
-    chosen = encoding is not None
-    encoding = encoding or guess_encoding(head)
-    unfit = f"{shown_name(path)} is not text in the encoding {encoding}; choose another."
+    encoding = look.encoding or guess_encoding(head)
+    unfit = f"{look.name} is not text in the encoding {encoding}; choose another."
     try:
         text = decode_head(head, encoding)
     except UnicodeError:  # UTF-16 without its mark
@@ -148,17 +59,15 @@ def sniff(
         every.pop()  # cut where the look ended
     lines = [line.removesuffix("\r") for line in every if line.strip()]
     if not lines:
-        raise CheckinError(
-            f"{shown_name(path)} holds blank lines only; choose a file with check-ins."
-        )
+        raise CheckinError(f"{look.name} holds blank lines only; choose a file with check-ins.")
     if _looks_binary(lines):
         raise CheckinError(
-            f"{shown_name(path)} is not text: give SNAP text, CSV, TSV (plain or .gz) or Parquet."
-            if not chosen
-            else unfit
+            unfit
+            if look.encoding
+            else f"{look.name} is not text: give {' or '.join(r.name for r in all_readers())}."
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
-    return _preview(shown_name(path), size, lines, dialect, delimiter, cancelled)
+    return _preview(look.name, look.size, lines, dialect, look.delimiter, look.cancelled)
 
 
 def _preview(

@@ -25,7 +25,6 @@ from explorer.ui.controllers.session_store import SessionStore
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping
 
-DATA_FILTER = "Check-ins (*.txt *.tsv *.csv *.gz *.parquet);;All files (*)"
 RECIPE_FILTER = "Exported by Privacy Explorer (*.png *.svg *.pdf *.csv *.json);;All files (*)"
 
 
@@ -161,7 +160,10 @@ class FileController(QObject):
 
     def choose_data(self, parent: QWidget, ask: bool = False) -> None:
         """Ask for a check-in file and open it; with `ask`, show how it is read first."""
-        path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), DATA_FILTER)
+        from explorer.checkins.readers import file_patterns
+
+        kinds = f"Check-ins ({file_patterns()});;All files (*)"
+        path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), kinds)
         if path:
             self.open_data(path, ask)
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.checkins import Dialect, LoadCancelled, Mapping, Preview, sniff
+from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, bad_cells, time_format
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
@@ -235,7 +236,9 @@ class MappingDialog(QDialog):
     def _detected(self) -> str:
         preview = self.preview
         parts = [
-            "Parquet" if not preview.delimiter else f"{preview.format.value.upper()} text",
+            f"{preview.format.upper()} text"
+            if preview.delimiter
+            else get_reader(preview.dialect.reader).name,
             f"{preview.size / 1e6:,.1f} MB" if preview.size >= 1e5 else f"{preview.size:,} bytes",
         ]
         if preview.delimiter:

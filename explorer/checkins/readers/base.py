@@ -1,0 +1,264 @@
+"""What a reader of check-in files is, and what all of them need.
+
+A new format is a module with a `Reader`, and its line in `readers.READERS`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from explorer.checkins.database import check, run, written_file
+from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.guess_columns import (
+    decimal_sign,
+    fitting_share,
+    guess_mapping,
+    mapping_problems,
+)
+from explorer.checkins.readers.line_scanner import Scan
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.sql import typed_rows
+from explorer.checkins.readers.streams import CHUNK
+from explorer.checkins.rows import PARQUET, ROWS, Tick
+
+HEAD = 1 << 20
+"""Bytes at the beginning of a file that readers are shown."""
+
+HEAD_ROWS = 10_000
+"""Rows that are judged before the rest is read."""
+
+PREVIEW_ROWS = 50
+MAX_FIELDS = 20_000
+
+_NOT_THE_MAPPING = (Reason.ZERO_ZERO, Reason.DUPLICATE)
+"""Reasons that say nothing about whether the columns were told apart rightly."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The beginning of a file, and how it is asked to be read.
+
+    Attributes
+    ----------
+    path : Path
+    size : int
+        Bytes on disk.
+    head : bytes
+        The first `HEAD` bytes.
+    delimiter, encoding : str or None
+        What somebody chose for text; to be guessed if None.
+    cancelled : callable or None
+        Asked every few milliseconds; true stops.
+    """
+
+    path: Path
+    size: int
+    head: bytes
+    delimiter: str | None = None
+    encoding: str | None = None
+    cancelled: IsCancelled | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name, for messages."""
+        return shown_name(self.path)
+
+    def check(self) -> None:
+        """Stop if told to."""
+        check(self.cancelled)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How the first rows fare.
+
+    Attributes
+    ----------
+    total : int
+    failing : dict of Reason to int
+        Rows that fail for reasons that the mapping may be to blame for.
+    integers : bool
+        Whether all user ids are spelt as 64-bit integers.
+    """
+
+    total: int
+    failing: dict[Reason, int]
+    integers: bool
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that fail."""
+        return sum(self.failing.values()) / self.total if self.total else 0.0
+
+
+Judge = Callable[[Judged], None]
+"""Called with how the first rows fare; may raise."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a reader wrote.
+
+    Attributes
+    ----------
+    scan : Scan
+        What became of the lines that did not get into ``rows.parquet``.
+    texts : callable
+        Returns the text of each of some lines (ascending), soon.
+    """
+
+    scan: Scan
+    texts: Callable[[list[int]], dict[int, str]]
+
+
+class Reader(Protocol):
+    """Reads files of one format.
+
+    Attributes
+    ----------
+    name : str
+        Of the format, for people.
+    suffixes : tuple of str
+        How names of such files usually end: ``(".csv", ".tsv")``.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def can_read(self, head: bytes) -> float:
+        """Return how sure it is that this is a file for it, 0…1, from the first `HEAD` bytes."""
+        ...
+
+    def preview(self, look: Beginning) -> Preview:
+        """Guess columns and how they are read. The dialect's `reader` is this one's key.
+
+        Raises
+        ------
+        CheckinError
+            If the file can't be used; the message names file, fault and remedy.
+        """
+        ...
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        """Write ``rows.parquet`` as `typed_rows` has it: all rows in file order, judged.
+
+        Parameters
+        ----------
+        con : DuckDB connection
+        plan : Plan
+        folder : Path
+            Where the file goes.
+        work : LoadProgress
+            Told of stages, bytes and lines; stops the load.
+        judge : callable
+            Called with how the first rows fare; may raise.
+        """
+        ...
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        """Yield the text of each line asked for (numbers from 1, ascending, some at a time)."""
+        ...
+
+
+def check_width(name: str, width: int) -> None:
+    """Refuse a file with too many columns.
+
+    Raises
+    ------
+    CheckinError
+    """
+    if width > MAX_FIELDS:
+        raise CheckinError(
+            f"{name} has {width:,} columns, more than {MAX_FIELDS:,}: it is no list of check-ins. "
+            "Keep the columns with user, time, latitude and longitude, and open that."
+        )
+
+
+def judge_rows(con: Any, rows: str, tick: Tick) -> Judged:
+    """Judge some rows."""
+    run(
+        con,
+        "CREATE OR REPLACE TEMP TABLE judged AS SELECT code, count(*) AS n, bool_and(coalesce("
+        "CAST(try_cast(user_id AS BIGINT) AS VARCHAR) = user_id, false)) AS integers "
+        f"FROM ({rows}) GROUP BY code",
+        tick,
+    )
+    found = con.execute("FROM judged").fetchall()
+    counts = {code: n for code, n, _ in found}
+    failing = {Reason.of(code): n for code, n in counts.items() if code}
+    return Judged(
+        sum(counts.values()),
+        {reason: n for reason, n in failing.items() if reason not in _NOT_THE_MAPPING},
+        all(integers for code, _, integers in found if not code),
+    )
+
+
+def table_preview(
+    look: Beginning, form: str, columns: tuple[str, ...], body: Sequence[tuple[str, ...]]
+) -> Preview:
+    """Return the preview of a table with named columns, whose cells are given as text."""
+    decimal = decimal_sign(body, "")
+    mapping = guess_mapping(columns, body, len(columns), decimal, look.check)
+    return Preview(
+        look.name, look.size, Dialect(form, "", decimal=decimal), columns,
+        tuple(body[:PREVIEW_ROWS]), mapping, fitting_share(body, mapping, len(columns), decimal),
+        tuple(mapping_problems(columns, body, mapping, decimal)),
+    )  # fmt: skip
+
+
+def write_table(
+    con: Any,
+    plan: Plan,
+    folder: Path,
+    work: LoadProgress,
+    judge: Judge,
+    table: Callable[[int | None], str],
+) -> Scan:
+    """Write ``rows.parquet`` of a file that is a table to the database; lines are row numbers.
+
+    Parameters
+    ----------
+    con, plan, folder, work, judge
+        As in `Reader.write_rows`.
+    table : callable
+        Returns a table expression with text columns ``c0…`` in file order: of at most so many
+        rows, or of all for None.
+    """
+    scan, reading = Scan(), work.stage("Reading")
+
+    def digest() -> None:
+        sha256, done = hashlib.sha256(), 0
+        with plan.path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                sha256.update(chunk)
+                done += len(chunk)
+                work.note(done, scan.lines)
+        scan.fingerprint = sha256.hexdigest()
+
+    def typed(limit: int | None = None) -> str:
+        return typed_rows(table(limit), plan.mapping, None, decimal=plan.dialect.decimal)
+
+    scan.lines = con.execute(f"SELECT count(*) FROM {table(None)}").fetchone()[0]
+    judge(judge_rows(con, typed(HEAD_ROWS), reading))
+    run(
+        con,
+        f"COPY ({typed()}) TO {written_file(folder / ROWS)} {PARQUET}",
+        reading,
+        meanwhile=digest if plan.fingerprint else None,
+    )
+    return scan

@@ -1,0 +1,114 @@
+"""What adds something is one new file and its line in a table: here each is added for real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.checkins import Dialect, LoadCancelled, Preview, Reason, open_checkins, sniff
+from explorer.checkins.model import IsCancelled
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers import READERS, file_patterns
+from explorer.checkins.readers.base import Beginning, Judge, Written, table_preview, write_table
+from explorer.checkins.readers.plan import Plan
+
+
+class BlockReader:
+    """Reads a made-up format: ``!blocks``, then a block of ``column: cell`` lines for each row."""
+
+    name = "Blocks"
+    suffixes = (".blocks",)
+
+    def can_read(self, head: bytes) -> float:
+        return float(head.startswith(b"!blocks\n"))
+
+    def preview(self, look: Beginning) -> Preview:
+        look.check()
+        rows = _cells(look.path)
+        return table_preview(look, "blocks", tuple(rows[0]), [tuple(r.values()) for r in rows])
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        rows = [tuple(row.values()) for row in _cells(plan.path)]
+        columns = ", ".join(f"c{i} VARCHAR" for i in range(plan.width))
+        con.execute(f"CREATE TEMP TABLE blocks ({columns})")
+        con.executemany(f"INSERT INTO blocks VALUES ({', '.join('?' * plan.width)})", rows)
+
+        def table(limit: int | None) -> str:
+            return "blocks" if limit is None else f"(FROM blocks LIMIT {limit})"
+
+        scan = write_table(con, plan, folder, work, judge, table)
+        return Written(scan, lambda lines: {n: " ".join(rows[n - 1]) for n in lines})
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        rows = _cells(path)
+        for numbers in batches:
+            yield from (" ".join(rows[n - 1].values()) for n in numbers)
+
+
+READER = BlockReader()
+
+
+def _cells(path: Path) -> list[dict[str, str]]:
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")[1:]
+    return [dict(line.split(": ", 1) for line in block.split("\n")) for block in blocks]
+
+
+@pytest.fixture
+def blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of the made-up format, whose reader is in the table."""
+    monkeypatch.setitem(READERS, "blocks", f"{__name__}:READER")
+    rows = [("ann", "2020-01-01T00:00:00Z", "52.5", "13.4"), ("bob", "2020-01-02", "95", "13.4")]
+    rows += [("bob", f"2020-01-{day:02}T08:00:00Z", "48.1", "11.5") for day in range(3, 9)]
+    names = ("user", "time", "latitude", "longitude")
+    path = tmp_path / "places.blocks"
+    path.write_text(
+        "!blocks\n\n"
+        + "\n\n".join(
+            "\n".join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True))
+            for row in rows
+        ),
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_reader_of_checkins_is_one_file_and_one_line(blocks: Path, tmp_path: Path) -> None:
+    preview = sniff(blocks)
+    assert preview.columns == ("user", "time", "latitude", "longitude")
+    assert preview.mapping.missing == ()
+    for _ in range(2):  # the file itself, then what is kept of it
+        with open_checkins(blocks, cache_dir=tmp_path / "cache") as data:
+            assert data.report.kept == 7
+            assert data.report.set_aside == {Reason.OUT_OF_RANGE: 1}
+            (example,) = data.report.examples[Reason.OUT_OF_RANGE]
+            assert (example.line, example.text) == (2, "bob 2020-01-02 95 13.4")
+            assert data.export_set_aside(tmp_path / "aside.csv") == 1
+            aside = (tmp_path / "aside.csv").read_text(encoding="utf-8").splitlines()
+            assert aside[1].endswith(",bob 2020-01-02 95 13.4")
+    with pytest.raises(LoadCancelled):
+        sniff(blocks, cancelled=lambda: True)
+
+
+def test_a_reader_of_checkins_is_in_the_file_dialog_and_the_columns_dialog(
+    blocks: Path, qtbot: Any
+) -> None:
+    from explorer.ui.controllers.data_controller import MappingRequest
+    from explorer.ui.dialogs.open_checkins import MappingDialog
+
+    assert file_patterns() == "*.txt *.tsv *.csv *.gz *.parquet *.blocks"
+    dialog = MappingDialog(MappingRequest(blocks, sniff(blocks), ""))
+    qtbot.addWidget(dialog)
+    assert "Detected: Blocks, " in dialog.detected.text()
+    dialog.reject()
