@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import explorer
 ROOT = Path(__file__).resolve().parents[1]
 QT_FREE = ("privacy", "checkins", "geography", "studies", "engine", "figures", "cli", "resources")
 LONGEST_MODULE = 420
+ROOMS_WITHOUT_CYCLES = ("privacy", "checkins", "studies")
 
 
 def _modules_without_qt() -> list[str]:
@@ -55,6 +59,58 @@ def test_every_module_reads_as_one_thought() -> None:
         for path in (ROOT / "explorer").rglob("*.py")
     }
     assert {path: n for path, n in lengths.items() if n > LONGEST_MODULE} == {}
+
+
+def _imports(tree: ast.Module, modules: set[str]) -> Iterator[str]:
+    """Yield the modules that importing a module, or checking its types, imports."""
+    waiting: list[ast.AST] = [*tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in modules else node.module or ""
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _import_graph(folder: Path) -> dict[str, set[str]]:
+    """Return the modules below a folder of the repository, each with those of them it imports."""
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in folder.rglob("*.py")
+    }
+    return {
+        name: {
+            other
+            for other in _imports(ast.parse(path.read_text(encoding="utf-8")), set(files))
+            if other in files and other != name
+        }
+        for name, path in files.items()
+    }
+
+
+@pytest.mark.parametrize("room", ROOMS_WITHOUT_CYCLES)
+def test_no_modules_import_each_other(room: str) -> None:
+    """Imports at the top of modules, also those for type checkers alone, go one way."""
+    graph = _import_graph(ROOT / "explorer" / room)
+    assert any(graph.values())
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_an_import_cycle_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    (tmp_path / "one.py").write_text("if True:\n    from two import x\n")
+    (tmp_path / "two.py").write_text("def f():\n    import one\n")
+    TopologicalSorter(_import_graph(tmp_path)).prepare()
+    (tmp_path / "two.py").write_text("import one\n")
+    with pytest.raises(CycleError):
+        TopologicalSorter(_import_graph(tmp_path)).prepare()
 
 
 def test_every_listed_study_can_be_found() -> None:

@@ -20,18 +20,16 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
 from explorer.studies.choose_alpha import text as said
-from explorer.studies.choose_alpha.help import PAGE, PRESETS
-from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.choose_alpha.requirements import (
-    Requirements,
+from explorer.studies.choose_alpha.curves import (
     alpha_curves,
     asked_dots,
-    distance_of,
     epsilon_curves,
     iso_curves,
     looked_at,
-    requirements_of,
 )
+from explorer.studies.choose_alpha.help import PAGE, PRESETS
+from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
+from explorer.studies.choose_alpha.requirements import Requirements, distance_of, requirements_of
 from explorer.studies.metric_space import ChosenSpace, chosen_space
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import Condition, Guarantee, Table
+from explorer.studies.choose_alpha.requirements import Requirements
 from explorer.studies.metric_space import ChosenSpace
-
-if TYPE_CHECKING:
-    from explorer.studies.choose_alpha.requirements import Requirements
 
 SETTING = Reference(
     _PAPER, "Section 3, “Setting the Privacy Parameters”",
