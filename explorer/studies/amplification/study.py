@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -52,13 +51,7 @@ class AmplificationStudy(Study):
     claims = said.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the curves at few points first where every point has a crowd of its own.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked.
-        """
+        """Yield the curves at few points first where every point has a crowd of its own."""
         points = swept_points(self, request)
         if request.quantity == "region":
             yield self._region(request, points, context)
@@ -80,7 +73,6 @@ class AmplificationStudy(Study):
         fidelity: Fidelity,
         complete: bool,
     ) -> Result:
-        started = time.perf_counter()
         what = request.quantity
         alike = points.sweep.key in ("delta", "eps")
         huge = float(points["n"].max()) > _HUGE_CROWD
@@ -109,7 +101,6 @@ class AmplificationStudy(Study):
                 fidelity,
                 complete=complete,
                 series=tuple(series),
-                timings_ms={"curves": (time.perf_counter() - started) * 1e3},
                 **self._at_sliders(request, at_sliders, context),
             )
         )
@@ -153,7 +144,6 @@ class AmplificationStudy(Study):
 
     def _region(self, request: Request, points: SweptPoints, context: Context) -> Result:
         """Return where the closed forms say anything, with the sliders' own point in it."""
-        started = time.perf_counter()
         bounds = curves.region(points)
         eighth = bounds["condition_8"]
         floor = np.where(eighth.valid, 0.0, np.nan)
@@ -190,7 +180,6 @@ class AmplificationStudy(Study):
             series=tuple(series),
             readouts=limits + more.pop("readouts"),
             guarantee=promise,
-            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
             **more,
         )
         # What is promised is the same whatever is on the axes.

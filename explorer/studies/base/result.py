@@ -46,7 +46,7 @@ class Series:
     reference : Reference
     low, high : ndarray of float or None
         Band of an estimate.
-    why_absent : str
+    undefined_reason : str
         Why y is NaN where it is; required where any is. Begins with ``infinite`` where the
         statement holds and its number is infinite.
     note : str
@@ -272,7 +272,8 @@ class Result:
 
     `complete` tells the last and best answer; `stamp` is what must be written on every picture,
     table and file made of it (empty if nothing must). `progress` is the share of the work that is
-    done (0 to 1) where a study knows it, for answers that take more than a moment.
+    done (0 to 1) where a study knows it, for answers that take more than a moment. `timings_ms` says
+    where the time of a map went.
     """
 
     request: Request

@@ -210,7 +210,16 @@ class Study(ABC):
 
     @abstractmethod
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield answers, each better than the one before, the last with ``complete=True``."""
+        """Yield answers, each better than the one before, the last with ``complete=True``.
+
+        Raises
+        ------
+        ValueError
+            If the quantity can't be swept over what is asked, no check-ins are selected where they
+            are needed, or a file is no good: the message names file, line and field.
+        LookupError
+            If a file or the selected check-ins are not open.
+        """
 
 
 def parameter(study: Study, key: str) -> Parameter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -82,22 +81,13 @@ class CldpSgd(Study):
     claims: ClassVar = {EPS: said.CLAIM}
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield bounds first; then what takes longer, or one picture a piece of training.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked, or the pictures can't be read.
-        LookupError
-            If MNIST's folder is not open.
-        """
+        """Yield bounds first; then what takes longer, or one picture a piece of training."""
         points = swept_points(self, request)
         if request.quantity == ACCURACY:
             yield from self._accuracy(request, points, context)
             return
         answered = self._epsilon if request.quantity == EPS else self._risk
         for full in (False, True):
-            started = time.perf_counter()
             last = full or request.fidelity is Fidelity.COARSE
             context.check()
             answer = Result(
@@ -105,7 +95,6 @@ class CldpSgd(Study):
                 Fidelity.FULL if full else Fidelity.COARSE,
                 complete=last,
                 **answered(request, points, context, full),
-                timings_ms={"curves": (time.perf_counter() - started) * 1e3},
             )
             yield stated(answer)
             if last:

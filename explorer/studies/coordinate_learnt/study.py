@@ -41,13 +41,7 @@ class CoordinateLearnt(Study):
     presets = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the curves; levels along a sweep first at a few points.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked.
-        """
+        """Yield the curves; levels along a sweep first at a few points."""
         context.check()
         points = swept_points(self, request)
         here = domain_of(dict(request.values))

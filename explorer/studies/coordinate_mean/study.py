@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -78,16 +77,7 @@ class CoordinateMean(Study):
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield closed forms and a few searched points, then whole curves, then simulations.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked, or the public file is no table.
-        LookupError
-            If the public file is not open.
-        """
-        started = time.perf_counter()
+        """Yield closed forms and a few searched points, then whole curves, then simulations."""
         context.check()
         public = None
         if request["q_from"] == FILE and request["public"]:
@@ -98,19 +88,14 @@ class CoordinateMean(Study):
         elif points.sweep.key in ("d", "share"):
             points = points.downsampled(_SIZES)
         work = _Work(request, context, points, public)
-        first = replace(
-            work.answer(Fidelity.COARSE),
-            timings_ms={"first": (time.perf_counter() - started) * 1e3},
-        )
+        first = work.answer(Fidelity.COARSE)
         if request.fidelity is Fidelity.COARSE:
             yield replace(first, complete=True)
             return
         yield first
         full = work.answer(Fidelity.FULL)
         dots = request.quantity == "mse" and request["simulate"]
-        full = replace(
-            full, timings_ms={"full": (time.perf_counter() - started) * 1e3}, complete=not dots
-        )
+        full = replace(full, complete=not dots)
         yield full
         if dots:
             yield from simulated(full, request, points, work.known, context)

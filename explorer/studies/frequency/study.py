@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
@@ -66,13 +65,7 @@ class Frequency(Study):
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield a quickly calibrated answer, the exact one, and, if asked for, simulated dots.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked.
-        """
+        """Yield a quickly calibrated answer, the exact one, and, if asked for, simulated dots."""
         space = chosen_space(request, context)
         swept = swept_points(self, request)
         coarse, _, _ = _answered(request, swept, space, context, full=False)
@@ -102,7 +95,6 @@ def _thinned(request: Request, swept: SweptPoints) -> SweptPoints:
 def _answered(
     request: Request, swept: SweptPoints, space: ChosenSpace, context: Context, *, full: bool
 ) -> tuple[Result, Points, Calibrated | None]:
-    started = time.perf_counter()
     if not full:
         swept = swept.downsampled(_QUICK_POINTS)
     p = points_of(swept, request)
@@ -130,7 +122,6 @@ def _answered(
         conditions=(*contest, *_conditions(request, last, c_last, context)),
         guarantee=_guarantee(request, last, c_last),
         notes=space.notes,
-        timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
     return result, p, c
 

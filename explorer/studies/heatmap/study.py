@@ -24,13 +24,6 @@ class HeatmapStudy(Study):
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.
 
         A coarse request ends with the metrics and the quick interval of the distance.
-
-        Raises
-        ------
-        ValueError
-            If no check-ins are selected.
-        LookupError
-            If the selected check-ins are not open.
         """
         from explorer.studies.heatmap.answer import answers
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
@@ -63,14 +62,7 @@ class HeatmapTheory(Study):
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield all curves, then, if asked for, more and more dots of a simulation.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked.
-        """
-        started = time.perf_counter()
+        """Yield all curves, then, if asked for, more and more dots of a simulation."""
         context.check()
         points = swept_points(self, request)
         kind = {"error": _errors, "split": _split, "bits": _bits, "missing": _missing}
@@ -80,11 +72,7 @@ class HeatmapTheory(Study):
             and request.fidelity is Fidelity.FULL
         )
         found = kind.get(request.quantity, _metrics)(request, points, context)
-        full = replace(
-            found,
-            complete=not dots,
-            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
-        )
+        full = replace(found, complete=not dots)
         yield full
         if dots:
             yield from simulated(full, request, points, context)

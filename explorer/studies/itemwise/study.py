@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -69,15 +68,7 @@ class ItemWise(Study):
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield closed forms and a quick estimate of exact hops, then exact hops.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked, or the space's file is no good.
-        LookupError
-            If the space's file is not open.
-        """
+        """Yield closed forms and a quick estimate of exact hops, then exact hops."""
         space = chosen_space(request, context)
         swept = swept_points(self, request)
         coarse = _answered(request, swept, space, context, Fidelity.COARSE)
@@ -89,7 +80,6 @@ class ItemWise(Study):
 def _answered(
     request: Request, swept: SweptPoints, space: ChosenSpace, context: Context, fidelity: Fidelity
 ) -> Result:
-    started = time.perf_counter()
     full = fidelity is Fidelity.FULL
     what = request.quantity
     solved = "alpha0" if what == "noise" else what
@@ -128,7 +118,6 @@ def _answered(
         guarantee=_guarantee(request, here, space, full),
         notes=tuple(n for n in (space.missing, *space.notes) if n),
         complete=full or request.fidelity is Fidelity.COARSE,
-        timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
 
 

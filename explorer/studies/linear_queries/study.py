@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -70,15 +69,7 @@ class LinearQueries(Study):
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the curves, at first few points where many pairs are looked at, then all tables.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked, or a file is no good.
-        LookupError
-            If a file is not open.
-        """
+        """Yield the curves, at first few points where many pairs are looked at, then all tables."""
         space = chosen_space(request, context)
         points = swept_points(self, request)
         query = slider_query(request, space, context)
@@ -121,7 +112,6 @@ def _work(request: Request, points: SweptPoints, query: Query) -> float:
 def _answered(
     request: Request, points: SweptPoints, space: ChosenSpace, query: Query, context: Context
 ) -> Result:
-    started = time.perf_counter()
     m: Moved | None = None
     if request.quantity == "true_delta":
         bounds = true_deltas(points)
@@ -159,7 +149,6 @@ def _answered(
         else None,
         space=_picture(space, query),
         notes=tuple(n for n in (*space.notes, query.note, said.CONSTANT if last == 0 else "") if n),
-        timings_ms={"curves": (time.perf_counter() - started) * 1e3},
     )
 
 

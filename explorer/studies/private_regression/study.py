@@ -58,16 +58,7 @@ class PrivateRegression(Study):
     presets = PRESETS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield Theorem 3 at once, then simulated errors, the sliders' own point first.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked, or the file is no table of numbers:
-            the message names file, line and field.
-        LookupError
-            If the file is not open.
-        """
+        """Yield Theorem 3 at once, then simulated errors, the sliders' own point first."""
         context.check()
         points = swept_points(self, request)
         run = _Run(request, context, points)

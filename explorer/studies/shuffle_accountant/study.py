@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -123,7 +122,6 @@ class ShuffleAccountant(Study):
         fidelity: Fidelity,
         complete: bool,
     ) -> Result:
-        started = time.perf_counter()
         coarse = fidelity is Fidelity.COARSE
         points = swept_rounds(swept)
         lam_max = min(request["lam_max"], COARSE_ORDER) if coarse else request["lam_max"]
@@ -132,14 +130,12 @@ class ShuffleAccountant(Study):
             answer = self._epsilon(request, swept, points, lam_max, coarse, context)
         else:
             answer = self._renyi(request, swept, points, context)
-        timings = {"curves": (time.perf_counter() - started) * 1e3}
-        return stated(Result(request, fidelity, complete=complete, timings_ms=timings, **answer))
+        return stated(Result(request, fidelity, complete=complete, **answer))
 
     def _composed(
         self, request: Request, swept: SweptPoints, context: Context, full: Result
     ) -> Iterator[Result]:
         """Yield the full answer with certified compositions added: at the sliders', then all."""
-        started = time.perf_counter()
         points, variant = swept_rounds(swept), Clones(request["clones"])
         if not points.holds.any():
             absent = _absent(request, swept, _COMPOSED_KEYS)
@@ -175,9 +171,8 @@ class ShuffleAccountant(Study):
             series.append(_curve(key, shown, bounds[key], variant))
         if points.holds[-1]:
             here = self._with_composed(full, bounds, points.at(-1), variant, context)
-        timings = dict(full.timings_ms) | {"composition": (time.perf_counter() - started) * 1e3}
         every = (*full.series, *series)
-        yield stated(replace(full, series=every, complete=True, timings_ms=timings, **here))
+        yield stated(replace(full, series=every, complete=True, **here))
 
     def _with_composed(
         self,

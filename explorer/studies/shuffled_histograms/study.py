@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -59,21 +58,14 @@ class ShuffledHistograms(Study):
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield few calibrations first, then all, then simulated dots, then the slow tables.
-
-        Raises
-        ------
-        ValueError
-            If the quantity can't be swept over what is asked.
-        """
-        started = time.perf_counter()
+        """Yield few calibrations first, then all, then simulated dots, then the slow tables."""
         swept, kind = swept_points(self, request), Query(request["release"])
         what, coarse = request.quantity, request.fidelity is Fidelity.COARSE
         if what == "users":
             best = None
             points = _SLOW_USERS_POINTS if request["eps"] < 2 * _SLOW_EPS else _USERS_POINTS
             for drawn, share in draw_users(swept, kind, context, points):
-                best = self._result(request, drawn, kind, context, started)
+                best = self._result(request, drawn, kind, context)
                 last = coarse and share < 1
                 yield replace(
                     best,
@@ -88,7 +80,7 @@ class ShuffledHistograms(Study):
             return
         noisy = swept.sweep.key in _NOISY
         drawn = draw(what, swept, swept.downsampled(_COARSE_POINTS), kind, context)
-        first = self._result(request, drawn, kind, context, started)
+        first = self._result(request, drawn, kind, context)
         yield replace(first, fidelity=Fidelity.COARSE, complete=coarse)
         if coarse:
             return
@@ -97,7 +89,7 @@ class ShuffledHistograms(Study):
             slow = noisy and swept.sweep.key != "eps" and request["eps"] < _SLOW_EPS
             fewer = swept.downsampled(_SLOW_POINTS if slow else _POINTS)
         drawn = draw(what, swept, fewer, kind, context)
-        full = self._result(request, drawn, kind, context, started)
+        full = self._result(request, drawn, kind, context)
         yield full
         if what in ("error", "query", "rmse") and request["simulate"]:
             curves_only = full.series
@@ -134,9 +126,7 @@ class ShuffledHistograms(Study):
         )
         yield replace(full, tables=full.tables + more, complete=True, progress=1.0)
 
-    def _result(
-        self, request: Request, drawn: Drawn, kind: Query, context: Context, started: float
-    ) -> Result:
+    def _result(self, request: Request, drawn: Drawn, kind: Query, context: Context) -> Result:
         swept = swept_points(self, request)
         here = SweptPoints(swept.sweep, np.empty(0), {k: v[-1:] for k, v in swept.columns.items()})
         one = Points.of(here, kind)
@@ -150,7 +140,6 @@ class ShuffledHistograms(Study):
             Fidelity.FULL,
             series=drawn.series(),
             readouts=readouts + _plain(one, noise),
-            timings_ms={"curves": (time.perf_counter() - started) * 1e3},
             **_at_sliders(request, one, noise, kind, context),
         )
 
