@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from explorer.checkins import open_checkins
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import PICTURE_FORMATS, export_figure
 from explorer.figures.read_recipe import read_recipe
@@ -35,11 +35,6 @@ from tests.figures.reading import panes
 from tests.geography.resources import basemap, cities
 
 
-def last(host: StudyRuntime, request) -> Result:
-    *_, result = host.answer(request, lambda: None)
-    return result
-
-
 @pytest.fixture(scope="module")
 def host() -> Iterator[StudyRuntime]:
     made = StudyRuntime()
@@ -50,7 +45,7 @@ def host() -> Iterator[StudyRuntime]:
 @pytest.fixture(scope="module")
 def accountant(host) -> Result:
     request = default_request(get_study("shuffle-rdp"))
-    return last(host, replace(request, sweep=Sweep("T", 1, 1e6, 40, Scale.LOG)))
+    return final_result(host, replace(request, sweep=Sweep("T", 1, 1e6, 40, Scale.LOG)))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +60,8 @@ def heatmap(host, tmp_path_factory) -> Result:
     host.add_data(data)
     selection = Selection(data.fingerprint, Region(*sample.suggested_region), users=100)
     request = default_request(get_study("heatmap"), resolution="64")
-    return last(host, replace(request, selection=selection, fidelity=Fidelity.COARSE, seed=5))
+    request = replace(request, selection=selection, fidelity=Fidelity.COARSE, seed=5)
+    return final_result(host, request)
 
 
 @pytest.mark.parametrize("fmt", [*PICTURE_FORMATS, *TABLE_FORMATS])

@@ -21,7 +21,7 @@ import numpy as np
 
 from explorer.studies.base.study import Result, preset, preset_request
 from explorer.studies.registry import cards, get_study
-from tests.studies.context import Context
+from tests.studies.walking import final_result
 
 PATH = Path(__file__).resolve().parents[1] / "data" / "preset_answers.json"
 POINTS = 8
@@ -37,8 +37,7 @@ def answer(study_id: str, key: str, seed: int = 0) -> Result:
     if request.sweep is not None:
         points = min(POINTS, request.sweep.points)
         request = replace(request, sweep=replace(request.sweep, points=points))
-    *_, found = study.answer(request, Context())
-    return found
+    return final_result(study, request)
 
 
 def numbers(result: Result) -> dict[str, Any]:

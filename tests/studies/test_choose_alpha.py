@@ -26,7 +26,7 @@ def ask(what="fraction", key="q", low=1e-4, high=1.0, points=9, context=None, **
         quantity=what,
         sweep=Sweep(key, low, high, points, Scale.LOG),
     )
-    return walking.answers(STUDY, request, context)[-1]
+    return walking.final_result(STUDY, request, context)
 
 
 def curves(result):

@@ -26,6 +26,7 @@ from explorer.studies.cldp_sgd.runs import Job, Run, plan_of, train
 from explorer.studies.registry import get_study
 from tests.studies.checks import assert_page, assert_sound, last, preset_answer
 from tests.studies.context import Context
+from tests.studies.walking import final_result
 from tests.waiting import time_limit
 
 SMALL = {"n": 400, "k": 100, "epochs": 3, "runs": 2, "randomiser": "r_inf"}
@@ -266,12 +267,12 @@ def test_bounds_first_then_training_with_progress(study, quick):
 
 def test_training_is_kept_and_continued(study):
     host = Context()
-    first = list(study.answer(a_request(study), host))[-1]
+    first = final_result(study, a_request(study), host)
     trained = len(host.heavy_calls)
     assert trained > 0
     # The same again, and what does not touch the training, costs nothing.
     for values in ({}, {"delta": 1e-7}, {"lam_max": 64}, {"epochs": 2}, {"runs": 1}):
-        again = list(study.answer(a_request(study, **values), host))[-1]
+        again = final_result(study, a_request(study, **values), host)
         assert again.complete
         assert len(host.heavy_calls) == trained, values
     kept = {key[1]: value[0] for key, value in host.kept.items() if key[:1] == ("cldp-sgd",)
@@ -279,11 +280,11 @@ def test_training_is_kept_and_continued(study):
     before = {job: run.state.rounds for job, run in kept.items()}
     # More epochs go on where it stopped: the first scores stay.
     longer = a_request(study, sweep=Sweep("epochs", 1, 5, 5, "lin"), epochs=5)
-    more = list(study.answer(longer, host))[-1]
+    more = final_result(study, longer, host)
     np.testing.assert_array_equal(curves(more)["private"].y[:3], curves(first)["private"].y)
     assert all(host.kept["cldp-sgd", job][0].state.rounds > r for job, r in before.items())
     # And are what one training of five epochs gives.
-    fresh = list(study.answer(longer, Context()))[-1]
+    fresh = final_result(study, longer, Context())
     np.testing.assert_array_equal(curves(fresh)["private"].y, curves(more)["private"].y)
 
 
@@ -303,25 +304,25 @@ def test_cancelled_between_pieces_and_nothing_lost(study, quick):
     done = len(host.heavy_calls)
     assert done > 0
     host.stop_after = np.inf
-    final = list(study.answer(request, host))[-1]
+    final = final_result(study, request, host)
     assert final.complete
     fresh = Context()
-    whole = list(study.answer(request, fresh))[-1]
+    whole = final_result(study, request, fresh)
     np.testing.assert_array_equal(curves(final)["private"].y, curves(whole)["private"].y)
 
 
 def test_another_seed_is_another_training(study):
     one, two = (
-        list(study.answer(replace(a_request(study), seed=seed), Context()))[-1] for seed in (0, 1)
+        final_result(study, replace(a_request(study), seed=seed), Context()) for seed in (0, 1)
     )
     assert not np.array_equal(curves(one)["private"].y, curves(two)["private"].y)
 
 
 def test_accuracy_against_epsilon_is_that_against_epochs(study):
     host = Context()
-    by_epochs = curves(list(study.answer(a_request(study), host))[-1])
+    by_epochs = curves(final_result(study, a_request(study), host))
     spent = default_sweep(study, "spent", 9)
-    final = list(study.answer(a_request(study, sweep=spent), host))[-1]
+    final = final_result(study, a_request(study, sweep=spent), host)
     by_epsilon = curves(final)
     np.testing.assert_array_equal(by_epsilon["theorem"].y, by_epochs["private"].y)
     assert by_epsilon["theorem"].x[-1] == pytest.approx(final.readout("eps_theorem").value)
@@ -397,7 +398,7 @@ def test_training_runs_in_the_worker_process(tmp_path):
 def test_the_whole_axis_is_looked_at_but_not_trained(study):
     host = Context()
     whole = replace(default_sweep(study, "epochs"), points=200, scale="lin")
-    final = list(study.answer(a_request(study, sweep=whole), host))[-1]
+    final = final_result(study, a_request(study, sweep=whole), host)
     assert_sound(final)
     private = curves(final)["private"]
     assert private.present.sum() == 3

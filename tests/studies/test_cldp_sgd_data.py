@@ -15,6 +15,7 @@ from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.cldp_sgd.data import clients_of, digits, mnist, read_idx
 from explorer.studies.registry import get_study
 from tests.studies.context import Context
+from tests.studies.walking import final_result
 
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
 TEST_IMAGES, TEST_LABELS = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
@@ -127,7 +128,7 @@ def ask(host, **values):
         default_request(study, data="mnist", n=120, k=60, epochs=30, runs=1, eps0=8.0, **values),
         quantity="accuracy", sweep=Sweep("epochs", 1, 30, 30),
     )  # fmt: skip
-    return list(study.answer(request, host))[-1]
+    return final_result(study, request, host)
 
 
 def test_the_study_trains_on_the_users_files(tmp_path):

@@ -29,7 +29,7 @@ def ask(what="tradeoff", key="type1", points=11, **values):
         quantity=what,
         sweep=replace(default_sweep(STUDY, key), points=points),
     )
-    return walking.answers(STUDY, request)[-1]
+    return walking.final_result(STUDY, request)
 
 
 def curves(result):

@@ -30,7 +30,7 @@ def ask(what="emd", key="alpha", low=1.0, high=100.0, points=5, context=None, **
         quantity=what,
         sweep=Sweep(key, low, high, points, Scale.LOG),
     )
-    return walking.answers(STUDY, request, context)[-1]
+    return walking.final_result(STUDY, request, context)
 
 
 def curves(result):
@@ -368,10 +368,10 @@ def test_dots_come_one_by_one_with_progress():
     dots = [s for s in found[-1].series if s.mark is Mark.DOTS]
     assert {s.key for s in dots} == {f"{key}_simulated" for key in sim.ESTIMATES}
     assert all(s.role is Role.ESTIMATE and len(s.x) == 6 for s in dots)
-    again = walking.answers(STUDY, request, Context())[-1]
+    again = walking.final_result(STUDY, request, Context())
     np.testing.assert_array_equal(curves(again)["gkrr_simulated"].y,
                                   curves(found[-1])["gkrr_simulated"].y)  # fmt: skip
-    other = walking.answers(STUDY, replace(request, seed=5), Context())[-1]
+    other = walking.final_result(STUDY, replace(request, seed=5), Context())
     assert np.any(curves(other)["gkrr_simulated"].y != curves(found[-1])["gkrr_simulated"].y)
 
 

@@ -27,7 +27,7 @@ def ask(what="error", key="n", low=100.0, high=1e7, points=9, context=None, **va
         quantity=what,
         sweep=Sweep(key, low, high, points, Scale.LOG),
     )
-    return walking.answers(STUDY, request, context)[-1]
+    return walking.final_result(STUDY, request, context)
 
 
 def curves(result):
@@ -129,7 +129,7 @@ def replace_sweep(what, low, high):
     request = replace(
         default_request(STUDY), quantity=what, sweep=Sweep("i", low, high, 3, Scale.LINEAR)
     )
-    return walking.answers(STUDY, request)[-1]
+    return walking.final_result(STUDY, request)
 
 
 def test_schedules_as_bars():
@@ -240,7 +240,7 @@ def test_simulated_errors_are_below_their_bounds():
         # Fifty times the users, about a fiftieth of the error.
         assert 10 < dots.y[0] / dots.y[-1] < 250
         assert (dots.y >= shown["lower"].y).all()
-    again = walking.answers(STUDY, request)[-1]
+    again = walking.final_result(STUDY, request)
     for one, other in zip(found[-1].series, again.series, strict=True):
         np.testing.assert_array_equal(one.y, other.y)
     assert set(context.heavy_calls) == {"errors"}
@@ -293,7 +293,7 @@ def test_why_the_schedules_differ_is_what_the_bars_show(values, levels):
     request = replace(
         default_request(STUDY, **values), quantity="split", sweep=Sweep("i", 0.0, 11.0, 12)
     )
-    result = walking.answers(STUDY, request)[-1]
+    result = walking.final_result(STUDY, request)
     bars, why = curves(result), result.guarantee.differences[0]
     theorem, experiments = (bars[key].y[list(levels)] for key in ("theory", "experiments"))
     assert (

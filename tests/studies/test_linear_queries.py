@@ -34,7 +34,7 @@ def ask(what="rmse", key="alpha", low=0.1, high=100.0, points=7, context=None, *
         quantity=what,
         sweep=Sweep(key, low, high, points, Scale.LOG),
     )
-    return walking.answers(STUDY, request, context)[-1]
+    return walking.final_result(STUDY, request, context)
 
 
 def curves(result):

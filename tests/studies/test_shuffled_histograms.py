@@ -24,6 +24,7 @@ from explorer.studies.registry import get_study
 from explorer.studies.shuffled_histograms import paper_tables, simulation
 from tests.studies.checks import assert_page, assert_sound, last
 from tests.studies.context import Context
+from tests.studies.walking import final_result
 
 AXES = [
     ("error", k) for k in ("n", "d", "eps", "delta", "beta", "h")
@@ -338,9 +339,9 @@ def test_dots_are_seeded_and_run_in_the_worker(study):
         default_request(study, runs=50, levels=2), quantity="error", sweep=sweep, seed=7
     )
     hosts = [Context(), Context()]
-    first, second = (curves(list(study.answer(request, h))[-1])["simulated"] for h in hosts)
+    first, second = (curves(final_result(study, request, h))["simulated"] for h in hosts)
     np.testing.assert_array_equal(first.y, second.y)
-    other = list(study.answer(replace(request, seed=8), Context()))[-1]
+    other = final_result(study, replace(request, seed=8), Context())
     assert not np.array_equal(curves(other)["simulated"].y, first.y)
     assert "largest_errors" in hosts[0].heavy_calls
     shares = [r.progress for r in study.answer(request, Context()) if r.progress]

@@ -24,7 +24,7 @@ def ask(what="alpha", key="s", low=100.0, high=1e8, points=9, **values):
         quantity=what,
         sweep=Sweep(key, low, high, points, Scale.LOG),
     )
-    return walking.answers(STUDY, request)[-1]
+    return walking.final_result(STUDY, request)
 
 
 def curves(result):

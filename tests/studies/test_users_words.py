@@ -37,7 +37,7 @@ def result_of(study, what, **values):
     allowed = quantity(study, what).sweeps
     if sweep is None or sweep.key not in allowed:
         sweep = default_sweep(study, allowed[0])
-    return walking.answers(study, replace(request, sweep=replace(sweep, points=3)))[-1]
+    return walking.final_result(study, replace(request, sweep=replace(sweep, points=3)))
 
 
 def said(result):
@@ -120,7 +120,7 @@ def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
     for h in (0.05, 0.12, 0.147, 0.25):
         request = default_request(study, **{**dict(preset.values), "width": h})
         sweep = Sweep("width", 0.02, 1.0, 2, Scale.LOG)
-        last = walking.answers(study, replace(request, quantity="lip", sweep=sweep))[-1]
+        last = walking.final_result(study, replace(request, quantity="lip", sweep=sweep))
         found[h] = [last.readout(k).value for k in ("k1", "k2", "kinf")]
     np.testing.assert_allclose(found[0.05], 20.0)
     np.testing.assert_allclose(found[0.12], 1 / 0.12)

@@ -50,6 +50,11 @@ def answers(study, request, context=None):
     return found
 
 
+def final_result(study, request, context=None):
+    """Return the last of all answers to a request, each checked."""
+    return answers(study, request, context)[-1]
+
+
 def axis_pairs(study):
     """Return every (quantity, sweep) of a study."""
     return [(q.key, sweep) for q in study.quantities for sweep in q.sweeps]
@@ -62,7 +67,7 @@ def walk_axis(study, what, key, points=11, **values):
         quantity=what,
         sweep=replace(default_sweep(study, key), points=points),
     )
-    return answers(study, request)[-1]
+    return final_result(study, request)
 
 
 def walk_parameter(study, key, points=5, steps=5, context=None, **values):
@@ -113,7 +118,7 @@ def preset(study, key, points=7):
     chosen = next(p for p in study.presets if p.key == key)
     request = preset_request(study, chosen)
     sweep = replace(request.sweep, points=min(points, request.sweep.points))
-    return answers(study, replace(request, sweep=sweep))[-1]
+    return final_result(study, replace(request, sweep=sweep))
 
 
 def ordered(lower, upper):

@@ -71,7 +71,7 @@ class Solution:
         Where else it crosses the target, about.
     label, role
         Of the curve.
-    why_absent : str
+    undefined_reason : str
         Why the curve holds nowhere, if it doesn't.
     """
 

@@ -272,8 +272,8 @@ class Result:
 
     `complete` tells the last and best answer; `stamp` is what must be written on every picture,
     table and file made of it (empty if nothing must). `progress` is the share of the work that is
-    done (0 to 1) where a study knows it, for answers that take more than a moment. `timings_ms` says
-    where the time of a map went.
+    done (0 to 1) where a study knows it, for answers that take more than a moment; `timings_ms`
+    says where the time of a map went.
     """
 
     request: Request

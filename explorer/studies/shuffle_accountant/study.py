@@ -167,7 +167,7 @@ class ShuffleAccountant(Study):
             ("lower_2rr", fewer, inside, below),
             ("kov_exact", fewest, within, kov),
         ):
-            bounds[key] = bound.spread(some.holds, _why_absent(request))
+            bounds[key] = bound.spread(some.holds, _undefined_reason(request))
             series.append(_curve(key, shown, bounds[key], variant))
         if points.holds[-1]:
             here = self._with_composed(full, bounds, points.at(-1), variant, context)
@@ -220,7 +220,7 @@ class ShuffleAccountant(Study):
             "cap": found.cap,
             "clones_numerical": found.numerical,
         }
-        absent = "" if holds.all() else _why_absent(request)
+        absent = "" if holds.all() else _undefined_reason(request)
         bounds = {}
         for key in keys:
             why = _join(absent, said.CLOSED_FAILS) if key == "clones_closed" else absent
@@ -280,7 +280,7 @@ class ShuffleAccountant(Study):
         if inside.size == 0:
             return self._nothing(request) | {"series": _absent(request, swept, _RENYI_KEYS)}
         found: RenyiCurves = renyi_curves(inside, context)
-        absent = "" if holds.all() else _why_absent(request)
+        absent = "" if holds.all() else _undefined_reason(request)
         vacuous = found.theorem1_alone > found.cap
         note = "Theorem 1 alone is above the cap in places; shown is the smaller"
         values = {"theorem1": found.theorem1, "theorem2": found.lower, "renyi_cap": found.cap}
@@ -333,12 +333,12 @@ def _absent(
     request: Request, swept: SweptPoints, keys: tuple[str, ...], why: str = ""
 ) -> tuple[Series, ...]:
     """Return curves that are nowhere in this sweep, by default because they hold nowhere."""
-    nowhere, why = np.full(swept.x.size + 1, np.nan), why or _why_absent(request)
+    nowhere, why = np.full(swept.x.size + 1, np.nan), why or _undefined_reason(request)
     variant = Clones(request["clones"])
     return tuple(_curve(key, swept, _bound(key, nowhere, why, variant), variant) for key in keys)
 
 
-def _why_absent(request: Request) -> str:
+def _undefined_reason(request: Request) -> str:
     swept = request.sweep.key if request.sweep else ""
     return said.NONE_SAMPLED if swept == "gamma" else said.MORE_THAN_ALL
 
