@@ -6,6 +6,7 @@ import ast
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import find_spec
