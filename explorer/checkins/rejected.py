@@ -54,7 +54,7 @@ def export(
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)
         total = 0
-        for (line, code), text in zip(lines, texts, strict=True):
+        for (line, code), text in zip(lines, texts, strict=False):
             reason = Reason.of(code)
             writer.writerow((line, reason.value, reason.sentence, text))
             total += 1

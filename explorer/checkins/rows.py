@@ -11,7 +11,7 @@ import numpy as np
 from explorer.checkins.database import parquet_table, run, written_file
 from explorer.checkins.line_ranges import shifts
 from explorer.checkins.model import Example, Reason
-from explorer.checkins.readers.line_scanner import EXAMPLE_LENGTH, EXAMPLES, Scan
+from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Scan
 
 Tick = Callable[[float], None]
 
@@ -136,7 +136,7 @@ def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, 
     steps, shift = shifts(*scan.skipped())
     lines, codes = scan.malformed.arrays()
     _store(con, "shifts", {"step": steps, "shift": shift})
-    _store(con, "odd", {"line": lines, "code": codes})
+    _store(con, "malformed", {"line": lines, "code": codes})
     bad = (
         f"SELECT file_row_number + 1 AS row, code FROM {raw} WHERE code <> 0 "
         f"UNION ALL SELECT n + 1, {Reason.DUPLICATE.code} FROM {duplicates}"
@@ -144,7 +144,7 @@ def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, 
     run(
         con,
         "COPY (SELECT line, code::UTINYINT AS code FROM (SELECT row + coalesce(shift, 0) AS line, "
-        f"code FROM ({bad}) ASOF LEFT JOIN shifts ON row >= step UNION ALL FROM odd) "
+        f"code FROM ({bad}) ASOF LEFT JOIN shifts ON row >= step UNION ALL FROM malformed) "
         f"ORDER BY line) TO {written_file(folder / ASIDE)} {PARQUET}",
         tick,
     )

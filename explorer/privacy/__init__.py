@@ -13,10 +13,10 @@ its package; nothing is imported before it is used.
 `spaces`            metric spaces, each with its earth mover's distance
 `transport`         earth mover's distance on grids, exact and in brackets
 `shuffling`         privacy amplification by shuffling: clones, closed form and exact
-`core`              composition, subsampling, divergences; how well an observer can tell two cases
-                    apart (`core.odds`); `Bound` and the checks of arguments
+`core`              composition, subsampling, divergences; `Bound` and the checks of arguments
 `noise`             noise of demonstrations, from numpy generators or counters; noise of releases,
                     from integers and the system's randomness
+`odds`              how well an observer can tell two cases apart, of pairs of laws that are known
 `audit`             lower bounds on ε from samples
 ==================  ===================================================================
 

@@ -45,16 +45,6 @@ from explorer.privacy.core.divergences import (
     epsilon_from_rdp as epsilon_from_rdp,
     hockey_stick as hockey_stick,
 )
-from explorer.privacy.core.odds import (
-    clone_total_variation as clone_total_variation,
-    composed_clone_total_variation as composed_clone_total_variation,
-    composed_response_total_variation as composed_response_total_variation,
-    count_total_variation as count_total_variation,
-    guess_from_eps_delta as guess_from_eps_delta,
-    guess_from_total_variation as guess_from_total_variation,
-    pure_total_variation as pure_total_variation,
-    two_bin_total_variation as two_bin_total_variation,
-)
 from explorer.privacy.core.subsampling import (
     pure_dp_renyi as pure_dp_renyi,
     subsampled_epsilon as subsampled_epsilon,
@@ -120,6 +110,16 @@ from explorer.privacy.noise.demonstration import (
 from explorer.privacy.noise.exact import (
     discrete_gaussian as discrete_gaussian,
     discrete_laplace as discrete_laplace,
+)
+from explorer.privacy.odds import (
+    clone_total_variation as clone_total_variation,
+    composed_clone_total_variation as composed_clone_total_variation,
+    composed_response_total_variation as composed_response_total_variation,
+    count_total_variation as count_total_variation,
+    guess_from_eps_delta as guess_from_eps_delta,
+    guess_from_total_variation as guess_from_total_variation,
+    pure_total_variation as pure_total_variation,
+    two_bin_total_variation as two_bin_total_variation,
 )
 from explorer.privacy.shuffle_rdp import (
     Composition as Composition,

@@ -1,8 +1,8 @@
-"""Adapters to ``explorer.privacy.core.odds``."""
+"""Adapters to ``explorer.privacy.odds``."""
 
 from __future__ import annotations
 
-from explorer.privacy.core import odds
+from explorer.privacy import odds
 from tests.vectors import Certified
 
 

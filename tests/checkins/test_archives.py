@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff
 from explorer.checkins.readers import streams
-from explorer.checkins.readers.archives import Damage, inflated
+from explorer.checkins.readers.archives import inflated
+from explorer.checkins.scan import Damage
 from tests.checkins.conftest import good
 
 Write = Callable[..., Path]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.core import odds
+from explorer.privacy import odds
 from explorer.privacy.core.bound import Grade, Role
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.shuffle_rdp import clone_epsilon

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from explorer.checkins.scan import Damage
 
 PIECE = 1 << 18
 """Decompressed bytes at a time."""
@@ -16,22 +17,6 @@ _MAGIC = b"\x1f\x8b"
 
 _CHECKS = {"incorrect data check": "checksum", "incorrect length check": "length"}
 """What zlib says of the two fields behind the contents."""
-
-
-@dataclass
-class Damage:
-    """What is wrong with an archive.
-
-    Attributes
-    ----------
-    notes : list of str
-        Sentences for the person who opened it: what was read, and how far it can be trusted.
-    cut : bool
-        Whether the contents end where they should not, so that a last line may be half a line.
-    """
-
-    notes: list[str] = field(default_factory=list)
-    cut: bool = False
 
 
 def inflated(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:

@@ -21,11 +21,11 @@ from explorer.checkins.readers.guess_columns import (
     guess_mapping,
     mapping_problems,
 )
-from explorer.checkins.readers.line_scanner import Scan
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.sql import typed_rows
 from explorer.checkins.readers.streams import CHUNK
 from explorer.checkins.rows import PARQUET, ROWS, Tick
+from explorer.checkins.scan import Scan
 
 HEAD = 1 << 20
 """Bytes at the beginning of a file that readers are shown."""

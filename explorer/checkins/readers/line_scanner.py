@@ -12,25 +12,17 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from explorer.checkins.line_ranges import LineArray, LineRanges, merged
+from explorer.checkins.line_ranges import LineArray
 from explorer.checkins.model import Dialect, Reason
-from explorer.checkins.readers.archives import Damage
 from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR, RecordJoiner, RowShape
 from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
-
-EXAMPLES = 20
-"""Lines of each reason that a report shows."""
-
-EXAMPLE_LENGTH = 500
-"""Characters of a line that a report shows."""
+from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Scan
 
 WIDE = 64
 """Fields of a line above which the pass counts them, so that the reader need not split them all."""
@@ -39,79 +31,6 @@ MAX_BLANK = 1000
 """Blank lines that a block without anything else may have where the reader sees it."""
 
 _STRAY_CR = re.compile(rb"\r(?!\n)")
-
-
-class OddLines:
-    """Lines that must not reach the reader, each with its reason: 9 bytes a line."""
-
-    def __init__(self) -> None:
-        self.ranges = LineRanges()
-        self._lines = array("q")
-        self._codes = array("B")
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def add(self, line: int, reason: Reason) -> None:
-        """Add a line after all others."""
-        self.ranges.add(line)
-        self._lines.append(line)
-        self._codes.append(reason.code)
-
-    def arrays(self) -> tuple[LineArray, np.ndarray[Any, np.dtype[np.uint8]]]:
-        """Return numbers and codes."""
-        return np.array(self._lines, np.int64), np.array(self._codes, np.uint8)
-
-
-@dataclass
-class Scan:
-    """What a pass over the lines found.
-
-    Attributes
-    ----------
-    lines : int
-        Physical lines; a last line without an end counts.
-    blank : LineRanges
-        Lines with nothing on them.
-    dropped : LineRanges
-        Those of them that are not in a copy.
-    odd : OddLines
-        Lines that must not reach the reader.
-    joined : LineRanges
-        Lines that continue a quoted field begun on an earlier line; they are no rows of their own.
-    header : int
-        Number of the line with the names; 0 if there is none.
-    odd_texts : dict of int to bytes
-        Beginnings of the first odd lines of each reason.
-    checkpoints : list of (int, int)
-        Lines before a block, and where it begins in the file the reader is given.
-    fingerprint : str
-        sha256 of the file as it is on disk; empty if it was not asked for.
-    damage : Damage
-        What is wrong with an archive.
-    """
-
-    lines: int = 0
-    blank: LineRanges = field(default_factory=LineRanges)
-    dropped: LineRanges = field(default_factory=LineRanges)
-    malformed: OddLines = field(default_factory=OddLines)
-    joined: LineRanges = field(default_factory=LineRanges)
-    header: int = 0
-    odd_texts: dict[int, bytes] = field(default_factory=dict)
-    checkpoints: list[tuple[int, int]] = field(default_factory=list)
-    fingerprint: str = ""
-    damage: Damage = field(default_factory=Damage)
-
-    def skipped(self) -> tuple[LineArray, LineArray]:
-        """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
-        names = LineRanges()
-        if self.header:
-            names.add(self.header)
-        return merged(self.blank, self.malformed.ranges, self.joined, names)
-
-    def not_copied(self) -> tuple[LineArray, LineArray]:
-        """Return ranges (start, length) of the lines below the names that a copy lacks."""
-        return merged(self.malformed.ranges, self.joined, self.dropped)
 
 
 class Copy(Protocol):
@@ -132,7 +51,7 @@ class LineScanner:
     Parameters
     ----------
     shape : RowShape
-        Lines with another number of fields are odd if there are more than `WIDE` fields.
+        Lines with another number of fields are malformed if there are more than `WIDE` fields.
     copy : Copy or None
         Where what the reader may see is written.
     offset : int
@@ -171,7 +90,7 @@ class LineScanner:
             return
         if not self._joiner.open:
             scan.checkpoints.append((scan.lines, self._offset))
-        if self._joiner.open or self._is_odd(block):
+        if self._joiner.open or self._is_malformed(block):
             self._feed_lines(block)
             return
         ends = np.frombuffer(block, np.uint8) == ord("\n")
@@ -219,7 +138,7 @@ class LineScanner:
             self._offset += at
         return block[at:]
 
-    def _is_odd(self, block: bytes) -> bool:
+    def _is_malformed(self, block: bytes) -> bool:
         if b"\0" in block:
             return True
         if self._dialect.quoted and (b'"' in block or _has_separator(block)):
@@ -252,10 +171,10 @@ class LineScanner:
         seen = self._examples.get(reason, 0)
         if seen < EXAMPLES:
             self._examples[reason] = seen + 1
-            self._scan.odd_texts[line] = text[: 4 * EXAMPLE_LENGTH]
+            self._scan.malformed_texts[line] = text[: 4 * EXAMPLE_LENGTH]
 
     def _feed_lines(self, block: bytes) -> None:
-        """Judge each line by itself; slow, and only for blocks that hold an odd line."""
+        """Judge each line by itself; slow, and only for blocks that hold a malformed line."""
         if self._copy is None:
             raise CopyNeeded
         for line in block.split(b"\n")[: -1 if block.endswith(b"\n") else None]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect
-from explorer.checkins.readers.archives import Damage, inflated
+from explorer.checkins.readers.archives import inflated
+from explorer.checkins.scan import Damage
 
 CHUNK = 1 << 18
 """Bytes at a time: stays in the processor's cache, and no other thread waits long for ours."""

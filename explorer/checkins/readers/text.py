@@ -16,15 +16,15 @@ from explorer.checkins.errors import CheckinError
 from explorer.checkins.line_ranges import LineArray, lines_up_to
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.progress import LoadProgress
-from explorer.checkins.readers.archives import Damage
 from explorer.checkins.readers.base import HEAD_ROWS, Beginning, Judge, Written, judge_rows
-from explorer.checkins.readers.line_scanner import EXAMPLE_LENGTH, CopyNeeded, Scan, scan_lines
+from explorer.checkins.readers.line_scanner import CopyNeeded, scan_lines
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
 from explorer.checkins.readers.sql import TEXT_ID, text_source, typed_rows
 from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.readers.text_preview import preview_text
 from explorer.checkins.rows import PARQUET, ROWS, Tick, count
+from explorer.checkins.scan import EXAMPLE_LENGTH, Damage, Scan
 
 MIN_FREE = 256_000_000
 """Bytes of disk that a copy of the lines leaves to others."""
@@ -141,7 +141,7 @@ class _Reading:
 
     def texts(self, lines: list[int]) -> dict[int, str]:
         """Return the text of some lines, found by the checkpoints of the scan."""
-        dialect, malformed = self._plan.dialect, self.scan.odd_texts
+        dialect, malformed = self._plan.dialect, self.scan.malformed_texts
         wanted = [line for line in lines if line not in malformed]
         missing = self.scan.not_copied() if self.copied else None
         given = _lines_of(self.source, self.scan.checkpoints, missing, wanted)
@@ -257,33 +257,6 @@ def _lines_of(
     return found
 
 
-def _line_texts(
-    source: Path, dialect: Dialect, wanted: Iterator[int], cancelled: IsCancelled | None
-) -> Iterator[str]:
-    """Yield the text of some lines, ascending, in one pass over the file."""
-    target = next(wanted, None)
-    before = 0
-    chunks = raw_chunks(source, dialect.compressed, None, Damage(), lambda _: check(cancelled))
-    for block in blocks(decoded_chunks(chunks, dialect)):
-        if target is None:
-            break
-        if isinstance(block, int):
-            before += 1
-            if target is not None and target == before:
-                yield f"({block} bytes)"
-                target = next(wanted, None)
-            continue
-        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-        lines = int(ends.size) + (not block.endswith(b"\n"))
-        while target is not None and target <= before + lines:
-            at = target - before - 1
-            start = int(ends[at - 1]) + 1 if at else 0
-            stop = int(ends[at]) if at < ends.size else len(block)
-            yield block[start:stop].removesuffix(b"\r").decode(errors="replace")
-            target = next(wanted, None)
-        before += lines
-
-
 class TextReader:
     """Reads text, and whatever no other reader knows."""
 
@@ -322,7 +295,28 @@ class TextReader:
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
         """Yield the lines asked for, in one pass over the file."""
-        return _line_texts(path, dialect, chain.from_iterable(batches), cancelled)
+        wanted = chain.from_iterable(batches)
+        target = next(wanted, None)
+        before = 0
+        chunks = raw_chunks(path, dialect.compressed, None, Damage(), lambda _: check(cancelled))
+        for block in blocks(decoded_chunks(chunks, dialect)):
+            if target is None:
+                break
+            if isinstance(block, int):
+                before += 1
+                if target is not None and target == before:
+                    yield f"({block} bytes)"
+                    target = next(wanted, None)
+                continue
+            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+            lines = int(ends.size) + (not block.endswith(b"\n"))
+            while target is not None and target <= before + lines:
+                at = target - before - 1
+                start = int(ends[at - 1]) + 1 if at else 0
+                stop = int(ends[at]) if at < ends.size else len(block)
+                yield block[start:stop].removesuffix(b"\r").decode(errors="replace")
+                target = next(wanted, None)
+            before += lines
 
 
 READER = TextReader()

@@ -10,7 +10,7 @@ from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Dialect, Format, IsCancelled, Mapping, Preview, Reason
 from explorer.checkins.readers import all_readers
-from explorer.checkins.readers.archives import Damage, inflated
+from explorer.checkins.readers.archives import inflated
 from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
 from explorer.checkins.readers.guess_columns import (
     decimal_sign,
@@ -20,6 +20,7 @@ from explorer.checkins.readers.guess_columns import (
     mapping_problems,
 )
 from explorer.checkins.readers.quoted import RecordJoiner, RowShape, split_quoted
+from explorer.checkins.scan import Damage
 
 _JUDGED_ROWS = 2000
 _GZIP = b"\x1f\x8b"
@@ -67,36 +68,27 @@ def preview_text(look: Beginning) -> Preview:
             else f"{look.name} is not text: give {' or '.join(r.name for r in all_readers())}."
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
-    return _preview(look.name, look.size, lines, dialect, look.delimiter, look.cancelled)
+    return _preview(look, lines, dialect)
 
 
-def _preview(
-    name: str,
-    size: int,
-    lines: list[str],
-    known: Dialect,
-    delimiter: str | None,
-    cancelled: IsCancelled | None,
-) -> Preview:
+def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
     problems: list[str] = []
     sample = lines[:_JUDGED_ROWS]
-    delimiter = delimiter or guess_delimiter(sample, cancelled)
+    delimiter = look.delimiter or guess_delimiter(sample, look.cancelled)
     quoted = delimiter != "\t"
-    check_width(name, min(line.count(delimiter) for line in sample[:2]) + 1)
-    rows = _rows(sample, delimiter, quoted, cancelled)
+    check_width(look.name, min(line.count(delimiter) for line in sample[:2]) + 1)
+    rows = _rows(sample, delimiter, quoted, look.cancelled)
     header = looks_like_header(rows)
     names = tuple(rows[0]) if header else ()
     body = rows[1:] if header else rows
     width = max(_usual([len(row) for row in body]) if body else 0, len(names))
-    check_width(name, width)
+    check_width(look.name, width)
     columns = tuple(
         (names[i].strip() if i < len(names) and names[i].strip() else f"column {i + 1}")
         for i in range(width)
     )
     decimal = decimal_sign(body, delimiter)
-    mapping = guess_mapping(
-        columns if header else (), body, width, decimal, lambda: check(cancelled)
-    )
+    mapping = guess_mapping(columns if header else (), body, width, decimal, look.check)
     confidence = fitting_share(body, mapping, width, decimal)
     if delimiter == "\t":
         snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
@@ -123,7 +115,9 @@ def _preview(
         known, format=form, delimiter=delimiter, has_header=header, quoted=quoted, decimal=decimal
     )
     shown = tuple(tuple(row) for row in body[:PREVIEW_ROWS])
-    return Preview(name, size, dialect, columns, shown, mapping, confidence, tuple(problems))
+    return Preview(
+        look.name, look.size, dialect, columns, shown, mapping, confidence, tuple(problems)
+    )
 
 
 def _rows(

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray
 from explorer.privacy.core.checks import DELTA_MIN
-from explorer.privacy.core.odds import clone_total_variation
+from explorer.privacy.odds import clone_total_variation
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling.clones import (
     ClonePair,

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
-from explorer.privacy.core.odds import composed_clone_total_variation
+from explorer.privacy.odds import composed_clone_total_variation
 from explorer.privacy.shuffle_rdp import ComposedRounds, is_loose
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.study import Context

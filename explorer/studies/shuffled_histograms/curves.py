@@ -12,7 +12,6 @@ import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray
 from explorer.privacy.core.checks import DELTA_MIN
-from explorer.privacy.core.odds import count_total_variation, two_bin_total_variation
 from explorer.privacy.histograms import (
     Query,
     calibrate,
@@ -29,6 +28,7 @@ from explorer.privacy.histograms import (
     noise_radius,
     stable_error,
 )
+from explorer.privacy.odds import count_total_variation, two_bin_total_variation
 from explorer.studies.base.study import Context
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.shuffled_histograms import text as said

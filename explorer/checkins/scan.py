@@ -1,0 +1,107 @@
+"""What reading a file finds beside its rows: blank, malformed and continued lines, and damage."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.line_ranges import LineArray, LineRanges, merged
+from explorer.checkins.model import Reason
+
+EXAMPLES = 20
+"""Lines of each reason that a report shows."""
+
+EXAMPLE_LENGTH = 500
+"""Characters of a line that a report shows."""
+
+
+@dataclass
+class Damage:
+    """What is wrong with an archive.
+
+    Attributes
+    ----------
+    notes : list of str
+        Sentences for the person who opened it: what was read, and how far it can be trusted.
+    cut : bool
+        Whether the contents end where they should not, so that a last line may be half a line.
+    """
+
+    notes: list[str] = field(default_factory=list)
+    cut: bool = False
+
+
+class MalformedLines:
+    """Lines that must not reach the reader, each with its reason: 9 bytes a line."""
+
+    def __init__(self) -> None:
+        self.ranges = LineRanges()
+        self._lines = array("q")
+        self._codes = array("B")
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, line: int, reason: Reason) -> None:
+        """Add a line after all others."""
+        self.ranges.add(line)
+        self._lines.append(line)
+        self._codes.append(reason.code)
+
+    def arrays(self) -> tuple[LineArray, np.ndarray[Any, np.dtype[np.uint8]]]:
+        """Return numbers and codes."""
+        return np.array(self._lines, np.int64), np.array(self._codes, np.uint8)
+
+
+@dataclass
+class Scan:
+    """What a pass over the lines found.
+
+    Attributes
+    ----------
+    lines : int
+        Physical lines; a last line without an end counts.
+    blank : LineRanges
+        Lines with nothing on them.
+    dropped : LineRanges
+        Those of them that are not in a copy.
+    malformed : MalformedLines
+        Lines that must not reach the reader.
+    joined : LineRanges
+        Lines that continue a quoted field begun on an earlier line; they are no rows of their own.
+    header : int
+        Number of the line with the names; 0 if there is none.
+    malformed_texts : dict of int to bytes
+        Beginnings of the first malformed lines of each reason.
+    checkpoints : list of (int, int)
+        Lines before a block, and where it begins in the file the reader is given.
+    fingerprint : str
+        sha256 of the file as it is on disk; empty if it was not asked for.
+    damage : Damage
+        What is wrong with an archive.
+    """
+
+    lines: int = 0
+    blank: LineRanges = field(default_factory=LineRanges)
+    dropped: LineRanges = field(default_factory=LineRanges)
+    malformed: MalformedLines = field(default_factory=MalformedLines)
+    joined: LineRanges = field(default_factory=LineRanges)
+    header: int = 0
+    malformed_texts: dict[int, bytes] = field(default_factory=dict)
+    checkpoints: list[tuple[int, int]] = field(default_factory=list)
+    fingerprint: str = ""
+    damage: Damage = field(default_factory=Damage)
+
+    def skipped(self) -> tuple[LineArray, LineArray]:
+        """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
+        names = LineRanges()
+        if self.header:
+            names.add(self.header)
+        return merged(self.blank, self.malformed.ranges, self.joined, names)
+
+    def not_copied(self) -> tuple[LineArray, LineArray]:
+        """Return ranges (start, length) of the lines below the names that a copy lacks."""
+        return merged(self.malformed.ranges, self.joined, self.dropped)
