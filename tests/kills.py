@@ -44,16 +44,15 @@ def save(folder: Path) -> None:
 def export(folder: Path) -> None:
     """Write pictures and tables over each other, for ever."""
     from explorer.figures.export import figure_bytes
-    from explorer.figures.tables import table_bytes
     from explorer.figures.view_state import ViewState
     from explorer.files import write_whole
-    from tests.figures.samples import curves
+    from tests.figures.samples import curves, file_bytes
     from tests.fuzz.recipes import recipes
 
     recipe, result, view = next(recipes()), curves(), ViewState()
     made = {
         "png": figure_bytes(result, view, recipe, "png", dpi=72),
-        "json": table_bytes(result, view, recipe, "json"),
+        "json": file_bytes(result, view, recipe, "json"),
     }
     number = 0
     while True:

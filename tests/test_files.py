@@ -13,22 +13,20 @@ import pytest
 
 from explorer.checkins.rejected import written_aside
 from explorer.files import replacing, write_whole
-from tests.figures.samples import curves
+from tests.figures.samples import curves, export
 from tests.waiting import time_limit
 
 
 def _table(path: Path) -> None:
-    from explorer.figures.tables import export_table
     from explorer.figures.view_state import ViewState
 
-    export_table(curves(), ViewState(), {"a": 1}, path)
+    export(curves(), ViewState(), {"a": 1}, path)
 
 
 def _picture(path: Path) -> None:
-    from explorer.figures.export import export_figure
     from explorer.figures.view_state import ViewState
 
-    export_figure(curves(), ViewState(), {"a": 1}, path, size_px=(300, 200), dpi=50)
+    export(curves(), ViewState(), {"a": 1}, path, size_px=(300, 200), dpi=50)
 
 
 def _set_aside(path: Path) -> None:

@@ -12,8 +12,6 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.common import (
-    PICTURE_FORMATS,
-    TABLE_FORMATS,
     best_answer,
     check_output,
     export,
@@ -22,6 +20,7 @@ from explorer.cli.common import (
     parse_size,
     recipe_of,
 )
+from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.engine.runtime.runtime import StudyRuntime
@@ -104,7 +103,8 @@ class StudyCommand(click.Command):
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the curves (.csv .json) or their plot (.png .svg .pdf); default CSV on stdout.",
+    help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}); "
+    "default CSV on stdout.",
 )
 @click.option("--size", metavar="WxH", default="1600x1000", show_default=True, help="In pixels.")
 @click.option(
@@ -154,7 +154,7 @@ def bounds_command(
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
-    check_output(output, (*PICTURE_FORMATS, *TABLE_FORMATS))
+    check_output(output)
     chosen = get_study(study)
     if chosen.workspace != "bounds":
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")

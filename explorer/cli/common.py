@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.figures.formats import by_suffix
+
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping, Progress
     from explorer.engine.runtime.runtime import StudyRuntime
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
     from explorer.studies.base.study import Request, Result
-
-PICTURE_FORMATS = (".png", ".svg", ".pdf")
-TABLE_FORMATS = (".csv", ".json")
 COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight")
 NEEDED_ROLES = ("user", "lat", "lon")
 
@@ -71,19 +70,22 @@ def parse_size(text: str) -> tuple[int, int]:
     return width, height
 
 
-def check_output(output: Path | None, allowed: tuple[str, ...]) -> None:
+def check_output(output: Path | None) -> None:
     """Refuse an output that can't be written before any work is done for it."""
     if output is None:
         return
-    if output.suffix.lower() not in allowed:
+    try:
+        by_suffix(output.suffix)
+    except ValueError as error:
+        raise click.BadParameter(f"{output.name!r}: {error}", param_hint="--output") from None
+    check_folder(output, "--output")
+
+
+def check_folder(path: Path | None, option: str) -> None:
+    """Refuse a file whose folder does not exist."""
+    if path is not None and not path.resolve().parent.is_dir():
         raise click.BadParameter(
-            f"{output.name!r}: the extension chooses the format, one of {' '.join(allowed)}",
-            param_hint="--output",
-        )
-    if not output.resolve().parent.is_dir():
-        raise click.BadParameter(
-            f"the folder {str(output.parent)!r} does not exist; create it first",
-            param_hint="--output",
+            f"the folder {str(path.parent)!r} does not exist; create it first", param_hint=option
         )
 
 
@@ -225,20 +227,12 @@ def export(
     dpi: int,
 ) -> None:
     """Write a result in the format that the file's extension names, and say so."""
+    from explorer.figures.export_job import ExportJob, rendered
+    from explorer.files import write_whole
+
     recipe = recipe_of(result, view, data).to_dict()
-    if output.suffix.lower() in TABLE_FORMATS:
-        from explorer.figures.tables import export_table
-
-        export_table(result, view, recipe, output)
-        say_written(output)
-        return
-    from explorer.figures.export import export_figure
-    from explorer.figures.map_layers import shipped_basemap, shipped_cities
-
-    layers = (shipped_basemap(), shipped_cities()) if result.surfaces else (None, None)
-    export_figure(
-        result, view, recipe, output, size_px=pixels, dpi=dpi, basemap=layers[0], cities=layers[1]
-    )
+    form = by_suffix(output.suffix)
+    write_whole(output, rendered(ExportJob(result, view, recipe, form, output, pixels, dpi)))
     say_written(output)
 
 

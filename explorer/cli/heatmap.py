@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.common import (
-    PICTURE_FORMATS,
-    TABLE_FORMATS,
     best_answer,
+    check_folder,
     check_output,
     export,
     open_file,
@@ -24,6 +23,7 @@ from explorer.cli.common import (
     recipe_of,
     say_written,
 )
+from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -109,7 +109,7 @@ def _option(p: Parameter) -> click.Option:
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the map (.png .svg .pdf) or its numbers (.csv .json).",
+    help=f"Write the map ({suffixes(Kind.PICTURE)}) or its numbers ({suffixes(Kind.NUMBERS)}).",
 )
 @click.option(
     "--panes",
@@ -185,8 +185,10 @@ def heatmap_command(
     if paper is not None:
         region = region or Region(*paper.box)
         start, end = start or paper.start, end or paper.end
-    check_output(output, (*PICTURE_FORMATS, *TABLE_FORMATS))
-    check_output(set_aside, (".csv",))
+    check_output(output)
+    if set_aside is not None and set_aside.suffix.lower() != ".csv":
+        raise click.BadParameter("give it a name that ends with .csv", param_hint="--set-aside")
+    check_folder(set_aside, "--set-aside")
     with ExitStack() as stack:
         data, suggested = open_file(stack, file, columns, use_cache=not no_cache, quiet=quiet)
         host = open_host(stack)

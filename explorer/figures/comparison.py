@@ -242,10 +242,6 @@ def comma_separated(rows: Sequence[ComparedRow]) -> str:
     return out.getvalue()
 
 
-FORMATS = {"md": markdown, "tex": latex, "csv": comma_separated}
-"""By file extension."""
-
-
 def _used(rows: Sequence[ComparedRow]) -> list[tuple[str, str]]:
     return [
         (key, title)

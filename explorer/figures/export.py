@@ -1,25 +1,24 @@
-"""A result as a picture file: PNG, SVG or PDF, with its recipe inside."""
+"""A result as a picture file, with its recipe inside."""
 
 from __future__ import annotations
 
 import io
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from explorer.figures.export_job import ExportJob
 from explorer.figures.gate import gate
+from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.page_layout import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
-from explorer.files import write_whole
 from explorer.geography.basemap import Basemap
 from explorer.geography.cities import Cities
 from explorer.studies.base.study import Result
 
-PICTURE_FORMATS = ("png", "svg", "pdf")
 MAX_RECIPE = 1_000_000
 """Bytes; a longer recipe is refused when written and when read."""
 MAX_PIXELS = 200_000_000
@@ -59,6 +58,21 @@ def recipe_text(recipe: Mapping[str, object]) -> str:
     return text
 
 
+def picture_bytes(job: ExportJob) -> bytes:
+    """Return a job's picture; a map is drawn on the basemap that ships with the program.
+
+    Raises
+    ------
+    ValueError
+        As `figure_bytes`.
+    """
+    on_map = bool(job.result.surfaces)
+    return figure_bytes(
+        job.result, job.view, job.recipe, job.format.suffix, size_px=job.size_px, dpi=job.dpi,
+        basemap=shipped_basemap() if on_map else None, cities=shipped_cities() if on_map else None,
+    )  # fmt: skip
+
+
 def figure_bytes(
     result: Result,
     view: ViewState,
@@ -79,7 +93,7 @@ def figure_bytes(
     recipe : mapping of JSON values
         Goes into the picture's metadata.
     fmt : str
-        ``png``, ``svg`` or ``pdf``.
+        A suffix for which there is `_METADATA`.
     size_px : tuple of int
         Width and height of a PNG in pixels; SVG and PDF are ``size_px / dpi`` inches large.
     dpi : float
@@ -92,8 +106,8 @@ def figure_bytes(
     ValueError
         If there is nothing to draw, or an argument is out of range.
     """
-    if fmt not in PICTURE_FORMATS:
-        raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(PICTURE_FORMATS)}")
+    if fmt not in _METADATA:
+        raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(_METADATA)}")
     width, height = size_px
     if not 30 <= dpi <= 1200:
         raise ValueError(f"dpi: {dpi:g} is outside [30, 1200]")
@@ -110,38 +124,9 @@ def figure_bytes(
         page = draw_page(result, view, recipe, inches, dpi, basemap, cities)
         stream = io.BytesIO()
         page.figure.savefig(
-            stream, format=fmt, dpi=dpi, metadata=_metadata(fmt, text, result.stamp)
+            stream, format=fmt, dpi=dpi, metadata=_METADATA[fmt](text, result.stamp)
         )
     return stream.getvalue()
-
-
-def export_figure(
-    result: Result,
-    view: ViewState,
-    recipe: Mapping[str, object],
-    path: Path,
-    *,
-    size_px: tuple[int, int] = (1600, 1000),
-    dpi: float = 150,
-    basemap: Basemap | None = None,
-    cities: Cities | None = None,
-) -> None:
-    """Write a picture; the file's extension chooses the format. Arguments as `figure_bytes`.
-
-    Raises
-    ------
-    ValueError
-        As `figure_bytes`.
-    OSError
-        If the file can't be written; an existing one then stays as it was.
-    """
-    fmt = path.suffix.lower().lstrip(".")
-    write_whole(
-        path,
-        figure_bytes(
-            result, view, recipe, fmt, size_px=size_px, dpi=dpi, basemap=basemap, cities=cities
-        ),
-    )
 
 
 @contextmanager
@@ -180,11 +165,16 @@ def draw_page(
     return page
 
 
-def _metadata(fmt: str, text: str, stamp: str) -> dict[str, Any]:
-    """Return a format's metadata: the recipe where `read_recipe` looks for it, and no dates."""
-    program = "Privacy Explorer"
-    if fmt == "png":
-        return {"Recipe": text, "Software": program} | ({"Comment": stamp} if stamp else {})
-    if fmt == "svg":
-        return {"Description": text, "Date": None, "Creator": program, "Rights": stamp or None}
-    return {"Keywords": text, "CreationDate": None, "Creator": program, "Subject": stamp or None}
+_CREATOR = "Privacy Explorer"
+_METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
+    "png": lambda recipe, stamp: (
+        {"Recipe": recipe, "Software": _CREATOR} | ({"Comment": stamp} if stamp else {})
+    ),
+    "svg": lambda recipe, stamp: {
+        "Description": recipe, "Date": None, "Creator": _CREATOR, "Rights": stamp or None,
+    },
+    "pdf": lambda recipe, stamp: {
+        "Keywords": recipe, "CreationDate": None, "Creator": _CREATOR, "Subject": stamp or None,
+    },
+}  # fmt: skip
+"""What goes beside the picture: the recipe where its reader looks for it, and no dates."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import codecs
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 from xml.etree import ElementTree
 
 from explorer.figures.export import MAX_RECIPE
+from explorer.figures.formats import ExportFormat, recipe_formats
 from explorer.figures.tables import RECIPE_PREFIX
 
 MAX_FILE = 20_000_000
@@ -34,7 +36,7 @@ _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
-    """Return the recipe that a PNG, SVG, PDF, CSV or JSON file carries.
+    """Return the recipe that an exported file carries.
 
     The format is recognised by the file's first bytes, not by its name.
 
@@ -55,9 +57,14 @@ def read_recipe(path: Path) -> dict[str, Any]:
     OSError
         If the file can't be read.
     """
-    with path.open("rb") as file:
-        head = file.read(4096)
-    text = _reader(path, head)(path)
+    found, _ = _format_of(path)
+    if found is None:
+        *most, last = [f.name for f in recipe_formats()]
+        raise ValueError(
+            f"{path.name}: this is not a {', '.join(most)} or {last} file exported by Privacy "
+            "Explorer"
+        )
+    text = resolve_name(found.reader)(path)
     if text is None:
         raise ValueError(
             f"{path.name}: there is no recipe in this file; choose one that Privacy Explorer "
@@ -86,43 +93,16 @@ def read_exported(
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise ValueError(f"{path.name}: this is no file that can be opened")
     if exported is None:
-        exported = looks_exported(path)
+        _, exported = _format_of(path)
     return read_recipe(path) if exported else None
 
 
-def looks_exported(path: Path) -> bool:
-    """Return whether a file is a picture or table of this program rather than check-ins.
-
-    Raises
-    ------
-    OSError
-        If the file can't be read.
-    """
-    with path.open("rb") as stream:
-        head = stream.read(65536)
-    if head.startswith((b"\x89PNG", b"%PDF-")):
-        return True
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"<") and b"<svg" in head:
-        return True
-    return start.startswith(b"{") or (start.startswith(b"#") and b"\n# recipe: " in head)
-
-
-def _reader(path: Path, head: bytes) -> Callable[[Path], str | None]:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return _from_png
-    if head.startswith(b"%PDF-"):
-        return _from_pdf
-    if start.startswith(b"<") and b"<svg" in head:
-        return _from_svg
-    if start.startswith(b"{"):
-        return _from_json
-    if start.startswith(b"#"):
-        return _from_csv
-    raise ValueError(
-        f"{path.name}: this is not a PNG, SVG, PDF, CSV or JSON file exported by Privacy Explorer"
-    )
+def _format_of(path: Path) -> tuple[ExportFormat | None, bool]:
+    """Return which format a file begins like, and whether it is ours rather than check-ins."""
+    with path.open("rb") as file:
+        head = file.read(65536)
+    found = next((f for f in recipe_formats() if f.recognises(head)), None)
+    return found, found is not None and found.ours in head
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
@@ -137,7 +117,8 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     return recipe
 
 
-def _from_png(path: Path) -> str | None:
+def from_png(path: Path) -> str | None:
+    """Return what stands in a PNG's field ``Recipe``."""
     from PIL import PngImagePlugin
 
     try:
@@ -149,7 +130,8 @@ def _from_png(path: Path) -> str | None:
     return None if text is None else str(text)
 
 
-def _from_pdf(path: Path) -> str | None:
+def from_pdf(path: Path) -> str | None:
+    """Return the keywords of a PDF if they are a recipe."""
     from pypdf import PdfReader
 
     with path.open("rb") as file:
@@ -168,7 +150,7 @@ def _from_pdf(path: Path) -> str | None:
     return None if text is None or not str(text).startswith("{") else str(text)
 
 
-def _from_svg(path: Path) -> str | None:
+def from_svg(path: Path) -> str | None:
     """Return the first description that is a recipe; what comes before it is not kept."""
     parser: Any = ElementTree.XMLPullParser(("start", "end"))
     open_elements: list[Any] = []
@@ -216,7 +198,7 @@ def _head(path: Path) -> tuple[bytes, bool]:
     return data[:MAX_HEAD], len(data) <= MAX_HEAD
 
 
-def _from_json(path: Path) -> str | None:
+def from_json(path: Path) -> str | None:
     """Return the text of the field ``recipe``, or of the whole file if it is a bare recipe."""
     data, whole = _head(path)
     try:
@@ -274,7 +256,8 @@ def _after_space(text: str, at: int) -> int:
     return at
 
 
-def _from_csv(path: Path) -> str | None:
+def from_csv(path: Path) -> str | None:
+    """Return what stands behind the mark of a recipe in one of the comments at the top."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for _ in range(MAX_COMMENT_LINES):
             line = file.readline(MAX_RECIPE + 1000)

@@ -7,23 +7,21 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.export import recipe_text
+from explorer.figures.export_job import ExportJob
 from explorer.figures.gate import gate
 from explorer.figures.table_copy import copied, plain_number
 from explorer.figures.view_state import ViewState
-from explorer.files import write_whole
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import claimed, stated
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
 
-TABLE_FORMATS = ("csv", "json")
 SCHEMA = "privacy-explorer-result/1"
 RECIPE_PREFIX = "# recipe: "
 ABSENT_IN_JSON = (
@@ -58,35 +56,16 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
     return out.getvalue()
 
 
-def table_bytes(result: Result, view: ViewState, recipe: Mapping[str, object], fmt: str) -> bytes:
-    """Return a result as a table; `fmt` is ``csv`` or ``json``. UTF-8.
-
-    Raises
-    ------
-    ValueError
-        As `table_text`, and for any other format.
-    """
-    if fmt == "csv":
-        return table_text(result, view, recipe).encode()
-    if fmt == "json":
-        document = json.dumps(
-            result_document(result, view, recipe), ensure_ascii=False, allow_nan=False, indent=1
-        )
-        return document.encode() + b"\n"
-    raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(TABLE_FORMATS)}")
+def csv_bytes(job: ExportJob) -> bytes:
+    """Return a job's numbers as `table_text`, in UTF-8."""
+    return table_text(job.result, job.view, job.recipe).encode()
 
 
-def export_table(result: Result, view: ViewState, recipe: Mapping[str, object], path: Path) -> None:
-    """Write a result's numbers; the file's extension chooses the format.
-
-    Raises
-    ------
-    ValueError
-        As `table_bytes`.
-    OSError
-        If the file can't be written; an existing one then stays as it was.
-    """
-    write_whole(path, table_bytes(result, view, recipe, path.suffix.lower().lstrip(".")))
+def json_bytes(job: ExportJob) -> bytes:
+    """Return a job's `result_document` as JSON in UTF-8."""
+    document = result_document(job.result, job.view, job.recipe)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    return text.encode() + b"\n"
 
 
 def result_document(

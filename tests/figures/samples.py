@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.formats import Kind, by_suffix, of_kind
+from explorer.files import write_whole
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.study import (
@@ -26,6 +29,8 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap.study import HeatmapStudy
 
+PICTURES = tuple(f.suffix for f in of_kind(Kind.PICTURE))
+TABLES = tuple(f.suffix for f in of_kind(Kind.NUMBERS))
 STAMP = "not private: computed from real data without accounting"
 PAPER = Reference("Author and Writer, A paper on curves", "Theorem 2", "constant corrected")
 REGION = Region(40.5, -74.3, 41.0, -73.6)
@@ -37,6 +42,16 @@ RECIPE = {
     "data": {"name": "gowalla “NY” ünï.txt", "sha256": "ab" * 32},
     "seed": 7,
 }
+
+
+def file_bytes(result, view, recipe, suffix: str, **size) -> bytes:
+    """Return what is exported in a format, maps on the shipped basemap."""
+    return rendered(ExportJob(result, view, recipe, by_suffix(suffix), **size))
+
+
+def export(result, view, recipe, path, **size) -> None:
+    """Write what is exported; the extension chooses the format."""
+    write_whole(path, file_bytes(result, view, recipe, path.suffix, **size))
 
 
 def series(key: str, role: Role, y, x=None, **more) -> Series:

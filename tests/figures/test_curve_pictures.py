@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.figures.export import (
-    PICTURE_FORMATS,
-    figure_bytes,
-)
+from explorer.figures.export import figure_bytes
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
-from tests.figures.samples import RECIPE, curves, series
+from tests.figures.samples import PICTURES, RECIPE, curves, series
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -180,7 +177,7 @@ def test_labels_with_signs_of_every_kind_are_drawn():
     odd = series("odd", Role.UPPER, [1, 2, 3], label="50 % of $x_i$ & <b>\\frac 東京 🎉\n\x07")
     result = curves(odd)
     view = view_of(result, title="Costs $5 or $6, 東京")
-    for fmt in PICTURE_FORMATS:
+    for fmt in PICTURES:
         data = figure_bytes(result, view, RECIPE, fmt)
         if fmt == "svg":
             assert "Costs $5 or $6" in words_of(data, "svg")

@@ -8,17 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.figures.export import (
-    PICTURE_FORMATS,
-    draw_page,
-    export_figure,
-    figure_bytes,
-    own_settings,
-)
+from explorer.figures.export import draw_page, figure_bytes, own_settings
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from tests.figures.reading import BOTH, view_of, words_of
-from tests.figures.samples import RECIPE, STAMP, curves, maps, series
+from tests.figures.samples import PICTURES, RECIPE, STAMP, curves, export, maps, series
 
 
 @pytest.mark.parametrize("fmt", ["svg", "pdf"])
@@ -74,7 +68,7 @@ def test_nothing_written_leaves_the_sheet(kind, inches):
             assert page.figure.axes[0].bbox.height >= 0.2 * sheet.height
 
 
-@pytest.mark.parametrize("fmt", PICTURE_FORMATS)
+@pytest.mark.parametrize("fmt", PICTURES)
 @pytest.mark.parametrize("made", [curves, maps])
 def test_the_same_input_gives_the_same_bytes(fmt, made):
     result = made()
@@ -180,16 +174,16 @@ def test_an_export_that_fails_leaves_the_old_file(tmp_path):
     target.write_bytes(b"old")
     result = curves()
     with pytest.raises(ValueError, match="recipe"):
-        export_figure(result, view_of(result), {"bad": float("inf")}, target)
+        export(result, view_of(result), {"bad": float("inf")}, target)
     assert target.read_bytes() == b"old"
-    export_figure(result, view_of(result), RECIPE, target, size_px=(300, 200), dpi=50)
+    export(result, view_of(result), RECIPE, target, size_px=(300, 200), dpi=50)
     assert target.read_bytes().startswith(b"\x89PNG")
     assert [p.name for p in tmp_path.iterdir()] == ["plot.png"]
     with pytest.raises(OSError, match="No such file"):
-        export_figure(result, view_of(result), RECIPE, tmp_path / "no" / "plot.svg")
+        export(result, view_of(result), RECIPE, tmp_path / "no" / "plot.svg")
 
 
 def test_names_as_long_as_names_may_be(tmp_path):
     target = tmp_path / ("n" * 251 + ".svg")
-    export_figure(curves(), view_of(curves()), RECIPE, target)
+    export(curves(), view_of(curves()), RECIPE, target)
     assert target.stat().st_size > 1000

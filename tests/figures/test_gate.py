@@ -11,18 +11,15 @@ import numpy as np
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.export import PICTURE_FORMATS, figure_bytes
 from explorer.figures.gate import gate, private_only
-from explorer.figures.tables import TABLE_FORMATS, table_bytes
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Condition, Origin, Readout, Result, Surface, Table
 from explorer.studies.heatmap.public import MADE_OF_NOISE, NOISY_NOTES
 from tests.figures.reading import BOTH, everything_in, words_of
-from tests.figures.samples import REGION, curves, maps
-from tests.geography.resources import basemap, cities
+from tests.figures.samples import PICTURES, REGION, TABLES, curves, file_bytes, maps
 
-FORMATS = (*PICTURE_FORMATS, *TABLE_FORMATS)
+FORMATS = (*PICTURES, *TABLES)
 PLACE = ('id="basemap"', 'id="region"', 'id="scale-bar"')
 FOUND = [o for o in Origin if not o.may_be_told]
 
@@ -144,10 +141,7 @@ def written(fmt: str, digits: int, came_from: Origin = Origin.FIRST) -> bytes:
 
 
 def write(fmt: str, result: Result, view: ViewState, recipe: Mapping[str, Any]) -> bytes:
-    if fmt in TABLE_FORMATS:
-        return table_bytes(result, view, recipe, fmt)
-    layers = {"basemap": basemap(), "cities": cities()}
-    return figure_bytes(result, view, recipe, fmt, size_px=(900, 600), dpi=90, **layers)
+    return file_bytes(result, view, recipe, fmt, size_px=(900, 600), dpi=90)
 
 
 @pytest.mark.parametrize("came_from", FOUND)

@@ -6,17 +6,12 @@ import pytest
 from PIL import Image
 
 from explorer.figures.colour_maps import colour_table
-from explorer.figures.export import (
-    PICTURE_FORMATS,
-    draw_page,
-    figure_bytes,
-    own_settings,
-)
+from explorer.figures.export import draw_page, figure_bytes, own_settings
 from explorer.figures.maps import colour_limits
 from explorer.figures.style import THEMES
 from explorer.geography.region import Region
 from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of
-from tests.figures.samples import RECIPE, REGION, STAMP, hot_map, maps
+from tests.figures.samples import PICTURES, RECIPE, REGION, STAMP, hot_map, maps
 from tests.geography.resources import basemap, cities
 
 
@@ -87,7 +82,7 @@ def test_colour_scales_never_leak_the_truth():
     assert colour_limits(empty.surfaces, linked=True) == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("fmt", PICTURE_FORMATS)
+@pytest.mark.parametrize("fmt", PICTURES)
 def test_a_private_map_alone_depends_on_nothing_of_the_truth(fmt):
     private = hot_map(5, 5, 16, 0.3)
     one = maps(hot_map(0, 0, 16, 0.9), private)

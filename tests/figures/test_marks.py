@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from explorer.figures.draw_series import legend_handle
-from explorer.figures.export import PICTURE_FORMATS, figure_bytes
+from explorer.figures.export import figure_bytes
 from explorer.figures.geometry import (
     absent_stretches,
     area_edges,
@@ -24,11 +24,10 @@ from explorer.figures.geometry import (
     whole_axis,
 )
 from explorer.figures.style import DASHES, dashes, series_styles, theme
-from explorer.figures.tables import table_bytes
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of
-from tests.figures.samples import RECIPE, curves, series
+from tests.figures.samples import PICTURES, RECIPE, curves, file_bytes, series
 
 
 def only(*shown, low=0.0, high=10.0):
@@ -188,7 +187,7 @@ def test_where_each_mark_is_missing():
 
 
 @pytest.mark.parametrize("mark", list(Mark))
-@pytest.mark.parametrize("fmt", PICTURE_FORMATS)
+@pytest.mark.parametrize("fmt", PICTURES)
 def test_every_mark_is_drawn_in_every_format(mark, fmt):
     x = np.array([1.0, 2, 4, 8])
     item = series(
@@ -218,13 +217,13 @@ def test_every_mark_is_a_table_in_csv_and_json(mark):
                   undefined_reason="hole", low=np.array([0, 1, 1.0]),
                   high=np.array([1, 2, np.inf]))  # fmt: skip
     result = only(item)
-    text = table_bytes(result, view_of(result), RECIPE, "csv").decode()
+    text = file_bytes(result, view_of(result), RECIPE, "csv").decode()
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     # Two points at one x: rows of their own, in their own order.
     assert [(r["x"], r["m"], r["m:low"], r["m:high"]) for r in rows] == [
         ("3", "0.1", "0", "1"), ("1", "", "1", "2"), ("3", "10", "1", ""),
     ]  # fmt: skip
-    (document,) = json.loads(table_bytes(result, view_of(result), RECIPE, "json"))["series"]
+    (document,) = json.loads(file_bytes(result, view_of(result), RECIPE, "json"))["series"]
     assert document["mark"] == mark.value
     assert document["y"] == [0.1, None, 10]
     assert document["high"] == [1, 2, None]

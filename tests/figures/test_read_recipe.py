@@ -7,30 +7,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from PIL import Image, PngImagePlugin
 
-from explorer.figures.export import PICTURE_FORMATS, export_figure
 from explorer.figures.read_recipe import read_recipe
-from explorer.figures.tables import TABLE_FORMATS, export_table
 from explorer.figures.view_state import ViewState
-from tests.figures.samples import RECIPE, curves, maps
+from tests.figures.samples import PICTURES, RECIPE, TABLES, curves, export, maps
 
-FORMATS = (*PICTURE_FORMATS, *TABLE_FORMATS)
+FORMATS = (*PICTURES, *TABLES)
 
 
-def export(path, recipe=RECIPE, result=None):
+def write(path, recipe=RECIPE, result=None):
     result = result or curves()
     both = tuple(s.key for s in result.surfaces)
     view = ViewState.for_result(result, surfaces=both)
-    if path.suffix.lstrip(".") in TABLE_FORMATS:
-        export_table(result, view, recipe, path)
-    else:
-        export_figure(result, view, recipe, path, size_px=(300, 250), dpi=60)
+    export(result, view, recipe, path, size_px=(300, 250), dpi=60)
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("made", [curves, maps])
 def test_recipes_come_back(fmt, made, tmp_path):
     path = tmp_path / f"out.{fmt}"
-    export(path, result=made())
+    write(path, result=made())
     assert read_recipe(path) == RECIPE
     renamed = path.rename(tmp_path / "without-extension")
     assert read_recipe(renamed) == RECIPE
@@ -56,12 +51,12 @@ def test_recipes_come_back(fmt, made, tmp_path):
 )
 def test_recipes_of_every_kind_come_back(fmt, recipe, tmp_path):
     path = tmp_path / f"out.{fmt}"
-    export(path, recipe)
+    write(path, recipe)
     assert read_recipe(path) == recipe
 
 
 def test_pillow_reads_the_pngs_recipe(tmp_path):
-    export(tmp_path / "out.png")
+    write(tmp_path / "out.png")
     with Image.open(tmp_path / "out.png") as image:
         image.load()
         assert json.loads(image.text["Recipe"]) == RECIPE
@@ -70,7 +65,7 @@ def test_pillow_reads_the_pngs_recipe(tmp_path):
 def test_a_long_recipe_comes_back_from_every_format(tmp_path):
     recipe = {"long": "ü" * 100_000}
     for fmt in FORMATS:
-        export(tmp_path / f"out.{fmt}", recipe)
+        write(tmp_path / f"out.{fmt}", recipe)
         assert read_recipe(tmp_path / f"out.{fmt}") == recipe
 
 
@@ -247,7 +242,7 @@ def test_huge_files_are_refused_with_little_memory(write, words, tmp_path):
 
 
 def test_a_large_export_of_ours_is_read_from_its_beginning(tmp_path):
-    export(tmp_path / "out.json")
+    write(tmp_path / "out.json")
     text = (tmp_path / "out.json").read_text().rstrip().removesuffix("}")
     (tmp_path / "out.json").write_text(text + ', "more": [' + "0.123456789,\n" * 3_000_000 + "0]}")
     assert peak_mb(lambda: read_recipe(tmp_path / "out.json")) < 60
@@ -271,7 +266,7 @@ def test_missing_files_and_folders_are_system_errors(tmp_path):
 
 def test_nothing_a_recipe_names_is_opened(tmp_path, monkeypatch):
     recipe = {"data": {"name": str(tmp_path / "secret.csv")}, "view": {"title": "/etc/passwd"}}
-    export(tmp_path / "out.json", recipe)
+    write(tmp_path / "out.json", recipe)
     opened = []
     import io
     from pathlib import Path

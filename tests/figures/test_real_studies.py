@@ -14,9 +14,8 @@ from PIL import Image
 from explorer.checkins import open_checkins
 from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.export import PICTURE_FORMATS, export_figure
 from explorer.figures.read_recipe import read_recipe
-from explorer.figures.tables import TABLE_FORMATS, export_table, table_text
+from explorer.figures.tables import table_text
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.resources import resource_path, samples
@@ -32,7 +31,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import get_study
 from tests.figures.reading import panes
-from tests.geography.resources import basemap, cities
+from tests.figures.samples import PICTURES, TABLES, export
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +63,7 @@ def heatmap(host, tmp_path_factory) -> Result:
     return final_result(host, request)
 
 
-@pytest.mark.parametrize("fmt", [*PICTURE_FORMATS, *TABLE_FORMATS])
+@pytest.mark.parametrize("fmt", [*PICTURES, *TABLES])
 @pytest.mark.parametrize("kind", ["accountant", "heatmap"])
 def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
     result = request.getfixturevalue(kind)
@@ -73,13 +72,7 @@ def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
     )
     recipe = Recipe(result.request, "sample.txt.gz", view=view.to_dict()).to_dict()
     target = tmp_path / f"out.{fmt}"
-    if fmt in TABLE_FORMATS:
-        export_table(result, view, recipe, target)
-    else:
-        export_figure(
-            result, view, recipe, target, size_px=(900, 600), dpi=90,
-            basemap=basemap(), cities=cities(),
-        )  # fmt: skip
+    export(result, view, recipe, target, size_px=(900, 600), dpi=90)
     read = recipe_from_dict(read_recipe(target))
     assert read.request == result.request
     assert ViewState.from_dict(read.view) == view
@@ -91,7 +84,7 @@ def test_a_private_map_brings_back_its_settings(heatmap, tmp_path):
     result = replace(heatmap, request=replace(heatmap.request, selection=asked))
     view = ViewState.for_result(result, theme="dark")
     recipe = Recipe(result.request, "sample.txt.gz", view=view.to_dict()).to_dict()
-    export_table(result, view, recipe, tmp_path / "out.json")
+    export(result, view, recipe, tmp_path / "out.json")
     read = recipe_from_dict(read_recipe(tmp_path / "out.json"))
     assert read.request.values == result.request.values
     assert read.request.selection is None
@@ -120,7 +113,7 @@ def test_the_accountants_table_holds_its_curves(accountant):
 def test_the_samples_map_is_stamped_synthetic(heatmap, tmp_path):
     view = ViewState.for_result(heatmap, surfaces=("true", "private"))
     target = tmp_path / "map.json"
-    export_table(heatmap, view, {}, target)
+    export(heatmap, view, {}, target)
     document = json.loads(target.read_text())
     assert document["stamp"] == "synthetic data"
     assert {s["key"] for s in document["surfaces"]} == {"true", "private"}

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from explorer.figures.table_copy import copied, plain_number, tex
-from explorer.figures.tables import table_bytes, table_text, wide_table
+from explorer.figures.tables import table_text, wide_table
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Table
-from tests.figures.samples import RECIPE, curves, series
+from tests.figures.samples import RECIPE, curves, file_bytes, series
 
 COLUMNS = ("mechanism", "ε₀", "error & more")
 ROWS = (("K-norm | ℓ₁", 0.1, 2.5e-8), ("50 %", None, 1_000_000.0), ("none", float("inf"), 3.0))
@@ -90,7 +90,7 @@ def test_exports_hold_the_tables_of_a_study():
     before, _, after = text.partition("\nx,")
     assert all(line.startswith("# ") for line in before.splitlines())
     assert "#" not in after
-    document = json.loads(table_bytes(result, view, RECIPE, "json"))
+    document = json.loads(file_bytes(result, view, RECIPE, "json"))
     assert document["tables"] == [
         {"key": "t", "title": "Levels, all", "columns": ["level", "ε"], "note": "exact",
          "rows": [["top\nmost", 0.5], ["low", None], ["far", None]]}

@@ -5,10 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from explorer.figures.tables import export_table, result_document, table_bytes, table_text
+from explorer.figures.tables import result_document, table_text
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
-from tests.figures.samples import RECIPE, REGION, STAMP, curves, hot_map, maps, series
+from tests.figures.samples import (
+    RECIPE,
+    REGION,
+    STAMP,
+    curves,
+    export,
+    file_bytes,
+    hot_map,
+    maps,
+    series,
+)
 
 
 def read(text: str) -> tuple[list[str], list[dict[str, str]]]:
@@ -74,7 +84,7 @@ def test_what_does_not_hold_and_what_was_not_computed_are_told_apart():
     # Every empty cell of the thin curve is one or the other.
     empty = {float(row["x"]) for row in rows[:5] if not row["thin"]}
     assert empty == {1.0, 5.0} | {2.0, 4.0}
-    document = json.loads(table_bytes(result, view, RECIPE, "json"))
+    document = json.loads(file_bytes(result, view, RECIPE, "json"))
     assert "not computed" in document["absent"]
     assert document["series"][1]["x"] == [1, 3, 5]
     assert document["series"][1]["y"] == [None, 7, None]
@@ -103,7 +113,7 @@ def test_infinite_values_are_empty_in_csv_and_null_in_json():
     view = ViewState.for_result(result, hidden=("paper", "exact", "lower", "simulated"))
     _, rows = read(table_text(result, view, RECIPE))
     assert [row["odd"] for row in rows] == ["", "1.5", ""]
-    document = json.loads(table_bytes(result, view, RECIPE, "json"))
+    document = json.loads(file_bytes(result, view, RECIPE, "json"))
     assert document["series"][0]["y"] == [None, 1.5, None]
 
 
@@ -142,7 +152,7 @@ def test_what_only_the_curator_may_see_stays_out_unless_shown():
 def test_json_holds_everything_that_is_shown():
     result = curves(stamp=STAMP)
     view = ViewState.for_result(result, hidden=("lower",))
-    document = json.loads(table_bytes(result, view, RECIPE, "json"))
+    document = json.loads(file_bytes(result, view, RECIPE, "json"))
     assert document["recipe"] == RECIPE
     assert document["stamp"] == STAMP
     assert [s["key"] for s in document["series"]] == ["paper", "exact", "simulated"]
@@ -158,7 +168,7 @@ def test_json_holds_everything_that_is_shown():
 def test_the_same_input_gives_the_same_bytes(fmt):
     result = maps()
     view = ViewState.for_result(result)
-    assert table_bytes(result, view, RECIPE, fmt) == table_bytes(result, view, RECIPE, fmt)
+    assert file_bytes(result, view, RECIPE, fmt) == file_bytes(result, view, RECIPE, fmt)
 
 
 def test_surfaces_on_different_grids_are_refused_as_csv():
@@ -174,11 +184,11 @@ def test_unknown_formats_and_failures_leave_files_alone(tmp_path):
     view = ViewState.for_result(result)
     target = tmp_path / "out.xlsx"
     target.write_text("old")
-    with pytest.raises(ValueError, match="'xlsx' is not one of csv, json"):
-        export_table(result, view, RECIPE, target)
+    with pytest.raises(ValueError, match="the extension chooses the format, one of "):
+        export(result, view, RECIPE, target)
     assert target.read_text() == "old"
     with pytest.raises(ValueError, match="recipe"):
-        export_table(result, view, {"bad": float("nan")}, tmp_path / "out.csv")
+        export(result, view, {"bad": float("nan")}, tmp_path / "out.csv")
     assert [p.name for p in tmp_path.iterdir()] == ["out.xlsx"]
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import figure_bytes
 from explorer.figures.read_recipe import read_recipe
-from explorer.figures.tables import table_bytes
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Result, Selection, default_request, preset_request
@@ -47,11 +46,11 @@ def recipes() -> Iterator[dict[str, Any]]:
 
 def exported(recipe: dict[str, Any]) -> dict[str, bytes]:
     """Return what a curve's five formats look like with a recipe inside."""
-    from tests.figures.samples import curves
+    from tests.figures.samples import curves, file_bytes
 
     result: Result = curves()
     found = {f: figure_bytes(result, ViewState(), recipe, f, dpi=72) for f in FORMATS[:3]}
-    return found | {f: table_bytes(result, ViewState(), recipe, f) for f in FORMATS[3:]}
+    return found | {f: file_bytes(result, ViewState(), recipe, f) for f in FORMATS[3:]}
 
 
 def run(count: int, seed: int) -> Outcome:

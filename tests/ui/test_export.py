@@ -13,13 +13,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.recipe import Recipe
+from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.read_recipe import read_recipe
 from explorer.geography.region import Region
 from explorer.resources import samples
 from explorer.studies.base.study import Origin, Scale, Sweep
 from explorer.ui.base.errors import Problem
-from explorer.ui.controllers.export_controller import ExportController, ExportJob, rendered
-from explorer.ui.dialogs.export import FORMATS
+from explorer.ui.controllers.export_controller import ExportController
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def export(qtbot, monkeypatch, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("fmt", [key for key, _ in FORMATS])
+@pytest.mark.parametrize("fmt", [f.suffix for f in of_kind()])
 def test_every_format_goes_out_and_comes_back(tiny, export, settled, qtbot, fmt) -> None:
     bounds = tiny.workspaces["bounds"]
     bounds.legend.row("linear").check.click()
@@ -246,7 +247,7 @@ def test_settings_without_data_wait_for_any(open_window, qtbot, export, tmp_path
 
 
 def test_an_export_that_fails_is_told(tiny, export, qtbot, monkeypatch, tmp_path) -> None:
-    job = ExportJob(tiny.current_result, tiny.workspace.view_state(), {}, "png",
+    job = ExportJob(tiny.current_result, tiny.workspace.view_state(), {}, by_suffix("png"),
                     tmp_path / "no" / "such" / "folder.png")  # fmt: skip
     with qtbot.waitSignal(tiny.output.controller.failed):
         tiny.output.controller.start(job)
@@ -256,7 +257,7 @@ def test_an_export_that_fails_is_told(tiny, export, qtbot, monkeypatch, tmp_path
 def test_a_cancelled_export_writes_nothing(tiny, qtbot, tmp_path) -> None:
     path = tmp_path / "never.png"
     view = tiny.workspace.view_state()
-    job = ExportJob(tiny.current_result, view, tiny.output.recipe(view), "png", path)
+    job = ExportJob(tiny.current_result, view, tiny.output.recipe(view), by_suffix("png"), path)
     with qtbot.waitSignal(tiny.output.controller.cancelled):
         tiny.output.controller.start(job)
         tiny.output.controller.cancel()
@@ -268,7 +269,13 @@ def test_closing_while_exporting_waits_for_the_thread(qtbot, tiny, tmp_path) -> 
     controller = ExportController()
     view = tiny.workspace.view_state()
     controller.start(
-        ExportJob(tiny.current_result, view, tiny.output.recipe(view), "pdf", tmp_path / "a.pdf")
+        ExportJob(
+            tiny.current_result,
+            view,
+            tiny.output.recipe(view),
+            by_suffix("pdf"),
+            tmp_path / "a.pdf",
+        )
     )
     controller.close()
     assert not controller._thread.is_alive()

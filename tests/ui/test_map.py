@@ -14,11 +14,12 @@ from PySide6.QtGui import QColor, QMouseEvent, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QGraphicsItem
 
+from explorer.figures.map_layers import shipped_basemap
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Fidelity, Readout, Result, Surface
-from explorer.ui.drawing.map_style import DARK, LIGHT, basemap
+from explorer.ui.drawing.map_style import DARK, LIGHT
 from explorer.ui.map.colour_bar import format_share, round_step
 from explorer.ui.map.lines import tile_paths
 from explorer.ui.map.panes import cell_of
@@ -205,7 +206,7 @@ def test_level_of_detail_follows_the_zoom_and_panning_rebuilds_nothing(desk: Des
 
 
 def test_tiles_hold_every_line() -> None:
-    for level in basemap().levels:
+    for level in shipped_basemap().levels:
         segments = np.isfinite(level.lon[:-1]) & np.isfinite(level.lon[1:])
         drawn = set()
         for path in tile_paths(level):

@@ -18,12 +18,13 @@ from explorer.engine.session.plot_view import (
     pins_from_list,
 )
 from explorer.engine.session.recipe import recipe_from_dict
+from explorer.figures.export_job import ExportJob
+from explorer.figures.formats import by_suffix
 from explorer.figures.pins import pin_label
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.style import PIN_DASHES, series_styles
 from explorer.figures.tables import table_text
 from explorer.studies.base.study import Scale, Sweep
-from explorer.ui.controllers.export_controller import ExportJob
 from tests.ui.test_access import check
 
 
@@ -174,7 +175,7 @@ def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path)
     assert "# pin1:error: error bar (pinned: n = 1,000 people) — upper bound" in text
     path = tmp_path / "pins.svg"
     with qtbot.waitSignal(pinned.output.controller.done):
-        pinned.output.controller.start(ExportJob(result, view, recipe, "svg", path))
+        pinned.output.controller.start(ExportJob(result, view, recipe, by_suffix("svg"), path))
     drawing = path.read_text()
     assert 'id="series-pin1:error"' in drawing
     assert "pinned: n = 1,000 people" in drawing

@@ -15,6 +15,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.figures.formats import of_kind
 from explorer.figures.formulas import formula_pictures
 from explorer.figures.read_recipe import read_recipe
 from explorer.studies.base.study import (
@@ -27,7 +28,6 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import cards, get_study
 from explorer.ui.curves.axes import axis_words
-from explorer.ui.dialogs.export import FORMATS
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
 from tests.ui.access import check, controls, tab_chain
@@ -133,7 +133,7 @@ def _presets(walk) -> None:
 def _exports(walk, folder, monkeypatch) -> None:
     """Write each format once, each with another quantity, and go back to what it shows."""
     window, study = walk.window, walk.study
-    for place, (fmt, _) in enumerate(FORMATS):
+    for place, fmt in enumerate(f.suffix for f in of_kind()):
         what = study.quantities[place % len(study.quantities)] if study.quantities else None
         walk.ask(asked(study, what.key, what.sweeps[-1]) if what else asked(study))
         if walk.look(f"before export as {fmt}") is None:

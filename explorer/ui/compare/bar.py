@@ -8,11 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from explorer.engine.session.comparison import Common
+from explorer.figures.formats import Kind, of_kind
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
-
-COPIES = (("md", "Markdown"), ("tex", "LaTeX"), ("csv", "CSV"))
 
 
 class CommonBar(QWidget):
@@ -131,8 +130,9 @@ class RowsBar(QWidget):
         self.copy = tool_button("Copy as", "Copy the table to the clipboard")
         self.copy.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.copy)
-        for key, words in COPIES:
-            menu.addAction(words).triggered.connect(lambda _=False, key=key: self.copied.emit(key))
+        for form in of_kind(Kind.COMPARISON):
+            action = menu.addAction(form.name)
+            action.triggered.connect(lambda _=False, key=form.suffix: self.copied.emit(key))
         self.copy.setMenu(menu)
         row.addWidget(self.copy)
         self.export = add("Export…", "Write the table to a file", self.exported.emit)

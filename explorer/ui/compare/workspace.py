@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent
@@ -28,12 +29,12 @@ from explorer.engine.session.comparison import Entry, common_parameters, moved, 
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.comparison import (
-    FORMATS,
     ComparedRow,
     compared_row,
     value_text,
     varying_first,
 )
+from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.studies.base.numbers import format_interval
 from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
@@ -51,7 +52,6 @@ EMPTY = (
     "Nothing is compared yet. In a question's Bounds, “Compare” (Ctrl+D) adds its numbers at the "
     "sliders' values; numbers of other questions can stand beside them."
 )
-EXPORTS = {"csv": "CSV table", "md": "Markdown table", "tex": "LaTeX table"}
 
 
 class _Table(QTableWidget):
@@ -293,28 +293,30 @@ class CompareWorkspace(QWidget):
     def copy(self, fmt: str) -> None:
         """Put the table on the clipboard as ``md``, ``tex`` or ``csv``."""
         if self.rows:
-            QGuiApplication.clipboard().setText(FORMATS[fmt](self.rows))
-            self.said.emit(f"The comparison is on the clipboard as {EXPORTS[fmt]}.")
+            form = by_suffix(fmt, Kind.COMPARISON)
+            QGuiApplication.clipboard().setText(resolve_name(form.writer)(self.rows))
+            self.said.emit(f"The comparison is on the clipboard as {form.label}.")
 
     def export_file(self) -> None:
         """Ask for a file and write the table to it; the extension chooses the format."""
         if not self.rows:
             return
-        filters = ";;".join(f"{words} (*.{fmt})" for fmt, words in EXPORTS.items())
-        start = str(Path(self._folder()) / "comparison.csv")
+        offered = of_kind(Kind.COMPARISON)
+        start = str(Path(self._folder()) / f"comparison.{offered[0].suffix}")
+        filters = ";;".join(form.filter for form in offered)
         chosen, kind = QFileDialog.getSaveFileName(self, "Export the comparison", start, filters)
         if chosen:
             path = Path(chosen)
-            if path.suffix.lower().lstrip(".") not in FORMATS:
-                fmt = next((f for f, words in EXPORTS.items() if kind.startswith(words)), "csv")
-                path = path.with_name(f"{path.name}.{fmt}")
+            if path.suffix.lower() not in [f".{form.suffix}" for form in offered]:
+                form = next((f for f in offered if f.filter == kind), offered[0])
+                path = path.with_name(f"{path.name}.{form.suffix}")
             self.write(path)
 
     def write(self, path: Path) -> None:
         """Write the table to a file whose extension chooses the format."""
         from explorer.files import write_whole
 
-        text = FORMATS[path.suffix.lower().lstrip(".")](self.rows)
+        text = resolve_name(by_suffix(path.suffix, Kind.COMPARISON).writer)(self.rows)
         try:
             write_whole(path, text.encode())
         except OSError as error:

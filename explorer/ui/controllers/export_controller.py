@@ -3,69 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
-from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Result
-
-PICTURES = ("png", "svg", "pdf")
-TABLES = ("csv", "json")
-
-
-@dataclass(frozen=True)
-class ExportJob:
-    """What is to be written.
-
-    Attributes
-    ----------
-    result : Result
-    view : ViewState
-    recipe : mapping of JSON values
-        Goes inside the file.
-    format : str
-        ``png``, ``svg``, ``pdf``, ``csv`` or ``json``.
-    path : Path or None
-        None is the clipboard.
-    size_px : (int, int)
-    dpi : float
-    """
-
-    result: Result
-    view: ViewState
-    recipe: Mapping[str, Any]
-    format: str
-    path: Path | None = None
-    size_px: tuple[int, int] = (1600, 1000)
-    dpi: float = 150.0
-
-
-def rendered(job: ExportJob) -> bytes:
-    """Return a job's file as bytes.
-
-    Raises
-    ------
-    ValueError
-        If the view shows nothing, or the size is out of range.
-    """
-    # matplotlib is imported in here, by whoever first exports something.
-    if job.format in TABLES:
-        from explorer.figures.tables import table_bytes
-
-        return table_bytes(job.result, job.view, job.recipe, job.format)
-    from explorer.figures.export import figure_bytes
-    from explorer.figures.map_layers import shipped_basemap, shipped_cities
-
-    layers = (shipped_basemap(), shipped_cities()) if job.result.surfaces else (None, None)
-    return figure_bytes(
-        job.result, job.view, job.recipe, job.format,
-        size_px=job.size_px, dpi=job.dpi, basemap=layers[0], cities=layers[1],
-    )  # fmt: skip
+from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.formats import ExportFormat
 
 
 class ExportController(QObject):
@@ -168,12 +111,12 @@ class ExportController(QObject):
             self.busy_changed.emit(busy)
 
 
-def _copy(fmt: str, content: bytes) -> None:
+def _copy(form: ExportFormat, content: bytes) -> None:
     """Put a picture (with its recipe) or a table on the clipboard."""
     mime = QMimeData()
-    if fmt == "png":
+    if form.clipboard.startswith("image/"):
         mime.setImageData(QImage.fromData(QByteArray(content)))
-        mime.setData("image/png", QByteArray(content))
+        mime.setData(form.clipboard, QByteArray(content))
     else:
         mime.setText(content.decode())
     QGuiApplication.clipboard().setMimeData(mime)

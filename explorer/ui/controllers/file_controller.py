@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
+from explorer.figures.formats import recipe_formats
 from explorer.figures.read_recipe import read_exported
 from explorer.figures.view_state import ViewState
 from explorer.resources import samples
@@ -24,8 +25,6 @@ from explorer.ui.controllers.session_store import SessionStore
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping
-
-RECIPE_FILTER = "Exported by Privacy Explorer (*.png *.svg *.pdf *.csv *.json);;All files (*)"
 
 
 class FileController(QObject):
@@ -169,9 +168,11 @@ class FileController(QObject):
 
     def choose_recipe(self, parent: QWidget) -> None:
         """Ask for an exported file and go back to what it shows."""
+        patterns = " ".join(f"*.{f.suffix}" for f in recipe_formats())
         path, _ = QFileDialog.getOpenFileName(
-            parent, "Open recipe of an exported file", self.folder(), RECIPE_FILTER
-        )
+            parent, "Open recipe of an exported file", self.folder(),
+            f"Exported by Privacy Explorer ({patterns});;All files (*)",
+        )  # fmt: skip
         if path:
             self.open_recipe(path)
 

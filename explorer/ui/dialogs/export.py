@@ -24,20 +24,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.figures.export_job import ExportJob
+from explorer.figures.formats import ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
 from explorer.ui.base.styled import styled_label
-from explorer.ui.controllers.export_controller import PICTURES, ExportJob
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 
-FORMATS = (
-    ("png", "PNG picture"),
-    ("svg", "SVG drawing"),
-    ("pdf", "PDF drawing"),
-    ("csv", "CSV table"),
-    ("json", "JSON document"),
-)
 PRESETS: tuple[tuple[str, str, tuple[float, float, str, int] | None], ...] = (
     ("screen", "Screen, 1600 × 1000 px", (1600, 1000, "px", 150)),
     ("slide", "Slide, 1920 × 1080 px", (1920, 1080, "px", 180)),
@@ -98,7 +92,8 @@ class ExportDialog(QDialog):
 
     def _build(self) -> None:
         self.format = ChoiceBox("Format")
-        self.format.offer(FORMATS, "png")
+        offered = [(f.suffix, f.label) for f in of_kind()]
+        self.format.offer(offered, offered[0][0])
         self.preset = ChoiceBox("Size")
         self.preset.offer([(key, words) for key, words, _ in PRESETS], "screen")
         self.width_box, self.height_box = (QDoubleSpinBox(decimals=0) for _ in range(2))
@@ -174,11 +169,16 @@ class ExportDialog(QDialog):
             self._result,
             view,
             self._make_recipe(view),
-            self.format.currentData(),
+            self.chosen_format,
             path,
             self.size_px(),
             float(self.dpi.value()),
         )
+
+    @property
+    def chosen_format(self) -> ExportFormat:
+        """The format that is chosen."""
+        return by_suffix(self.format.currentData())
 
     def view(self) -> ViewState:
         """Return the view with what the dialog changes in it."""
@@ -211,7 +211,7 @@ class ExportDialog(QDialog):
         self.preset.setCurrentIndex(self.preset.findData("custom"))
 
     def _update(self) -> None:
-        picture = self.format.currentData() in PICTURES
+        picture = self.chosen_format.kind is Kind.PICTURE
         for widget in (*self._size_widgets, self.theme):
             widget.setEnabled(picture)
         said = self._result.stamp
@@ -230,14 +230,14 @@ class ExportDialog(QDialog):
         return " ".join((f"{self._result.stamp}.", PRIVATE_ONLY, *([] if told else [NO_PLACE])))
 
     def _ask_path(self) -> None:
-        fmt = self.format.currentData()
-        start = str(Path(self._folder) / f"{self._result.request.study}.{fmt}")
-        words = dict(FORMATS)[fmt]
-        path, _ = QFileDialog.getSaveFileName(self, "Export to", start, f"{words} (*.{fmt})")
+        form = self.chosen_format
+        ending = f".{form.suffix}"
+        start = str(Path(self._folder) / f"{self._result.request.study}{ending}")
+        path, _ = QFileDialog.getSaveFileName(self, "Export to", start, form.filter)
         if path:
             chosen = Path(path)
-            if chosen.suffix.lower() != f".{fmt}":
-                chosen = chosen.with_name(f"{chosen.name}.{fmt}")
+            if chosen.suffix.lower() != ending:
+                chosen = chosen.with_name(chosen.name + ending)
             self.chosen.emit(self.job(chosen))
             self.accept()
 

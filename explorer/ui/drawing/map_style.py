@@ -1,16 +1,12 @@
-"""Colours of the map on the screen, and the shipped map data read once."""
+"""Colours of the map on the screen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from PySide6.QtGui import QColor, QPalette
 
 from explorer.figures.style import THEMES, Theme
-from explorer.geography.basemap import Basemap, read_basemap
-from explorer.geography.cities import Cities, read_cities
-from explorer.resources import resource_bytes
 
 
 @dataclass(frozen=True)
@@ -49,15 +45,3 @@ LIGHT, DARK = MapStyle.of(THEMES["light"]), MapStyle.of(THEMES["dark"])
 def style_for(palette: QPalette) -> MapStyle:
     """Return the style that goes with a widget's palette."""
     return DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
-
-
-@cache
-def basemap() -> Basemap:
-    """Return the shipped lines of coasts and borders."""
-    return read_basemap(resource_bytes("basemap.bin"))
-
-
-@cache
-def cities() -> Cities:
-    """Return the shipped names of cities."""
-    return read_cities(resource_bytes("cities.tsv.z"))

@@ -17,9 +17,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
+from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.basemap import Level
 from explorer.geography.region import Box
-from explorer.ui.drawing.map_style import basemap
 
 Z = 2.0
 TILES = {"110m": 360, "50m": 30, "10m": 20}
@@ -73,7 +73,7 @@ def _sides(level: Level) -> tuple[int, int]:
 
 def prepare_tiles() -> None:
     """Build the tiles of all levels; to be called in a thread, so that no move has to wait."""
-    for level in basemap().levels:
+    for level in shipped_basemap().levels:
         tile_paths(level)
 
 

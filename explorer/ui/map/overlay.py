@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
+from explorer.figures.map_layers import shipped_cities
 from explorer.geography.region import KM_PER_DEGREE, Box
 from explorer.geography.scale_bar import scale_bars
-from explorer.ui.drawing.map_style import DARK, MapStyle, cities
+from explorer.ui.drawing.map_style import DARK, MapStyle
 from explorer.ui.map.region_tool import PixelBox
 
 MARGIN = 3.0
@@ -117,7 +118,7 @@ def city_stamps(
     south, west, north, east = box
     taken: list[QRectF] = []
     stamps: list[Stamp] = []
-    for city in cities().visible(box, LABELS_AT_MOST, separation):
+    for city in shipped_cities().visible(box, LABELS_AT_MOST, separation):
         x = (city.longitude - west) / (east - west) * width
         y = (north - city.latitude) / (north - south) * height
         wide = metrics.horizontalAdvance(city.name) + 2 * MARGIN

@@ -10,8 +10,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.region import Box, Region
-from explorer.ui.drawing.map_style import LIGHT, MapStyle, basemap
+from explorer.ui.drawing.map_style import LIGHT, MapStyle
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.lines import MapLines
 from explorer.ui.map.overlay import (
@@ -236,7 +237,7 @@ class MapPane(pg.GraphicsView):
         self._view.setRange(
             xRange=(west, east), yRange=(south, north), padding=0, disableAutoRange=True
         )
-        self._lines.show_level(basemap().level_for(east - west), self.box)
+        self._lines.show_level(shipped_basemap().level_for(east - west), self.box)
         # Written at the next paint: while the window is built the size changes many times.
         self._stamps = None
         self.viewport().update()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.engine.session.recipe import Recipe
+from explorer.figures.export_job import ExportJob
+from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.ui.base.errors import explain
-from explorer.ui.controllers.export_controller import ExportController, ExportJob
+from explorer.ui.controllers.export_controller import ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
 if TYPE_CHECKING:
@@ -74,12 +76,12 @@ class ExportActions(QObject):
         if result is None:
             return
         view = public_view(result, window.workspace.view_state())
-        self.controller.start(ExportJob(result, view, self.recipe(view), fmt))
+        self.controller.start(ExportJob(result, view, self.recipe(view), by_suffix(fmt)))
 
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")
         if job.path is None:
-            what = "picture is" if job.format == "png" else "numbers are"
+            what = "picture is" if job.format.kind is Kind.PICTURE else "numbers are"
             self.said.emit(f"The {what} on the clipboard.")
         else:
             self._window.keeper.note_file(job.path)

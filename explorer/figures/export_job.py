@@ -1,0 +1,55 @@
+"""What is to be exported, and how it becomes a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from explorer.figures.formats import ExportFormat
+from explorer.figures.gate import gate
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.study import Result
+
+
+@dataclass(frozen=True)
+class ExportJob:
+    """A result to be written.
+
+    Attributes
+    ----------
+    result : Result
+    view : ViewState
+    recipe : mapping of JSON values
+        Goes inside the file.
+    format : ExportFormat
+    path : Path or None
+        None is the clipboard.
+    size_px : (int, int)
+        Of a picture.
+    dpi : float
+    """
+
+    result: Result
+    view: ViewState
+    recipe: Mapping[str, Any]
+    format: ExportFormat
+    path: Path | None = None
+    size_px: tuple[int, int] = (1600, 1000)
+    dpi: float = 150.0
+
+
+def rendered(job: ExportJob) -> bytes:
+    """Return a job's file as bytes; whatever the format, only what the gate lets through.
+
+    Raises
+    ------
+    ValueError
+        If the view shows nothing, or the size is out of range.
+    """
+    result, view, recipe = gate(job.result, job.view, job.recipe)
+    write = resolve_name(job.format.writer)
+    data: bytes = write(replace(job, result=result, view=view, recipe=recipe))
+    return data

@@ -1,0 +1,138 @@
+"""What can be exported as what, one row each: adding one is adding its row and the module it names.
+
+Dialogs, menus, file filters, the command line and *Open recipe* go by this table.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_EXPORT = "explorer.figures.export:picture_bytes"
+_TABLES = "explorer.figures.tables:"
+_READ = "explorer.figures.read_recipe:"
+_COMPARISON = "explorer.figures.comparison:"
+
+
+class Kind(StrEnum):
+    """What is written."""
+
+    PICTURE = "picture"
+    """A result, plot or map, as it is seen."""
+    NUMBERS = "numbers"
+    """A result's numbers."""
+    COMPARISON = "comparison"
+    """The rows of Compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    r"""A kind of file.
+
+    Attributes
+    ----------
+    suffix : str
+        Of file names, without the dot.
+    label : str
+        In lists: the format's name and what such a file is.
+    kind : Kind
+    writer : str
+        ``module:function``, from an `ExportJob` to bytes; of a comparison from its rows to text.
+        Imported when it is first used.
+    clipboard : str
+        Its media type on the clipboard.
+    reader : str
+        ``module:function``, from a path to the text of the recipe inside or None; empty where
+        there is none.
+    signature : bytes
+        Pattern that files with a recipe begin with, after white space.
+    ours : bytes
+        What else stands near their beginning, where check-ins may begin with the signature too.
+    """
+
+    suffix: str
+    label: str
+    kind: Kind
+    writer: str
+    clipboard: str
+    reader: str = ""
+    signature: bytes = b""
+    ours: bytes = b""
+
+    @property
+    def name(self) -> str:
+        """The format's name alone: ``PNG``."""
+        return self.label.split()[0]
+
+    @property
+    def filter(self) -> str:
+        """The format in a file dialog: ``PNG picture (*.png)``."""
+        return f"{self.label} (*.{self.suffix})"
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether a file that begins so is of this format."""
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        return bool(self.reader) and re.match(self.signature, text, re.DOTALL) is not None
+
+
+FORMATS = (
+    ExportFormat(
+        "png", "PNG picture", Kind.PICTURE, _EXPORT, "image/png", _READ + "from_png", rb"\x89PNG",
+    ),
+    ExportFormat(
+        "svg", "SVG drawing", Kind.PICTURE, _EXPORT, "image/svg+xml", _READ + "from_svg",
+        rb"(?=<).*<svg",
+    ),
+    ExportFormat(
+        "pdf", "PDF drawing", Kind.PICTURE, _EXPORT, "application/pdf", _READ + "from_pdf",
+        rb"%PDF-",
+    ),
+    ExportFormat(
+        "csv", "CSV table", Kind.NUMBERS, _TABLES + "csv_bytes", "text/plain", _READ + "from_csv",
+        rb"#", b"\n# recipe: ",
+    ),
+    ExportFormat(
+        "json", "JSON document", Kind.NUMBERS, _TABLES + "json_bytes", "application/json",
+        _READ + "from_json", rb"\{",
+    ),
+    ExportFormat(
+        "csv", "CSV table", Kind.COMPARISON, _COMPARISON + "comma_separated", "text/plain",
+    ),
+    ExportFormat(
+        "md", "Markdown table", Kind.COMPARISON, _COMPARISON + "markdown", "text/plain",
+    ),
+    ExportFormat("tex", "LaTeX table", Kind.COMPARISON, _COMPARISON + "latex", "text/plain"),
+)  # fmt: skip
+"""In the order in which they are offered; the first of a kind is its default."""
+_RESULTS = (Kind.PICTURE, Kind.NUMBERS)
+
+
+def of_kind(*kinds: Kind) -> tuple[ExportFormat, ...]:
+    """Return the formats of these kinds; without any, of results."""
+    return tuple(f for f in FORMATS if f.kind in (kinds or _RESULTS))
+
+
+def by_suffix(suffix: str, *kinds: Kind) -> ExportFormat:
+    """Return the format with a suffix, however it is written (``png``, ``.PNG``); as `of_kind`.
+
+    Raises
+    ------
+    ValueError
+        Naming the formats there are.
+    """
+    wanted = suffix.lower().removeprefix(".")
+    found = next((f for f in of_kind(*kinds) if f.suffix == wanted), None)
+    if found is None:
+        raise ValueError(f"the extension chooses the format, one of {suffixes(*kinds)}")
+    return found
+
+
+def suffixes(*kinds: Kind) -> str:
+    """Return the suffixes of formats as one reads them, ``.png .svg .pdf``; as `of_kind`."""
+    return " ".join(f".{f.suffix}" for f in of_kind(*kinds))
+
+
+def recipe_formats() -> tuple[ExportFormat, ...]:
+    """Return the formats that have a recipe inside."""
+    return tuple(f for f in FORMATS if f.reader)
