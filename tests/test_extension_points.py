@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import READERS, file_patterns
 from explorer.checkins.readers.base import Beginning, Judge, Written, table_preview, write_table
 from explorer.checkins.readers.plan import Plan
+from tests.extensions.checkout import Checkout
+
+PARTS = Path(__file__).parent / "extensions"
 
 
 class BlockReader:
@@ -112,3 +116,65 @@ def test_a_reader_of_checkins_is_in_the_file_dialog_and_the_columns_dialog(
     qtbot.addWidget(dialog)
     assert "Detected: Blocks, " in dialog.detected.text()
     dialog.reject()
+
+
+BANDS = """
+        Mechanism(
+            "bands", "Bands (made up)", "bands", "explorer.studies.heatmap.bands:run",
+            "the counts of all bands change by at most 1 in total", (BASELINES,),
+            parameters=(
+                Parameter("bands", "b", "bands", "How many bands.", Kind.INTEGER, 4, 1, 16),
+            ),
+        ),"""
+NOTE = """
+    ExportFormat(
+        "note", "Note of a promise", Kind.NUMBERS, "explorer.figures.note:write", "text/plain",
+        "explorer.figures.note:read", b"A note\\n",
+    ),"""
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    """A checkout with a mechanism of the map and an export format more."""
+    checkout = Checkout(tmp_path_factory.mktemp("extended"))
+    checkout.add(PARTS / "bands.py", "explorer/studies/heatmap/bands.py")
+    checkout.edit(
+        "explorer/studies/heatmap/mechanisms.py",
+        ("Parameter, Request", "Kind, "),
+        ("\n    )\n}  # fmt: skip", BANDS),
+    )
+    checkout.add(PARTS / "note.py", "explorer/figures/note.py")
+    checkout.edit("explorer/figures/formats.py", ("\n)  # fmt: skip", NOTE))
+    checkout.add(PARTS / "walk.py", "tests/ui/walk.py")
+    yield checkout
+    shutil.rmtree(checkout.folder)
+
+
+def test_a_mechanism_and_a_format_edit_one_table_each(extended: Checkout) -> None:
+    assert extended.changed() == {
+        "new": ["explorer/figures/note.py", "explorer/studies/heatmap/bands.py"],
+        "edited": ["explorer/figures/formats.py", "explorer/studies/heatmap/mechanisms.py"],
+    }
+
+
+def test_the_window_has_mechanism_and_format(extended: Checkout) -> None:
+    done = extended.run("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "tests/ui/walk.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path: Path) -> None:
+    asked = ("explorer", "heatmap", "sample", "--resolution", "16", "--panes", "private")
+    bands = ("--mechanism", "bands", "--bands", "3", "--quiet", "--no-cache")
+    path = tmp_path / "map.note"
+    done = extended.run(*asked, *bands, "--output", str(path))
+    assert done.returncode == 0, done.stderr
+    promise = "1-DP for the idealised real-valued mechanism: the counts of all bands change"
+    assert f"add or remove one user: {promise}" in done.stdout
+    assert path.read_text(encoding="utf-8").splitlines()[1].startswith(promise)
+    refused = extended.run(*asked, "--output", str(tmp_path / "map.gif"))
+    assert refused.returncode != 0
+    assert "one of .png .svg .pdf .csv .json .note" in refused.stderr
+    shown = extended.run("explorer", "heatmap", "--help").stdout
+    assert "|bands" in "".join(shown.split())
+    assert ".json .note" in shown

@@ -20,7 +20,7 @@ from explorer.cli.common import (
     parse_size,
     recipe_of,
 )
-from explorer.figures.formats import Kind, suffixes
+from explorer.figures.formats import Kind, by_suffix, suffixes
 
 if TYPE_CHECKING:
     from explorer.engine.runtime.runtime import StudyRuntime
@@ -148,7 +148,7 @@ def bounds_command(
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
-    from explorer.figures.tables import table_text
+    from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.claims import check_claim, claimed
     from explorer.studies.registry import get_study
@@ -184,7 +184,8 @@ def bounds_command(
         if found is not None and output is not None:
             click.echo(found.line, err=True)
         if output is None:
-            click.echo(table_text(result, view, recipe_of(result, view, None).to_dict()), nl=False)
+            recipe = recipe_of(result, view, None).to_dict()
+            click.echo(rendered(ExportJob(result, view, recipe, by_suffix("csv"))), nl=False)
         else:
             export(result, view, None, output, pixels, dpi)
     return 0

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from explorer.figures.export_job import ExportJob
-from explorer.figures.gate import gate
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.page_layout import Page
 from explorer.figures.style import FONT, theme
@@ -84,7 +83,7 @@ def figure_bytes(
     basemap: Basemap | None = None,
     cities: Cities | None = None,
 ) -> bytes:
-    """Draw a result as a picture; the same arguments always give the same bytes.
+    """Draw what passed the gate (`rendered`); the same arguments always give the same bytes.
 
     Parameters
     ----------
@@ -117,7 +116,6 @@ def figure_bytes(
         )
     if not (result.series or result.surfaces):
         raise ValueError("result: it has neither curves nor maps to draw")
-    result, view, recipe = gate(result, view, recipe)
     text = recipe_text(recipe)
     inches = (width / dpi, height / dpi)
     with own_settings():

@@ -14,7 +14,6 @@ import numpy as np
 from explorer.figures import captions
 from explorer.figures.export import recipe_text
 from explorer.figures.export_job import ExportJob
-from explorer.figures.gate import gate
 from explorer.figures.table_copy import copied, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -31,7 +30,7 @@ ABSENT_IN_JSON = (
 
 
 def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) -> str:
-    """Return a result as CSV: ``#`` lines with recipe and meaning, then the numbers.
+    """Return what passed the gate (`rendered`) as CSV: ``#`` lines with its meaning, then numbers.
 
     Curves: ``x``, then one column a visible series under its stable id (an estimate's band as
     ``id:low`` and ``id:high``), empty where the curve does not hold and, if it has fewer points
@@ -44,7 +43,6 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
     ValueError
         If the view shows none of the result's surfaces, or they lie on different grids.
     """
-    result, view, recipe = gate(result, view, recipe)
     out = io.StringIO()
     for line in _comments(result, view, recipe):
         out.write("# " + " ".join(line.split()) + "\n")
@@ -71,13 +69,12 @@ def json_bytes(job: ExportJob) -> bytes:
 def result_document(
     result: Result, view: ViewState, recipe: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return everything that may leave the curator's screen as JSON values.
+    """Return everything of what passed the gate (`rendered`) as JSON values.
 
     Numbers that are not finite become null; with curves, ``absent`` says what that means. What
     only the curator may see is in it only if the view shows a surface that only the curator may
     see; the stamp then says so.
     """
-    result, view, recipe = gate(result, view, recipe)
     result = stated(result, view.claim)
     recipe_text(recipe)
     shown = captions.shown_surfaces(result, view)

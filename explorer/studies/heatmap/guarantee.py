@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from explorer.privacy.core.bound import Reference
-from explorer.studies.base.numbers import at_most
+from explorer.studies.base.numbers import at_most, percent_at_most
 from explorer.studies.base.study import Guarantee, Request
 from explorer.studies.heatmap.mechanisms import SAMPLED, mechanism_of
 
@@ -54,7 +54,7 @@ def pure(request: Request) -> Guarantee:
             "Whether any one user is in the data or not, the odds of every possible map differ by "
             f"a factor of at most {at_most(math.exp(coming))} "
             f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): who thought it 50:50 that the user is "
-            f"in it ends up at most {_percent(most)} sure. {A_DEMONSTRATION}"
+            f"in it ends up at most {percent_at_most(most)} sure. {A_DEMONSTRATION}"
         ),
         references=_sources(request),
     )
@@ -124,7 +124,7 @@ def gaussian(request: Request) -> Guarantee:
         sentence=(
             f"{sample_sentence(request)}"
             "Who thought it 50:50 that any one user is in the data guesses right at most "
-            f"{_percent(most)} of the time after seeing the map. {A_DEMONSTRATION}"
+            f"{percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
         ),
         references=_sources(request),
     )
@@ -148,12 +148,3 @@ def replacement(request: Request) -> str:
         return "2ε"
     epsilon, delta = request["epsilon"], request["delta"]
     return f"({at_most(_wider(epsilon, delta))}, {at_most(delta)})"
-
-
-def _percent(share: float) -> str:
-    """Return a share below 1 as a percentage that is never rounded to 100 % or below itself."""
-    for digits in (0, 1, 2, 4, 6, 8, 10):
-        rounded = math.ceil(share * 100 * 10**digits) / 10**digits
-        if rounded < 100:
-            return f"{rounded:.{digits}f} %"
-    return "100 %"
