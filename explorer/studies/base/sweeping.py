@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, running_best
+from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.result import Mark
 from explorer.studies.base.study import (
     Kind,
@@ -20,6 +21,11 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
+
+
+def evenly_spread(count: int, most: int) -> IntArray:
+    """Return at most so many of `count` indices, evenly spread, both ends among them."""
+    return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(int))
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class SweptPoints:
         """Return about so many of the points, both ends and the sliders' among them."""
         if self.x.size <= points:
             return self
-        kept = np.unique(np.rint(np.linspace(0, self.x.size - 1, points)).astype(int))
+        kept = evenly_spread(self.x.size, points)
         both = np.append(kept, self.x.size)
         return SweptPoints(self.sweep, self.x[kept], {k: v[both] for k, v in self.columns.items()})
 

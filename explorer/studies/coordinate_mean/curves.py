@@ -12,7 +12,7 @@ from explorer.privacy.coordinates.levels.finite import bcdp_levels_from_logs
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Mark, Series
-from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.parameters import MAX_SENSITIVE, TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, errors
@@ -179,7 +179,7 @@ def brute_force(
     if demands[-1].d > _BRUTE_FORCE_D:
         return None
     size = points.x.size
-    kept = np.unique(np.rint(np.linspace(0, size - 1, min(size, _BRUTE_FORCE_POINTS))).astype(int))
+    kept = evenly_spread(size, _BRUTE_FORCE_POINTS)
     some = chosen(points, kept.tolist())
     value = np.empty(kept.size + 1)
     logs: dict[bytes, FloatArray] = {}

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.privacy.core.bound import FloatArray, Role
-from explorer.studies.base.study import Context, Fidelity, Mark, Request, Result, Series
-from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.base.simulation import dots_series, trial_pieces
+from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.parameters import MEDIAN
 from explorer.studies.coordinate_mean.plans import Plan
@@ -49,7 +49,11 @@ def simulated(
             users = users_drawn(plan, n, int(request["trials"]))
             stood_in = max(stood_in, n / users)
             experiment = Experiment(plan, users, q, x2)
-            found = _drawn(experiment, request, (MECHANISMS.index(key), j), context) * (users / n)
+            pieces = trial_pieces(
+                context, errors, experiment, int(request["trials"]), trials_a_call(experiment),
+                (abs(request.seed), MECHANISMS.index(key), j),
+            )  # fmt: skip
+            found = np.concatenate(list(pieces)) * (users / n)
             dots[key].append((place, *summary(found, request["dots"])))
         last = done == len(jobs)
         if last or key == MECHANISMS[-1]:
@@ -74,45 +78,18 @@ def _places(points: SweptPoints, known: dict[str, tuple[SweptPoints, list[Plan]]
     common = points.x
     for where, _ in known.values():
         common = np.intersect1d(common, where.x)
-    kept = np.unique(
-        np.rint(np.linspace(0, common.size - 1, min(common.size, _PLACES))).astype(int)
-    )
-    return [float(x) for x in common[kept]]
-
-
-def _drawn(
-    experiment: Experiment, request: Request, which: tuple[int, int], context: Context
-) -> FloatArray:
-    wanted, at_once = int(request["trials"]), trials_a_call(experiment)
-    pieces = []
-    for start in range(0, wanted, at_once):
-        context.check()
-        seed = (abs(request.seed), *which, start)
-        pieces.append(context.heavy(errors, experiment, min(at_once, wanted - start), seed))
-    return np.concatenate(pieces)
+    return [float(x) for x in common[evenly_spread(common.size, _PLACES)]]
 
 
 def _series(
     dots: dict[str, list[tuple[float, float, float, float]]], request: Request
 ) -> tuple[Series, ...]:
     bars = "median and quartiles" if request["dots"] == MEDIAN else "mean and 95 % interval"
-    shown = []
-    for key, rows in dots.items():
-        if rows:
-            x, y, low, high = (np.array(column) for column in zip(*rows, strict=True))
-            shown.append(
-                Series(
-                    f"{key}_simulated",
-                    f"simulated: {said.NAMES[key][0]}",
-                    Role.ESTIMATE,
-                    x,
-                    y,
-                    said.FIGURE_3,
-                    low=low,
-                    high=high,
-                    note=f"{bars} of {request['trials']} trials, seed {request.seed}, averages "
-                    "not projected",
-                    mark=Mark.DOTS,
-                )
-            )
-    return tuple(shown)
+    note = f"{bars} of {request['trials']} trials, seed {request.seed}, averages not projected"
+    return tuple(
+        dots_series(
+            f"{key}_simulated", f"simulated: {said.NAMES[key][0]}", said.FIGURE_3, rows, note
+        )
+        for key, rows in dots.items()
+        if rows
+    )

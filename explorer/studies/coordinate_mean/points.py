@@ -13,14 +13,6 @@ from explorer.studies.coordinate_mean.plans import Demand, sensitive
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
 
 
-def spread(size: int, most: int) -> list[int]:
-    """Return at most so many of the indices, both ends among them."""
-    found: list[int] = np.unique(
-        np.rint(np.linspace(0, size - 1, min(size, most))).astype(int)
-    ).tolist()
-    return found
-
-
 def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
     """Return what is demanded at every point."""
     profile, fixed = request["profile"], request["zeta_rule"] != HEURISTIC

@@ -23,7 +23,13 @@ from explorer.studies.base.study import (
     Study,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.base.sweeping import (
+    SweptPoints,
+    evenly_spread,
+    readout_from,
+    series_from,
+    swept_points,
+)
 from explorer.studies.coordinate_mean import text as said
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
@@ -52,7 +58,7 @@ from explorer.studies.coordinate_mean.plans import (
     searched_plans,
     two_level_plans,
 )
-from explorer.studies.coordinate_mean.points import coordinates, demands_of, spread, with_coupling
+from explorer.studies.coordinate_mean.points import coordinates, demands_of, with_coupling
 from explorer.studies.coordinate_mean.public_file import CAVEATS, PublicCoupling, public_coupling
 
 _COARSE = 12
@@ -179,7 +185,7 @@ class _Work:
                 self._add(self.points, [size], full)
             return
         if full or (two and self.points.sweep.key not in ("d", "share")):
-            kept = spread(size, (size if two else _SEARCHED) if full else _COARSE)
+            kept = evenly_spread(size, (size if two else _SEARCHED) if full else _COARSE).tolist()
             self._add(chosen(self.points, kept), [*kept, size], full)
 
     def _add(self, points: SweptPoints, places: list[int], full: bool) -> None:
@@ -192,7 +198,7 @@ class _Work:
             return
         # Over q the best ζ is found for all points together, else for one after the other.
         size = 0 if self.request.quantity == "budget" else self.points.x.size
-        kept = spread(size, size if self.points.sweep.key == "q" else _ZETAS)
+        kept = evenly_spread(size, size if self.points.sweep.key == "q" else _ZETAS).tolist()
         wanted = [self.demands[place] for place in (*kept, -1)]
         distinct = list({x.apart_from_zeta: x for x in wanted}.values())
         token = tuple(x.apart_from_zeta for x in distinct)

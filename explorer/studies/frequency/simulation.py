@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.spaces import Clustered
-from explorer.studies.base.study import Context, Fidelity, Mark, Request, Result, Series
-from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.base.simulation import dots_series, trial_pieces
+from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.frequency import text as said
 from explorer.studies.frequency.curves import Calibrated
 from explorer.studies.frequency.parameters import EVEN, LOCAL, ONE
@@ -167,8 +168,7 @@ def simulated(
         note = f"Only spaces of at most {ITEMS_MAX} items, none at distance 0, are simulated."
         yield replace(full, notes=(*full.notes, note), complete=True, fidelity=Fidelity.FULL)
         return
-    kept = np.unique(np.rint(np.linspace(0, usable.size - 1, min(_PLACES, usable.size))))
-    places = usable[kept.astype(int)].tolist()
+    places = usable[evenly_spread(usable.size, _PLACES)].tolist()
     wanted = int(request["trials"])
     rows: list[tuple[float, FloatArray]] = []
     for number, j in enumerate(places):
@@ -177,22 +177,19 @@ def simulated(
             float(p.eps[j]), int(p.m[j]), int(p.n[j]), request["model"] == LOCAL,
             str(request["data"]),
         )  # fmt: skip
-        pieces = []
-        for start in range(0, wanted, _PIECE):
-            context.check()
-            seed = (abs(request.seed), j, start)
-            pieces.append(context.heavy(errors, e, min(_PIECE, wanted - start), seed))
-            done = (number + min(start + _PIECE, wanted) / wanted) / len(places)
-            last = number == len(places) - 1 and start + _PIECE >= wanted
-            shown = rows
-            if start + _PIECE >= wanted:
+        pieces: list[FloatArray] = []
+        seed = (abs(request.seed), j)
+        for piece in trial_pieces(context, errors, e, wanted, _PIECE, seed):
+            pieces.append(piece)
+            drawn = sum(len(some) for some in pieces)
+            if drawn == wanted:
                 rows.append((float(swept.x[j]), np.concatenate(pieces)))
             yield replace(
                 full,
                 fidelity=Fidelity.FULL,
-                series=full.series + _series(shown, request),
-                progress=done,
-                complete=last,
+                series=full.series + _series(rows, request),
+                progress=(number + drawn / wanted) / len(places),
+                complete=drawn == wanted and number == len(places) - 1,
             )
 
 
@@ -201,6 +198,7 @@ def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Ser
         return ()
     at = _MEASURES.index(request.quantity)
     x = np.array([place for place, _ in rows])
+    note = f"mean and 95 % interval of {request['trials']} runs, seed {request.seed}"
     shown = []
     for i, key in enumerate(ESTIMATES):
         found = np.array([values[:, i, at] for _, values in rows])
@@ -210,18 +208,6 @@ def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Ser
         if request.quantity != "emd":
             mean, low, high = np.sqrt(mean), np.sqrt(low), np.sqrt(high)
         source: Reference = {"g": said.GKRR, "h": said.HADAMARD, "l": said.LAPLACE}[key[0]]
-        shown.append(
-            Series(
-                f"{key}_simulated",
-                f"simulated: {said.ESTIMATES[key]}",
-                Role.ESTIMATE,
-                x,
-                mean,
-                source,
-                low=low,
-                high=high,
-                note=f"mean and 95 % interval of {request['trials']} runs, seed {request.seed}",
-                mark=Mark.DOTS,
-            )
-        )
+        label, columns = f"simulated: {said.ESTIMATES[key]}", np.array([x, mean, low, high])
+        shown.append(dots_series(f"{key}_simulated", label, source, columns.T, note))
     return tuple(shown)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import (
     CellCounts,
     SparseMap,
@@ -19,8 +19,9 @@ from explorer.privacy.heatmaps import (
     reconstruct,
 )
 from explorer.privacy.noise.demonstration import IntArray
-from explorer.studies.base.study import Context, Fidelity, Mark, Request, Result, Series
-from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.base.simulation import dots_series, trial_pieces
+from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.heatmap_theory import text as said
 from explorer.studies.heatmap_theory.curves import PLANS, level_of, plan_of
 
@@ -96,8 +97,7 @@ def simulated(
         note = f"Only maps of at most {MAX_CELLS:,} cells with mass are simulated."
         yield replace(full, notes=(*full.notes, note), complete=True)
         return
-    kept = np.unique(np.rint(np.linspace(0, usable.size - 1, min(_PLACES, usable.size))))
-    places = usable[kept.astype(int)]
+    places = usable[evenly_spread(usable.size, _PLACES)]
     dots: dict[str, list[tuple[float, float, float, float]]] = {key: [] for key in MECHANISMS}
     done, wanted = 0, int(request["trials"])
     for j in places.tolist():
@@ -111,12 +111,9 @@ def simulated(
                 level,
                 float(points["guess"][j]) * n,
             )
-            pieces = []
-            for start in range(0, wanted, _PIECE):
-                context.check()
-                seed = (abs(request.seed), number, j, start)
-                pieces.append(context.heavy(errors, experiment, min(_PIECE, wanted - start), seed))
-            found = np.concatenate(pieces)
+            seed = (abs(request.seed), number, j)
+            pieces = trial_pieces(context, errors, experiment, wanted, _PIECE, seed)
+            found = np.concatenate(list(pieces))
             mean = float(found.mean())
             margin = 1.96 * float(found.std(ddof=1)) / found.size**0.5
             dots[key].append((float(points.x[j]), mean, max(mean - margin, 0.0), mean + margin))
@@ -134,22 +131,13 @@ def simulated(
 def _series(
     dots: dict[str, list[tuple[float, float, float, float]]], request: Request
 ) -> tuple[Series, ...]:
-    shown = []
-    for key, rows in dots.items():
-        x, y, low, high = (np.array(column) for column in zip(*rows, strict=True))
-        shown.append(
-            Series(
-                f"{key}_simulated",
-                f"simulated: {said.LABELS[key]}",
-                Role.ESTIMATE,
-                x,
-                y,
-                said.THEOREM_31,
-                low=low,
-                high=high,
-                note=f"mean and 95 % interval of {request['trials']} runs on k random cells, seed "
-                f"{request.seed}; distances of at most {BLOCKS} × {BLOCKS} block sums",
-                mark=Mark.DOTS,
-            )
+    note = (
+        f"mean and 95 % interval of {request['trials']} runs on k random cells, seed "
+        f"{request.seed}; distances of at most {BLOCKS} × {BLOCKS} block sums"
+    )
+    return tuple(
+        dots_series(
+            f"{key}_simulated", f"simulated: {said.LABELS[key]}", said.THEOREM_31, rows, note
         )
-    return tuple(shown)
+        for key, rows in dots.items()
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, Grid, MatrixSpace
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.sweeping import evenly_spread
 
 Groups = np.ndarray[Any, np.dtype[np.intp]]
 Layout = tuple[FloatArray, Groups, str]
@@ -124,7 +125,7 @@ def matrix_layout(space: MatrixSpace) -> Layout:
     The two leading eigenvectors of −½·J·D²·J (Torgerson 1952), times the roots of their
     eigenvalues; of at most 300 items.
     """
-    chosen = np.unique(np.rint(np.linspace(0, space.size - 1, min(space.size, _SHOWN))).astype(int))
+    chosen = evenly_spread(space.size, _SHOWN)
     d = space.cross(chosen, chosen)
     squared = d**2
     centred = -0.5 * (
@@ -157,7 +158,7 @@ def points_layout(coordinates: FloatArray, great_circle: bool) -> Layout:
         else "Your points at their own coordinates."
     )
     if len(coordinates) > _SHOWN:
-        chosen = np.unique(np.rint(np.linspace(0, len(coordinates) - 1, _SHOWN)).astype(int))
+        chosen = evenly_spread(len(coordinates), _SHOWN)
         note += f" Drawn are {len(chosen)} of {len(coordinates)}."
         coordinates = coordinates[chosen]
     return _one_group(np.asarray(coordinates, dtype=float), note)

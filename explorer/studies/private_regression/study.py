@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.simulation import dots_series
 from explorer.studies.base.study import (
     Context,
     Fidelity,
-    Mark,
     Readout,
     Request,
     Result,
@@ -20,7 +20,13 @@ from explorer.studies.base.study import (
     Study,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.base.sweeping import (
+    SweptPoints,
+    evenly_spread,
+    readout_from,
+    series_from,
+    swept_points,
+)
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.simulation import summary
@@ -78,16 +84,6 @@ class PrivateRegression(Study):
             yield replace(result, progress=done / len(jobs))
 
 
-@dataclass(frozen=True)
-class _Dot:
-    """What is marked of an option's errors over the trials of a point, and the bar's ends."""
-
-    x: float
-    y: float
-    low: float
-    high: float
-
-
 class _Run:
     """One request on its way."""
 
@@ -133,9 +129,7 @@ class _Run:
     def jobs(self) -> list[int]:
         """Return the points to be tried out, the sliders' (the last one) first."""
         inside = [i for i in np.flatnonzero(self.holds[:-1]) if (self.plans[i].c > 0.0).all()]
-        kept = np.unique(
-            np.rint(np.linspace(0, len(inside) - 1, min(len(inside), _PLACES))).astype(int)
-        )
+        kept = evenly_spread(len(inside), _PLACES)
         last = [self.points.x.size] if (self.plan.c > 0.0).all() else []
         return last + [int(inside[place]) for place in kept]
 
@@ -228,9 +222,10 @@ class _Run:
             return excess
         return self._unit() * float(np.sqrt(trials.truth.squared_error(excess)))
 
-    def _dot(self, x: float, trials: Trials, j: int) -> _Dot:
+    def _dot(self, trials: Trials, j: int) -> tuple[float, ...]:
+        """Return what is marked of an option's errors over the trials, and the bar's ends."""
         ends = summary(trials.excess[:, j], self.request["dots"])
-        return _Dot(x, *(self._error(trials, value) for value in ends))
+        return tuple(self._error(trials, value) for value in ends)
 
     def _simulated(self, found: dict[int, Trials]) -> list[Series]:
         places = sorted(place for place in found if place < self.points.x.size)
@@ -247,23 +242,10 @@ class _Run:
             if self.request.quantity == "rmse":
                 series.append(self._baseline("nonprivate", x, [0.0] * len(some), some))
         for j, key in enumerate(OPTIONS):
-            dots = [self._dot(float(self.points.x[p]), found[p], j) for p in places]
-            if dots:
+            if places:
                 label, source = said.OPTIONS[key]
-                series.append(
-                    Series(
-                        key,
-                        label,
-                        Role.ESTIMATE,
-                        np.array([dot.x for dot in dots]),
-                        np.array([dot.y for dot in dots]),
-                        source,
-                        low=np.array([dot.low for dot in dots]),
-                        high=np.array([dot.high for dot in dots]),
-                        note=note + self._caution(key),
-                        mark=Mark.DOTS,
-                    )
-                )
+                rows = [(float(self.points.x[p]), *self._dot(found[p], j)) for p in places]
+                series.append(dots_series(key, label, source, rows, note + self._caution(key)))
         return series
 
     def _baseline(
@@ -286,10 +268,10 @@ class _Run:
             return []
         readouts = []
         for j, key in enumerate(OPTIONS):
-            dot = self._dot(0.0, here, j)
+            shown, low, high = self._dot(here, j)
             bars = "quartiles" if self.request["dots"] == MEDIAN else "95 % interval"
-            note = f"{bars} {nearest(dot.low)} to {nearest(dot.high)}{self._caution(key)}"
-            readouts.append(Readout(key, said.OPTIONS[key][0], dot.y, Role.ESTIMATE, note=note))
+            note = f"{bars} {nearest(low)} to {nearest(high)}{self._caution(key)}"
+            readouts.append(Readout(key, said.OPTIONS[key][0], shown, Role.ESTIMATE, note=note))
         for key, excess in (("nothing", -here.truth.least), ("nonprivate", 0.0)):
             label, role, _ = said.NAMES[key]
             readouts.append(Readout(key, label, self._error(here, max(excess, 0.0)), role))

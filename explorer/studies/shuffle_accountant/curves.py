@@ -291,8 +291,3 @@ def spread(values: FloatArray, holds: BoolArray) -> FloatArray:
     out = np.full(holds.shape, np.nan)
     out[holds] = values
     return out
-
-
-def downsampled(count: int, wanted: int) -> Iterator[int]:
-    """Yield about `wanted` indices of `count`, first and last among them."""
-    yield from np.unique(np.rint(np.linspace(0, count - 1, min(wanted, count))).astype(int))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.shuffle_accountant.curves import Points, downsampled
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
+from explorer.studies.shuffle_accountant.curves import Points
 
 COARSE_ORDER = 512
 """The largest order of a coarse answer."""
@@ -24,7 +24,7 @@ def swept_rounds(swept: SweptPoints) -> Points:
 def among(swept: SweptPoints, points: Points, wanted: int) -> tuple[SweptPoints, Points]:
     """Return about so many of the points where there is an answer, and the sliders' own."""
     there = np.flatnonzero(points.holds[:-1])
-    chosen = there[list(downsampled(there.size, wanted))] if there.size else there
+    chosen = there[evenly_spread(there.size, wanted)]
     fewer = SweptPoints(swept.sweep, swept.x[chosen], {})
     return fewer, points.at(np.append(chosen, swept.x.size))
 

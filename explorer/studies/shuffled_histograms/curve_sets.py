@@ -11,7 +11,7 @@ import numpy as np
 from explorer.privacy.core.bound import Bound, FloatArray
 from explorer.privacy.histograms import Query, least_users, printed_least_users
 from explorer.studies.base.study import Context, Mark, Request, Series
-from explorer.studies.base.sweeping import SweptPoints, series_from
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread, series_from
 from explorer.studies.shuffled_histograms import curves, simulation, text as said
 from explorer.studies.shuffled_histograms.curves import Points
 
@@ -123,8 +123,7 @@ def dots(
     noise = curves.calibrated(points, context)
     there = noise.valid[:-1] & ((points.s <= points.n)[:-1] | (what == "error"))
     places = np.flatnonzero(there)
-    if places.size > _DOTS:
-        places = places[np.unique(np.rint(np.linspace(0, places.size - 1, _DOTS)).astype(int))]
+    places = places[evenly_spread(places.size, _DOTS)]
     found: list[simulation.Dot] = []
     runs = int(request["runs"])
     for done, i in enumerate(places, 1):
