@@ -22,7 +22,7 @@ from explorer.privacy.shuffling.clones import (
     shuffled_delta,
     shuffled_epsilon,
 )
-from explorer.studies.amplification import text as said
+from explorer.studies.amplification import text
 from explorer.studies.base.study import Context
 from explorer.studies.base.sweeping import SweptPoints
 
@@ -34,7 +34,7 @@ _KEPT = 20_000
 
 
 def _bound(key: str, values: Any, valid: Any = None, reason: str = "", cut: Any = None) -> Bound:
-    _, role, reference = said.CURVES[key]
+    _, role, reference = text.CURVES[key]
     if valid is not None and np.all(valid):
         reason = ""
     return Bound(values, role, reference, valid, reason, cut)
@@ -142,7 +142,7 @@ def lower(points: SweptPoints, what: str, context: Context) -> Bound:
         return _bound("lower", values)
     # Below ε₀ no shuffle has δ = 0; the list of counts ends before so rare ones.
     known = (values > 0) | (points["eps"] >= points["eps0"])
-    return _bound("lower", values, known, said.TOO_SMALL)
+    return _bound("lower", values, known, text.TOO_SMALL)
 
 
 def lower_cost(points: SweptPoints) -> float:
@@ -160,7 +160,7 @@ def _shared(points: SweptPoints) -> bool:
 def closed(points: SweptPoints, what: str) -> Bound:
     """Return the closed form where its condition holds."""
     eps0, n = points["eps0"], points["n"]
-    why = said.CLOSED_FAILS
+    why = text.CLOSED_FAILS
     if what == "eps":
         values = clones_closed_form(eps0, n, points["delta"])
         holds = clones_condition(eps0, n, points["delta"])
@@ -208,6 +208,6 @@ def region(points: SweptPoints) -> dict[str, Bound]:
     eighth: FloatArray = np.log(n / (16 * np.log(2 / delta)))
     ninth: FloatArray = 0.5 * np.log(n / -np.log(delta))
     return {
-        "condition_8": _bound("condition_8", eighth, eighth >= 0, said.NO_EPS0),
-        "condition_9": _bound("condition_9", ninth, ninth >= 0, said.NO_EPS0),
+        "condition_8": _bound("condition_8", eighth, eighth >= 0, text.NO_EPS0),
+        "condition_9": _bound("condition_9", ninth, ninth >= 0, text.NO_EPS0),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.studies.amplification import text as said
+from explorer.studies.amplification import text
 from explorer.studies.base.help_page import Formula, Page
 
 PAGE = Page(
@@ -60,8 +60,8 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.CLOSED, said.EXACT_2021, said.EXACT_2023, said.LOWER, said.LOCAL,
-        said.CONDITION_8, said.CONDITION_9,
+        text.CLOSED, text.EXACT_2021, text.EXACT_2023, text.LOWER, text.LOCAL,
+        text.CONDITION_8, text.CONDITION_9,
     ),
     errata=(
         "Girgis, Data & Diggavi print condition (8) with the number of all clients and the total "

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import Bound
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.amplification import curves, text as said
+from explorer.studies.amplification import curves, text
 from explorer.studies.amplification.help import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS
@@ -41,14 +41,14 @@ class AmplificationStudy(Study):
 
     id = "amplification"
     references = (
-        said.CLOSED, said.EXACT_2021, said.EXACT_2023, said.LOWER, said.LOCAL,
-        said.CONDITION_8, said.CONDITION_9,
+        text.CLOSED, text.EXACT_2021, text.EXACT_2023, text.LOWER, text.LOCAL,
+        text.CONDITION_8, text.CONDITION_9,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
-    claims = said.CLAIMS
+    claims = text.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves at few points first where every point has a crowd of its own."""
@@ -111,7 +111,7 @@ class AmplificationStudy(Study):
         """Return readouts, conditions and guarantee at the sliders' values."""
         eps0, n = float(request["eps0"]), float(request["n"])
         readouts = tuple(
-            readout_from(key, said.CURVES[key][0], bound, note=said.ABOUT.get(key, ""))
+            readout_from(key, text.CURVES[key][0], bound, note=text.ABOUT.get(key, ""))
             for key, bound in bounds.items()
         )
         here = {r.key: r.value for r in readouts}
@@ -121,21 +121,21 @@ class AmplificationStudy(Study):
             epsilon, delta = float(request["eps"]), exact
             return {
                 "readouts": readouts,
-                "conditions": said.conditions(
+                "conditions": text.conditions(
                     eps0, n, delta, epsilon, curves.closed_delta(epsilon, eps0, n)
                 ),
-                "guarantee": said.guarantee(
-                    eps0, apart, said.delta_differences(here, eps0, epsilon)
+                "guarantee": text.guarantee(
+                    eps0, apart, text.delta_differences(here, eps0, epsilon)
                 ),
             }
         delta = float(request["delta"])
         return {
             "readouts": readouts,
-            "conditions": said.conditions(eps0, n, delta, exact),
-            "guarantee": said.guarantee(
+            "conditions": text.conditions(eps0, n, delta, exact),
+            "guarantee": text.guarantee(
                 eps0,
                 apart,
-                said.differences(
+                text.differences(
                     eps0, n, delta, here["closed"], exact,
                     float(bounds["exact_2023"].value[-1]), here.get("lower"),
                 ),
@@ -151,7 +151,7 @@ class AmplificationStudy(Study):
             _curve("condition_8", points, eighth, mark=Mark.AREA, low=floor, high=eighth.value),
             _curve("condition_9", points, bounds["condition_9"]),
         ]
-        label, role, reference = said.CURVES["here"]
+        label, role, reference = text.CURVES["here"]
         at = np.array([float(request[points.sweep.key])])
         series.append(
             Series(
@@ -170,7 +170,7 @@ class AmplificationStudy(Study):
         more = self._at_sliders(request, own, context)
         values = {r.key: r.value for r in more["readouts"]}
         limits = tuple(
-            readout_from(key, said.CURVES[key][0], bound) for key, bound in bounds.items()
+            readout_from(key, text.CURVES[key][0], bound) for key, bound in bounds.items()
         )
         promise = more.pop("guarantee")
         answer = Result(
@@ -183,8 +183,8 @@ class AmplificationStudy(Study):
             **more,
         )
         # What is promised is the same whatever is on the axes.
-        exact_label = said.CURVES["exact_2021"][0]
-        told = said.said_of(answer, min(values["exact_2021"], float(request["eps0"])), exact_label)
+        exact_label = text.CURVES["exact_2021"][0]
+        told = text.said_of(answer, min(values["exact_2021"], float(request["eps0"])), exact_label)
         promise = replace(
             promise, sentence=told.lines[0], beside=told.lines[1], replace_one=told.promise
         )
@@ -192,8 +192,8 @@ class AmplificationStudy(Study):
 
 
 def _curve(key: str, points: SweptPoints, bound: Bound, **drawn: Any) -> Series:
-    label = said.CURVES[key][0]
-    about, needs = said.ABOUT.get(key, ""), said.ASSUMES.get(key, ())
+    label = text.CURVES[key][0]
+    about, needs = text.ABOUT.get(key, ""), text.ASSUMES.get(key, ())
     return series_from(key, label, points, bound, note=about, assumes=needs, **drawn)
 
 
@@ -206,5 +206,5 @@ def _outside(points: SweptPoints, exact: Bound) -> Series:
     # The sliders' own point rides along; it is no part of the shade.
     known = Bound(np.append(value[:-1], 0.0), bound.role, bound.reference)
     return series_from(
-        "outside", said.CURVES["outside"][0], shaded, known, mark=Mark.AREA, low=low, high=value
+        "outside", text.CURVES["outside"][0], shaded, known, mark=Mark.AREA, low=low, high=value
     )

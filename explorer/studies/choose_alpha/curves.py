@@ -9,7 +9,7 @@ from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
-from explorer.studies.choose_alpha import text as said
+from explorer.studies.choose_alpha import text
 from explorer.studies.choose_alpha.requirements import Requirements, distance_of
 from explorer.studies.metric_space import UNITLESS, ChosenSpace
 
@@ -56,10 +56,10 @@ def _iso(
         # Where even all data may move that far the line runs along the top.
         tau = np.minimum(level / (alpha * q), 1.0)
     holds = q <= 1
-    why = "" if holds.all() else said.TOO_FAR
+    why = "" if holds.all() else text.TOO_FAR
     # At least so much may move: data sets may be nearer to each other than qτ.
-    bound = Bound(np.where(holds, tau, np.nan), Role.LOWER, said.SETTING, holds, why)
-    return series_from(key, label, points, bound, note=said.BELOW)
+    bound = Bound(np.where(holds, tau, np.nan), Role.LOWER, text.SETTING, holds, why)
+    return series_from(key, label, points, bound, note=text.BELOW)
 
 
 def asked_dots(points: SweptPoints, asked: Requirements, heights: FloatArray) -> Series:
@@ -69,7 +69,7 @@ def asked_dots(points: SweptPoints, asked: Requirements, heights: FloatArray) ->
         x = asked.tau
     order = np.argsort(x, kind="stable")
     return Series(
-        "asked", "your requirements", Role.BASELINE, x[order], heights[order], said.SETTING,
+        "asked", "your requirements", Role.BASELINE, x[order], heights[order], text.SETTING,
         note="each with its own ε and share of the data", mark=Mark.DOTS,
     )  # fmt: skip
 
@@ -81,18 +81,18 @@ def epsilon_curves(
     series = []
     tau = points["tau"]
     here = q <= 1
-    why = "" if here.all() else said.TOO_FAR
-    own = Bound(np.where(here, alpha * q * tau, np.nan), Role.UPPER, said.SETTING, here, why)
+    why = "" if here.all() else text.TOO_FAR
+    own = Bound(np.where(here, alpha * q * tau, np.nan), Role.UPPER, text.SETTING, here, why)
     if points.sweep.key == "tau":
         series.append(series_from("change", "at the distance looked at", points, own))
     else:
-        label = f"{said.share(float(tau[-1]))} moves: the change looked at"
+        label = f"{text.share(float(tau[-1]))} moves: the change looked at"
         series.append(series_from("change", label, points, own))
         for fraction, words in SHARES:
             value = np.where(here, alpha * q * fraction, np.nan)
-            bound = Bound(value, Role.UPPER, said.SETTING, here, why)
+            bound = Bound(value, Role.UPPER, text.SETTING, here, why)
             series.append(series_from(f"share_{fraction:.3f}", f"{words} moves", points, bound))
-    whole = Bound(np.full(q.shape, alpha), Role.UPPER, said.USER_LEVEL)
+    whole = Bound(np.full(q.shape, alpha), Role.UPPER, text.USER_LEVEL)
     series.append(series_from("any", "any change of all data: ε = α", points, whole))
     series.append(asked_dots(points, asked, asked.eps))
     return tuple(series)
@@ -108,11 +108,11 @@ def alpha_curves(
     tau = np.stack([points[f"tau{i}"] for i in used], axis=-1)
     q = np.stack([points[f"{prefix}{i}"] for i in used], axis=-1) / space.diameter
     capped = np.minimum(q, 1.0)
-    all_of_them = Bound(alpha_from_requirements(eps, capped, tau), Role.EXACT, said.SETTING)
-    series = [series_from("alpha", "all requirements", points, all_of_them, note=said.LARGEST)]
+    all_of_them = Bound(alpha_from_requirements(eps, capped, tau), Role.EXACT, text.SETTING)
+    series = [series_from("alpha", "all requirements", points, all_of_them, note=text.LARGEST)]
     for i in range(eps.shape[-1]):
         column = slice(i, i + 1)
         alone = alpha_from_requirements(eps[:, column], capped[:, column], tau[:, column])
-        bound = Bound(alone, Role.BASELINE, said.SETTING)
+        bound = Bound(alone, Role.BASELINE, text.SETTING)
         series.append(series_from(f"alone_{i + 1}", f"requirement {i + 1} alone", points, bound))
     return tuple(series), all_of_them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.choose_alpha import text as said
+from explorer.studies.choose_alpha import text
 
 PAGE = Page(
     what=(
@@ -40,7 +40,7 @@ PAGE = Page(
         ),
         Formula("the earth mover's distance of a change", r"d_{EM}(K,K')\leq q\,\tau\leq 1"),
     ),
-    sources=(said.SETTING, said.USER_LEVEL),
+    sources=(text.SETTING, text.USER_LEVEL),
     errata=(
         "The paper (v1) prints a largest distance on Earth of about 12,930 miles, which is longer "
         "than any shortest path: half the circumference is 12,450.7 miles at the equator. Its q = "

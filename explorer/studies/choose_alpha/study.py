@@ -18,7 +18,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.choose_alpha import text as said
+from explorer.studies.choose_alpha import text
 from explorer.studies.choose_alpha.curves import (
     alpha_curves,
     asked_dots,
@@ -36,7 +36,7 @@ class ChooseAlpha(Study):
     """α for a list of requirements (ε, distance, share of the data), on any metric space."""
 
     id = "choose-alpha"
-    references = (said.SETTING, said.USER_LEVEL)
+    references = (text.SETTING, text.USER_LEVEL)
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -75,9 +75,9 @@ def _answered(request: Request, points: SweptPoints, space: ChosenSpace) -> dict
     return {
         "series": series,
         "readouts": _readouts(asked, alpha, epsilon, space),
-        "tables": (said.requirement_table(asked, alpha, space),),
-        "conditions": said.conditions(asked, space),
-        "guarantee": said.guarantee(
+        "tables": (text.requirement_table(asked, alpha, space),),
+        "conditions": text.conditions(asked, space),
+        "guarantee": text.guarantee(
             alpha, epsilon, tau, min(distance, space.diameter), space
         ),
         "notes": space.notes,
@@ -88,7 +88,7 @@ def _readouts(
     asked: Requirements, alpha: float, epsilon: float, space: ChosenSpace
 ) -> tuple[Readout, ...]:
     found = [
-        Readout("alpha", "α, per diameter", alpha, Role.EXACT, note=said.LARGEST),
+        Readout("alpha", "α, per diameter", alpha, Role.EXACT, note=text.LARGEST),
         Readout("binding", "requirement that binds", float(asked.binding + 1)),
         Readout("change", "ε of the change looked at", epsilon, Role.UPPER),
     ]
@@ -103,7 +103,7 @@ def _readouts(
 def _nothing(request: Request, points: SweptPoints, space: ChosenSpace) -> dict[str, Any]:
     """Return what is left to say while the space's file is still to be chosen."""
     nowhere = np.full(points.x.size + 1, np.nan)
-    bound = Bound(nowhere, Role.EXACT, said.SETTING, np.zeros(nowhere.shape, bool), space.missing)
+    bound = Bound(nowhere, Role.EXACT, text.SETTING, np.zeros(nowhere.shape, bool), space.missing)
     label = {"alpha": "all requirements", "eps": "the change looked at"}.get(
         request.quantity, "ε asked"
     )

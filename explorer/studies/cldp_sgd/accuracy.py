@@ -12,7 +12,7 @@ from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Readout, Request, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.cldp_sgd import text as said
+from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.curves import Spending, norm_of
 from explorer.studies.cldp_sgd.parameters import MAX_EPOCHS, MNIST, R_2
 from explorer.studies.cldp_sgd.runs import Job, Run, train
@@ -68,11 +68,11 @@ def wanted(request: Request, points: SweptPoints, context: Context) -> Wanted:
     asked_for = points.sweep.key == "epochs" and points.sweep.high < MAX_EPOCHS
     most = max(epochs, int(points.x[-1])) if asked_for else epochs
     if request["k"] > request["n"]:
-        return Wanted((), None, epochs, most, said.MORE_THAN_ALL)
+        return Wanted((), None, epochs, most, text.MORE_THAN_ALL)
     folder = ""
     if request["data"] == MNIST:
         if not request["folder"]:
-            return Wanted((), None, epochs, most, said.NO_FOLDER)
+            return Wanted((), None, epochs, most, text.NO_FOLDER)
         folder = str(context.file(request["folder"]))
     first = Job(
         source=request["data"],
@@ -214,7 +214,7 @@ def spent_series(
     series.append(
         Series(
             "plain", "SGD without privacy, after as many epochs", Role.BASELINE,
-            np.array([low, high]), np.full(2, last), said.PLAIN_SGD,
+            np.array([low, high]), np.full(2, last), text.PLAIN_SGD,
             undefined_reason=(asked.missing or resting) if np.isnan(last) else "",
             computing=bool(np.isnan(last)) and not asked.missing,
         )
@@ -245,7 +245,7 @@ def _against(
     if not here.any():
         why = asked.missing or bound.reason or "no epoch's ε lies within the axis"
         return Series(
-            key, _label(key), Role.ESTIMATE, points.x[:1], np.full(1, np.nan), said.FIGURE_5,
+            key, _label(key), Role.ESTIMATE, points.x[:1], np.full(1, np.nan), text.FIGURE_5,
             undefined_reason=why,
         )  # fmt: skip
     return _estimate(key, x[here], ledger.epochs[here], asked, known, resting)
@@ -257,11 +257,11 @@ def epochs_series(
     """Return accuracy against epochs, and the baseline."""
     epochs = points.x.astype(int)
     plain = known.plain[epochs]
-    resting = said.not_longer(asked.most) if points.x[-1] > asked.most else resting
+    resting = text.not_longer(asked.most) if points.x[-1] > asked.most else resting
     why = (asked.missing or resting) if np.isnan(plain).any() else ""
     return (
         _estimate("private", points.x, epochs, asked, known, resting),
-        Series("plain", "SGD without privacy", Role.BASELINE, points.x, plain, said.PLAIN_SGD,
+        Series("plain", "SGD without privacy", Role.BASELINE, points.x, plain, text.PLAIN_SGD,
                undefined_reason=why, computing=_coming(plain, epochs, asked)),
     )  # fmt: skip
 
@@ -278,10 +278,10 @@ def _estimate(
     banded = np.isfinite(spread).any()
     why = (asked.missing or resting) if np.isnan(mean).any() else ""
     return Series(
-        key, _label(key), Role.ESTIMATE, x, mean, said.FIGURE_5,
+        key, _label(key), Role.ESTIMATE, x, mean, text.FIGURE_5,
         low=np.clip(mean - spread, 0, 1) if banded else None,
         high=np.clip(mean + spread, 0, 1) if banded else None,
-        undefined_reason=why, note=said.SPREAD, computing=_coming(mean, epochs, asked),
+        undefined_reason=why, note=text.SPREAD, computing=_coming(mean, epochs, asked),
     )  # fmt: skip
 
 
@@ -295,7 +295,7 @@ def _coming(
 def _label(key: str) -> str:
     if key == "private":
         return "CLDP-SGD"
-    return f"CLDP-SGD, ε by {said.LABELS[key]}"
+    return f"CLDP-SGD, ε by {text.LABELS[key]}"
 
 
 def table(asked: Wanted, ledger: Ledger, known: Scores) -> Table:
@@ -324,12 +324,12 @@ def readouts(asked: Wanted, ledger: Ledger, known: Scores, bits: int) -> tuple[R
     e = asked.epochs
     found = []
     for key, label, value, role, why in (
-        ("accuracy", "accuracy", known.mean[e], Role.ESTIMATE, asked.missing or said.NOT_YET),
-        ("plain", "without privacy", known.plain[e], Role.BASELINE, asked.missing or said.NOT_YET),
+        ("accuracy", "accuracy", known.mean[e], Role.ESTIMATE, asked.missing or text.NOT_YET),
+        ("plain", "without privacy", known.plain[e], Role.BASELINE, asked.missing or text.NOT_YET),
         ("eps_theorem", "ε by Theorem 1", ledger.at(ledger.theorem, e), Role.UPPER, asked.missing),
     ):  # fmt: skip
         known_here = bool(np.isfinite(value))
-        note = "" if known_here else (why or said.MORE_THAN_ALL)
+        note = "" if known_here else (why or text.MORE_THAN_ALL)
         if key == "accuracy" and np.isfinite(known.spread[e]):
             note = f"± {nearest(known.spread[e])} between {int(known.runs[e])} runs"
         found.append(Readout(key, label, float(value) if known_here else None, role, note=note))

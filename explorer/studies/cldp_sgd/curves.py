@@ -13,7 +13,7 @@ from explorer.privacy.shuffle_rdp import Shuffling
 from explorer.studies.base.composing import Prepare, composed_bound
 from explorer.studies.base.study import Context, Readout, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
-from explorer.studies.cldp_sgd import text as said
+from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.parameters import R_2, R_INF
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
@@ -56,21 +56,21 @@ class Spending:
             )
             value[some], order[some], edge[some] = found.epsilon, found.order, found.at_edge
         value = np.minimum(value, self._in_any_case())
-        bound = Bound(value, Role.UPPER, said.PRIVACY, truncated=edge.astype(bool))
+        bound = Bound(value, Role.UPPER, text.PRIVACY, truncated=edge.astype(bool))
         orders = np.full(self.valid.shape, np.nan)
         orders[self.valid] = order
-        return bound.spread(self.valid, said.MORE_THAN_ALL), orders
+        return bound.spread(self.valid, text.MORE_THAN_ALL), orders
 
     def cap(self) -> Bound:
         """Return T·ε_s."""
-        return self._bound(self._in_any_case(), Role.UPPER, said.CAP)
+        return self._bound(self._in_any_case(), Role.UPPER, text.CAP)
 
     def unamplified(self) -> Bound:
         """Return (ε₀, 0), sampled and composed."""
         value = rdp.pipeline_epsilon(
             self._local, self._k, self._n, self.rounds, self._delta, Shuffling.NONE
         )
-        return self._bound(value, Role.UPPER, said.UNAMPLIFIED)
+        return self._bound(value, Role.UPPER, text.UNAMPLIFIED)
 
     def clones(self) -> Bound:
         """Return exact clones of each round, sampled and composed: the paper's comparator."""
@@ -82,15 +82,15 @@ class Spending:
                 self._local[some], self._k[some], self._n[some], self.rounds[some],
                 self._delta[some], Shuffling.NUMERIC,
             )  # fmt: skip
-        return self._bound(value, Role.UPPER, said.SHUFFLED)
+        return self._bound(value, Role.UPPER, text.SHUFFLED)
 
     def numerical(self) -> Bound:
         """Return the universal upper bound: clones, sampled and composed, certified."""
-        return self._composed(rdp.CloneRounds, (Role.UPPER, said.COMPOSED))
+        return self._composed(rdp.CloneRounds, (Role.UPPER, text.COMPOSED))
 
     def response(self) -> Bound:
         """Return the 2RR lower bound, the larger of both directions, certified."""
-        return self._composed(rdp.ResponseRounds, (Role.LOWER, said.RESPONSE))
+        return self._composed(rdp.ResponseRounds, (Role.LOWER, text.RESPONSE))
 
     def _levels(self, rows: FloatArray) -> FloatArray:
         """Return Rényi levels of some kinds of round; those of a single one are kept."""
@@ -111,7 +111,7 @@ class Spending:
         five = (self._local, self._k, self._n, self.rounds, self._delta)
         key = ("cldp-sgd", "composed", side[0])
         found = composed_bound(prepare, five, side, self._context, key)
-        return found.spread(self.valid, said.MORE_THAN_ALL)
+        return found.spread(self.valid, text.MORE_THAN_ALL)
 
     def _rounds_that_differ(self) -> tuple[FloatArray, IntArray]:
         stacked = np.stack([self._local, self._k, self._n], axis=1)
@@ -119,7 +119,7 @@ class Spending:
         return rows, which.ravel()
 
     def _bound(self, value: FloatArray, role: Role, reference: Reference) -> Bound:
-        return Bound(value, role, reference).spread(self.valid, said.MORE_THAN_ALL)
+        return Bound(value, role, reference).spread(self.valid, text.MORE_THAN_ALL)
 
 
 def quick_bounds(spending: Spending) -> tuple[dict[str, Bound], FloatArray]:
@@ -142,15 +142,15 @@ def spending_series(
     bounds: dict[str, Bound], points: SweptPoints
 ) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
     """Return the curves of ε and the numbers at the sliders."""
-    about = dict(said.ABOUT)
+    about = dict(text.ABOUT)
     if "theorem" in bounds and bounds["theorem"].truncated.any():
         about["theorem"] = "the best order is λₘₐₓ in places: a larger one might give less"
     series = tuple(
-        series_from(key, said.LABELS[key], points, bound, note=about.get(key, ""))
+        series_from(key, text.LABELS[key], points, bound, note=about.get(key, ""))
         for key, bound in bounds.items()
     )
     readouts = tuple(
-        readout_from(key, said.LABELS[key], bound, note=said.ABOUT.get(key, ""))
+        readout_from(key, text.LABELS[key], bound, note=text.ABOUT.get(key, ""))
         for key, bound in bounds.items()
     )
     return series, readouts
@@ -173,23 +173,23 @@ def risk_bounds(
     remark = learning.excess_risk(p, clip, diameter, d, local, k, rounds)
     silent = learning.excess_risk_exact(diameter, widest * clip**2, rounds)
     found = {
-        "remark": ("Theorem 3 with Remark 1", remark.value, Role.UPPER, said.CONVERGENCE),
+        "remark": ("Theorem 3 with Remark 1", remark.value, Role.UPPER, text.CONVERGENCE),
         "trivial": (
             "Lipschitz continuity alone, any model",
-            clip * diameter * np.sqrt(widest), Role.UPPER, said.TRIVIAL,
+            clip * diameter * np.sqrt(widest), Role.UPPER, text.TRIVIAL,
         ),
-        "silent": ("without privacy, same clipping", silent.value, Role.BASELINE, said.NO_NOISE),
+        "silent": ("without privacy, same clipping", silent.value, Role.BASELINE, text.NO_NOISE),
     }  # fmt: skip
     if full:
         square = widest * clip**2 + _unit_moments(request, d, local, context) * clip**2 / k
         exact = learning.excess_risk_exact(diameter, square, rounds)
         label = "Theorem 3 with the exact error of the randomiser"
-        found["exact"] = (label, exact.value, Role.UPPER, said.CONVERGENCE_EXACT)
+        found["exact"] = (label, exact.value, Role.UPPER, text.CONVERGENCE_EXACT)
     whole: dict[str, tuple[str, Bound]] = {}
     for key, (label, value, role, reference) in found.items():
         spread = np.full(valid.shape, np.nan)
         spread[valid] = value
-        why = "" if valid.all() else said.MORE_THAN_ALL
+        why = "" if valid.all() else text.MORE_THAN_ALL
         whole[key] = label, Bound(spread, role, reference, valid, why)
     return whole
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page
-from explorer.studies.cldp_sgd import text as said
+from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.presets import PRESETS
 
 __all__ = ["PAGE", "PRESETS"]
@@ -69,8 +69,8 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.ALGORITHM, said.PRIVACY, said.CONVERGENCE, said.FIGURE_5, said.R_INFINITY,
-        said.R_TWO, said.R_TWO_CAP, said.SHUFFLED, said.COMPOSED, said.DIGITS,
+        text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5, text.R_INFINITY,
+        text.R_TWO, text.R_TWO_CAP, text.SHUFFLED, text.COMPOSED, text.DIGITS,
     ),
     errata=(
         "The paper prints ε = 4.82 and ε = 18.3 for [FMT20] with strong composition at the "

@@ -25,7 +25,7 @@ from explorer.studies.base.study import (
     Sweep,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.cldp_sgd import text as said
+from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.accuracy import (
     Ledger,
     Wanted,
@@ -71,14 +71,14 @@ class CldpSgd(Study):
 
     id = "cldp-sgd"
     references = (
-        said.ALGORITHM, said.PRIVACY, said.CONVERGENCE, said.FIGURE_5,
-        said.R_INFINITY, said.R_TWO, said.R_TWO_CAP, said.COMPOSED,
+        text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5,
+        text.R_INFINITY, text.R_TWO, text.R_TWO_CAP, text.COMPOSED,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
-    claims: ClassVar = {EPS: said.CLAIM}
+    claims: ClassVar = {EPS: text.CLAIM}
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield bounds first; then what takes longer, or one picture a piece of training."""
@@ -114,7 +114,7 @@ class CldpSgd(Study):
         empty, numbers = spending_series(slow_bounds(spending), nowhere)
         coming = tuple(
             replace(
-                s, x=points.x, y=np.full(points.x.size, np.nan), undefined_reason=said.COMPUTING,
+                s, x=points.x, y=np.full(points.x.size, np.nan), undefined_reason=text.COMPUTING,
                 computing=True,
             )
             for s in empty
@@ -159,8 +159,8 @@ class CldpSgd(Study):
             return {
                 "series": series,
                 "readouts": numbers,
-                "conditions": (said.sampling(sampled, clients),),
-                "notes": (f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n",),
+                "conditions": (text.sampling(sampled, clients),),
+                "notes": (f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n",),
             }
         order, rounds = float(orders[-1]), float(spending.rounds[-1])
         return {
@@ -170,7 +170,7 @@ class CldpSgd(Study):
                 Readout("rounds", "rounds T", rounds),
                 Readout("order", "best order λ*", order),
             ),
-            "conditions": said.conditions(
+            "conditions": text.conditions(
                 sampled=sampled,
                 clients=clients,
                 order=order,
@@ -178,10 +178,10 @@ class CldpSgd(Study):
                 at_edge=bool(theorem.truncated[-1]),
             ),
             "guarantee": replace(
-                said.guarantee(
+                text.guarantee(
                     local=request["eps0"],
                     messages=rounds * sampled / clients,
-                    differing=said.epsilon_differences(upper, numerical),
+                    differing=text.epsilon_differences(upper, numerical),
                 ),
                 distance=distance,
             ),
@@ -192,10 +192,10 @@ class CldpSgd(Study):
     ) -> dict[str, Any]:
         found = risk_bounds(request, points, context, full=full)
         here = {key: float(bound.value[-1]) for key, (_, bound) in found.items()}
-        conditions: tuple[Condition, ...] = (said.sampling(request["k"], request["n"]),)
+        conditions: tuple[Condition, ...] = (text.sampling(request["k"], request["n"]),)
         if request["k"] <= request["n"]:
             best = min(here["remark"], here.get("exact", np.inf))
-            conditions += said.risk_conditions(norm_of(request), best, here["trivial"])
+            conditions += text.risk_conditions(norm_of(request), best, here["trivial"])
         named = [(key, label, bound) for key, (label, bound) in found.items()]
         answer: dict[str, Any] = {
             "series": tuple(series_from(key, label, points, bound) for key, label, bound in named),
@@ -203,7 +203,7 @@ class CldpSgd(Study):
             "conditions": conditions,
         }
         if request["k"] > request["n"]:
-            note = f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n"
+            note = f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n"
             return answer | {"notes": (note,)}
         # What is promised is the same whatever is on the y axis.
         here_only = {key: column[-1:] for key, column in points.columns.items()}
@@ -213,9 +213,9 @@ class CldpSgd(Study):
         if full:
             bounds |= slow_bounds(spending)
         rounds = float(spending.rounds[0])
-        promise = said.guarantee(
+        promise = text.guarantee(
             local=request["eps0"], messages=rounds * request["k"] / request["n"],
-            differing=said.risk_differences(here, norm_of(request)),
+            differing=text.risk_differences(here, norm_of(request)),
         )  # fmt: skip
         if full:
             promise = replace(promise, distance=_apart(request, rounds, context))
@@ -228,7 +228,7 @@ class CldpSgd(Study):
     ) -> Iterator[Result]:
         asked = wanted(request, points, context)
         ledger = Ledger(request, asked, context)
-        resting = said.RESTING
+        resting = text.RESTING
         coarse = request.fidelity is Fidelity.COARSE
         left = [j for j, e in asked.stages() if run_of(j, context).epochs < e]
         first = self._picture(request, points, context, asked, ledger, resting)
@@ -239,9 +239,9 @@ class CldpSgd(Study):
         if not asked.missing:
             ledger.complete()
         for done in trained(asked, context):
-            picture = self._picture(request, points, context, asked, ledger, said.NOT_YET)
+            picture = self._picture(request, points, context, asked, ledger, text.NOT_YET)
             yield replace(picture, progress=float(done))
-        final = self._picture(request, points, context, asked, ledger, said.NOT_YET)
+        final = self._picture(request, points, context, asked, ledger, text.NOT_YET)
         yield replace(final, complete=True, progress=1.0 if left else None)
 
     def _picture(
@@ -259,10 +259,10 @@ class CldpSgd(Study):
             series = spent_series(points, asked, ledger, known, resting)
         else:
             series = epochs_series(points, asked, known, resting)
-        result = Result(request, Fidelity.FULL, series=series, stamp=said.STAMP)
+        result = Result(request, Fidelity.FULL, series=series, stamp=text.STAMP)
         if request["k"] > request["n"]:
-            note = f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n"
-            conditions = (said.sampling(request["k"], request["n"]),)
+            note = f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n"
+            conditions = (text.sampling(request["k"], request["n"]),)
             return replace(result, conditions=conditions, notes=(note,))
         run = run_of(asked.private[0], context) if asked.private else Run()
         size = run.state.theta.size if run.state else 0
@@ -275,9 +275,9 @@ class CldpSgd(Study):
         bounds = ledger.bounds_at(asked.epochs)
         counted = {key: float(bound.value[0]) for key, bound in bounds.items()}
         full = ledger.numerical is not None
-        promise = said.guarantee(
+        promise = text.guarantee(
             local=request["eps0"], messages=rounds * request["k"] / request["n"],
-            differing=said.accuracy_differences(
+            differing=text.accuracy_differences(
                 counted, asked.epochs, points.sweep.key == "spent"
             ),
         )  # fmt: skip
@@ -288,18 +288,18 @@ class CldpSgd(Study):
             tables=(table(asked, ledger, known),),
             readouts=readouts(asked, ledger, known, report_bits),
             conditions=(
-                *said.conditions(
+                *text.conditions(
                     sampled=request["k"], clients=request["n"], order=order,
                     lam_max=request["lam_max"], at_edge=edge,
                 ),
-                *said.training_conditions(
+                *text.training_conditions(
                     convex=request["model"] == SOFTMAX, clip=request["clip"],
                     lipschitz=run.lipschitz, clients=request["n"], pictures=run.pictures,
                     rates=request["steps"] == THEOREM,
                 ),
             ),
             guarantee=_promised(request, promise, bounds, order, rounds, full),
-            notes=(said.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
+            notes=(text.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
         )  # fmt: skip
 
 

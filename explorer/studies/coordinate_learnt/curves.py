@@ -10,7 +10,7 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Mark, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
-from explorer.studies.coordinate_learnt import text as said
+from explorer.studies.coordinate_learnt import text
 from explorer.studies.coordinate_learnt.domain import Domain, Levels, easiest_pair
 
 _FEW_OUTPUTS = 4
@@ -33,10 +33,10 @@ def tradeoff_curves(
     alpha = points["type1"]
     level = float(found.bcdp[place])
     bound = co.tradeoff_bound(level, alpha)
-    region = Bound(bound, Role.LOWER, said.THEOREM_1)
+    region = Bound(bound, Role.LOWER, text.THEOREM_1)
     series = [
         series_from(
-            "region", f"Theorem 1, δ = {said.plain(level)}", points, region,
+            "region", f"Theorem 1, δ = {text.plain(level)}", points, region,
             mark=Mark.AREA, low=bound, high=1.0 - co.tradeoff_bound(level, 1.0 - alpha),
         )
     ]  # fmt: skip
@@ -47,11 +47,11 @@ def tradeoff_curves(
         ("test10", (1, 0), f"{name} = 1 against 0, best test"),
     ):
         if pair is None:
-            nothing = _nowhere(alpha, Role.EXACT, said.NEYMAN_PEARSON, said.ONE_VALUE)
+            nothing = _nowhere(alpha, Role.EXACT, text.NEYMAN_PEARSON, text.ONE_VALUE)
             series.append(series_from(key, label, points, nothing))
         else:
             beta = Bound(
-                co.tradeoff_beta(pair[null], pair[other], alpha), Role.EXACT, said.NEYMAN_PEARSON
+                co.tradeoff_beta(pair[null], pair[other], alpha), Role.EXACT, text.NEYMAN_PEARSON
             )
             series.append(series_from(key, label, points, beta))
     channel = domain.composed
@@ -61,11 +61,11 @@ def tradeoff_curves(
     certified = co.tradeoff_bound(float(found.certified[place]), alpha)
     for key, label, values, role, source in (
         ("whole", f"{names[first]} against {names[second]}, best test", whole,
-         Role.EXACT, said.NEYMAN_PEARSON),
-        ("certified", "certified level", certified, Role.LOWER, said.CERTIFICATE),
-        ("ldp", f"LDP, ε = {said.plain(found.ldp)}",
-         co.tradeoff_bound(found.ldp, alpha), Role.LOWER, said.LDP),
-        ("chance", "chance", 1.0 - alpha, Role.BASELINE, said.CHANCE),
+         Role.EXACT, text.NEYMAN_PEARSON),
+        ("certified", "certified level", certified, Role.LOWER, text.CERTIFICATE),
+        ("ldp", f"LDP, ε = {text.plain(found.ldp)}",
+         co.tradeoff_bound(found.ldp, alpha), Role.LOWER, text.LDP),
+        ("chance", "chance", 1.0 - alpha, Role.BASELINE, text.CHANCE),
     ):  # fmt: skip
         series.append(series_from(key, label, points, Bound(values, role, source)))
     return tuple(series)
@@ -102,14 +102,14 @@ def belief_curves(
     least, most = after_level(belief, -level), after_level(belief, level)
     series = [
         series_from(
-            "region", f"BCDP, δ = {said.plain(level)}", points,
-            Bound(most, Role.UPPER, said.BCDP), mark=Mark.AREA, low=least, high=most,
+            "region", f"BCDP, δ = {text.plain(level)}", points,
+            Bound(most, Role.UPPER, text.BCDP), mark=Mark.AREA, low=least, high=most,
         )
     ]  # fmt: skip
     pair = laws(domain, place)
     if pair is None:
         for key, label in (("most", "report most for 1"), ("least", "report most for 0")):
-            nothing = _nowhere(belief, Role.EXACT, said.BAYES, said.ONE_VALUE)
+            nothing = _nowhere(belief, Role.EXACT, text.BAYES, text.ONE_VALUE)
             series.append(series_from(key, label, points, nothing))
     else:
         possible = pair.sum(axis=0) > 0.0
@@ -123,24 +123,24 @@ def belief_curves(
         if few:
             afters = {
                 f"output{y}": (
-                    f"report {said.output_name(domain, int(y))}",
+                    f"report {text.output_name(domain, int(y))}",
                     belief_after(belief, float(pair[0, y]), float(pair[1, y])),
                 )
                 for y in np.flatnonzero(possible)
             }
         for key, (label, after) in afters.items():
-            bound = Bound(after, Role.EXACT, said.BAYES)
+            bound = Bound(after, Role.EXACT, text.BAYES)
             series.append(series_from(key, label, points, bound))
     for key, label, value, source in (
-        ("certified", "certified", float(found.certified[place]), said.CERTIFICATE),
-        ("ldp", "LDP", found.ldp, said.LDP),
+        ("certified", "certified", float(found.certified[place]), text.CERTIFICATE),
+        ("ldp", "LDP", found.ldp, text.LDP),
     ):
         for sign, role, side in ((1.0, Role.UPPER, "at most"), (-1.0, Role.LOWER, "at least")):
             bound = Bound(after_level(belief, sign * value), role, source)
-            text = f"{label}, {side}"
-            series.append(series_from(f"{key}_{side[3:]}", text, points, bound))
+            shown = f"{label}, {side}"
+            series.append(series_from(f"{key}_{side[3:]}", shown, points, bound))
     series.append(
-        series_from("before", "nothing learnt", points, Bound(belief, Role.BASELINE, said.CHANCE))
+        series_from("before", "nothing learnt", points, Bound(belief, Role.BASELINE, text.CHANCE))
     )
     return tuple(series)
 
@@ -156,10 +156,10 @@ def level_bounds(found: Sequence[Levels], place: int) -> dict[str, Bound]:
         },
     }
     bounds = {}
-    for key, (_, role, source) in said.LEVELS.items():
+    for key, (_, role, source) in text.LEVELS.items():
         value = np.array(columns[key])
         finite = np.isfinite(value)
-        bounds[key] = Bound(value, role, source, finite, "" if finite.all() else said.INFINITE)
+        bounds[key] = Bound(value, role, source, finite, "" if finite.all() else text.INFINITE)
     return bounds
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.coordinate_learnt import text as said
+from explorer.studies.coordinate_learnt import text
 from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN
 
 PAGE = Page(
@@ -48,7 +48,7 @@ PAGE = Page(
             r"\delta_i\leq\log((1-q_i)e^{c_i}+q_ie^{L})\leq c_i+\log(1+q_i(e^{L}-1))",
         ),
     ),
-    sources=said.REFERENCES,
+    sources=text.REFERENCES,
     errata=(
         "The paper (v1) prints Example 1 for all a, b, c in (0, 1], which is not so: δ₁ is "
         "infinite at b = c = 1 and δ₂ at a = b = 1. We compute the levels, and say infinite where "

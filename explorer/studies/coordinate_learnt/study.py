@@ -17,7 +17,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, series_from, swept_points
-from explorer.studies.coordinate_learnt import text as said
+from explorer.studies.coordinate_learnt import text
 from explorer.studies.coordinate_learnt.curves import (
     belief_curves,
     level_bounds,
@@ -34,7 +34,7 @@ class CoordinateLearnt(Study):
     """Exact levels on a small domain, as tests and as odds."""
 
     id = "coordinate-learnt"
-    references = said.REFERENCES
+    references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -76,7 +76,7 @@ class CoordinateLearnt(Study):
         # Between one report and two there is nothing.
         mark = Mark.DOTS if points.sweep.key == "copies" else Mark.LINE
         return tuple(
-            series_from(key, said.LEVELS[key][0], points, bound, mark=mark)
+            series_from(key, text.LEVELS[key][0], points, bound, mark=mark)
             for key, bound in bounds.items()
         )
 
@@ -98,10 +98,10 @@ class CoordinateLearnt(Study):
             request,
             fidelity,
             series=series,
-            tables=(said.level_table(found), said.domain_table(here)),
+            tables=(text.level_table(found), text.domain_table(here)),
             readouts=_readouts(found, place, request.quantity),
-            conditions=said.conditions(here, found, once, place),
-            guarantee=said.guarantee(here, found, place),
+            conditions=text.conditions(here, found, once, place),
+            guarantee=text.guarantee(here, found, place),
             notes=notes,
             complete=complete,
         )
@@ -111,17 +111,17 @@ def _readouts(found: Levels, place: int, quantity: str) -> tuple[Readout, ...]:
     """Return the levels, under short names of their own beside curves of something else."""
     readouts = []
     for key, bound in level_bounds([found], place).items():
-        label, role, _ = said.LEVELS[key]
+        label, role, _ = text.LEVELS[key]
         own = quantity == "levels"
         known = bool(bound.valid[-1])
         readouts.append(
             Readout(
                 key if own else f"level_{key}",
-                label if own else said.SHORT[key],
+                label if own else text.SHORT[key],
                 float(bound.value[-1]) if known else None,
                 role,
                 "nats",
-                note="" if known else said.INFINITE,
+                note="" if known else text.INFINITE,
             )
         )
     coupling = float(found.coupling[place])

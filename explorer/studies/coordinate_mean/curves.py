@@ -13,7 +13,7 @@ from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Mark, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.coordinate_mean import text as said
+from explorer.studies.coordinate_mean import text
 from explorer.studies.coordinate_mean.parameters import MAX_SENSITIVE, TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, errors
 
@@ -36,7 +36,7 @@ def error_bound(
     value = errors(plans, points["x2"], points["n"])
     known = np.isfinite(value)
     cut = np.array([p.truncated for p in plans])
-    return Bound(value, role, reference, known, "" if known.all() else said.NO_REPORT, cut)
+    return Bound(value, role, reference, known, "" if known.all() else text.NO_REPORT, cut)
 
 
 def projected_bound(plans: Sequence[Plan], points: SweptPoints) -> Bound:
@@ -45,7 +45,7 @@ def projected_bound(plans: Sequence[Plan], points: SweptPoints) -> Bound:
     for plan, x2, n in zip(plans, points["x2"], points["n"], strict=True):
         variance = np.maximum(plan.second - x2 * plan.squares, 0.0) / n
         value.append(co.clipped_normal_mse(0.0, np.sqrt(variance)).sum())
-    return Bound(np.array(value), Role.ESTIMATE, said.PROJECTED)
+    return Bound(np.array(value), Role.ESTIMATE, text.PROJECTED)
 
 
 def order_bounds(
@@ -57,7 +57,7 @@ def order_bounds(
         value = co.theorem2_bound(np.array([p.c for p in paper]), n)
     else:
         value = np.array([float(co.theorem2_bound(p.c, m)) for p, m in zip(paper, n, strict=True)])
-    found = {"theorem2": Bound(value, Role.ESTIMATE, said.THEOREM_2)}
+    found = {"theorem2": Bound(value, Role.ESTIMATE, text.THEOREM_2)}
     if demands[0].profile == TWO:
         d, k, eps, q = (
             np.array([getattr(x, key) for x in demands]) for key in ("d", "k", "eps", "q")
@@ -66,7 +66,7 @@ def order_bounds(
         _, value = co.corollary1_bound(n, d, k, level, eps, q)
         holds = eps > 2.0 * level
         reason = "" if holds.all() else "Corollary 1 assumes ε > 2δ"
-        found["corollary1"] = Bound(value, Role.ESTIMATE, said.COROLLARY_1, holds, reason)
+        found["corollary1"] = Bound(value, Role.ESTIMATE, text.COROLLARY_1, holds, reason)
     return found
 
 
@@ -91,7 +91,7 @@ def broken(series: Series, before: Sequence[int]) -> Series:
         return series
     places = list(before)
     middle = 0.5 * (series.x[[i - 1 for i in places]] + series.x[places])
-    reasons = [series.undefined_reason, said.JUMPS]
+    reasons = [series.undefined_reason, text.JUMPS]
     return replace(
         series,
         x=np.insert(series.x, places, middle),
@@ -115,9 +115,9 @@ def budget_bars(demand: Demand, plans: dict[str, Plan], points: SweptPoints) -> 
             key, label, role, x, y, source, undefined_reason=reason, note=note, mark=Mark.BARS
         )
 
-    series = [bars("demanded", "min(δᵢ, ε)", Role.BASELINE, demand.levels, said.MECHANISM)]
+    series = [bars("demanded", "min(δᵢ, ε)", Role.BASELINE, demand.levels, text.MECHANISM)]
     for key, plan in plans.items():
-        label, role, source = said.NAMES[key]
+        label, role, source = text.NAMES[key]
         series.append(bars(key, f"c: {label}", role, plan.c, source, f"L = {nearest(plan.total)}"))
     return tuple(series)
 
@@ -141,15 +141,15 @@ def level_bounds(
         c = np.array([p.c[place] for p in some])
         total = np.array([p.total for p in some])
         value = co.repeated_certificate(c[:, None], true_q[:, None], total, count)[:, 0]
-        found[key] = Bound(value, Role.UPPER, said.CERTIFICATE)
+        found[key] = Bound(value, Role.UPPER, text.CERTIFICATE)
         if key == "paper":
             printed = co.bcdp_from_cdp_and_ldp(
                 (count * c)[:, None], true_q[:, None], count * total
             )[:, 0]
-            found["proposition4"] = Bound(printed, Role.UPPER, said.PROPOSITION_4)
-            found["total"] = Bound(count * total, Role.UPPER, said.PROPOSITION_3)
+            found["proposition4"] = Bound(printed, Role.UPPER, text.PROPOSITION_4)
+            found["total"] = Bound(count * total, Role.UPPER, text.PROPOSITION_3)
     demanded = np.array([x.levels[place] for x in demands])
-    found["demanded"] = Bound(demanded, Role.BASELINE, said.MECHANISM)
+    found["demanded"] = Bound(demanded, Role.BASELINE, text.MECHANISM)
     return found
 
 
@@ -193,4 +193,4 @@ def brute_force(
         value[j] = levels[looked_at(demand, whose)]
     once = some["releases"] == 1.0
     reason = "" if once.all() else "brute force is about one release"
-    return some, Bound(value, Role.LOWER, said.BRUTE_FORCE, once, reason)
+    return some, Bound(value, Role.LOWER, text.BRUTE_FORCE, once, reason)

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.studies.base.simulation import dots_series, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.coordinate_mean import text as said
+from explorer.studies.coordinate_mean import text
 from explorer.studies.coordinate_mean.parameters import MEDIAN
 from explorer.studies.coordinate_mean.plans import Plan
 from explorer.studies.coordinate_mean.simulation import (
@@ -88,7 +88,7 @@ def _series(
     note = f"{bars} of {request['trials']} trials, seed {request.seed}, averages not projected"
     return tuple(
         dots_series(
-            f"{key}_simulated", f"simulated: {said.NAMES[key][0]}", said.FIGURE_3, rows, note
+            f"{key}_simulated", f"simulated: {text.NAMES[key][0]}", text.FIGURE_3, rows, note
         )
         for key, rows in dots.items()
         if rows

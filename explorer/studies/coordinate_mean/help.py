@@ -6,7 +6,7 @@ from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.coordinate_mean import text as said
+from explorer.studies.coordinate_mean import text
 from explorer.studies.coordinate_mean.parameters import GEOMETRIC, MEDIAN, Q_FULL
 
 PAGE = Page(
@@ -84,7 +84,7 @@ PAGE = Page(
             r"\frac{1}{n}\sum_i\frac{1}{\sum_{k\leq i}(c_k-c_{k-1})^2/(d-k+1)}\wedge d",
         ),
     ),
-    sources=said.REFERENCES,
+    sources=text.REFERENCES,
     errata=(
         "The paper (v1) prints a radius B twice as large, which makes the mean of a report twice "
         "the user's data and its variance four times as large; privacy is not touched. We use half "

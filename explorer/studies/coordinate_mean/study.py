@@ -30,7 +30,7 @@ from explorer.studies.base.sweeping import (
     series_from,
     swept_points,
 )
-from explorer.studies.coordinate_mean import text as said
+from explorer.studies.coordinate_mean import text
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
     broken,
@@ -72,7 +72,7 @@ class CoordinateMean(Study):
     """Error of M_mean and of better designs, their budgets, and what coordinates give away."""
 
     id = "coordinate-mean"
-    references = said.REFERENCES
+    references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -146,12 +146,12 @@ class _Work:
         if self.public is not None:
             notes = (self.public.said, *CAVEATS)
             if self.points.sweep.key == "q":
-                notes += (said.on_the_axis(self.public),)
+                notes += (text.on_the_axis(self.public),)
             tables.append(self.public.table())
         elif self.request["q_from"] == FILE:
-            notes = (said.no_file(demand.q),)
+            notes = (text.no_file(demand.q),)
         if self.request.quantity == "level":
-            warned = said.levels_note(demand, float(self.points["true_q"][-1]))
+            warned = text.levels_note(demand, float(self.points["true_q"][-1]))
             notes += (warned,) if warned else ()
         return Result(
             self.request,
@@ -159,7 +159,7 @@ class _Work:
             series=series,
             tables=tuple(tables),
             readouts=readouts,
-            conditions=said.conditions(
+            conditions=text.conditions(
                 demand,
                 here,
                 float(self.points["x2"][-1]),
@@ -167,7 +167,7 @@ class _Work:
                 self.request["q_from"] == FILE,
                 self.public,
             ),
-            guarantee=said.guarantee(
+            guarantee=text.guarantee(
                 demand,
                 here["paper"],
                 int(self.request["releases"]) if self.request.quantity == "level" else 1,
@@ -247,13 +247,13 @@ class _Work:
         series, readouts = [], []
         orders = order_bounds(self.demands, self.closed["paper"], self.points)
         for key in ("paper", "baseline", "theorem2", "corollary1", "exact", "hybrid", "best_zeta"):
-            label, role, source = said.NAMES[key]
+            label, role, source = text.NAMES[key]
             if key in orders:
-                points, bound, note = self.points, orders[key], said.ORDER_ONLY
+                points, bound, note = self.points, orders[key], text.ORDER_ONLY
             elif key in self.known:
                 points, plans = self.known[key]
                 bound = error_bound(plans, points, role, source)
-                note = "" if key in self.closed else said.FOUND
+                note = "" if key in self.closed else text.FOUND
             else:
                 continue
             curve = series_from(key, label, points, bound, note=note, mark=self._mark(key))
@@ -266,7 +266,7 @@ class _Work:
             for key in ("paper", "baseline", "best_zeta", "exact", "hybrid"):
                 points, plans = self.known[key]
                 self.context.check()
-                label = f"{said.NAMES[key][0]}, projected"
+                label = f"{text.NAMES[key][0]}, projected"
                 bound = projected_bound(plans, points)
                 curve = series_from(f"{key}_projected", label, points, bound, mark=self._mark(key))
                 series.append(broken(curve, self.jumps) if key == "paper" else curve)
@@ -278,11 +278,11 @@ class _Work:
         q, role = public.q, Role.ESTIMATE if public.estimate else Role.EXACT
         zeta = self.demands[-1].zeta if self.request["zeta_rule"] != HEURISTIC else 0.5 * (1.0 + q)
         (plan,) = paper_plans([replace(self.demands[-1], q=q, zeta=zeta)])
-        bound = error_bound([plan], chosen(self.points, []), role, said.NAMES["paper"][2])
+        bound = error_bound([plan], chosen(self.points, []), role, text.NAMES["paper"][2])
         return Series(
             "file_q", "at the public file's q: the paper's ζ", role, np.array([q]),
             bound.value, bound.reference, undefined_reason=bound.reason, mark=Mark.DOTS,
-            note=said.from_file(public),
+            note=text.from_file(public),
         )  # fmt: skip
 
     def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
@@ -292,7 +292,7 @@ class _Work:
             plans["proposition6"] = self.proposition6
         readouts = tuple(
             Readout(
-                f"total_{key}", f"L of {said.BUDGETS[key]}", plan.total, Role.EXACT, "nats",
+                f"total_{key}", f"L of {text.BUDGETS[key]}", plan.total, Role.EXACT, "nats",
                 note="privacy of the report as a whole",
             )
             for key, plan in plans.items()
@@ -336,8 +336,8 @@ class _Work:
         """Return the mechanisms side by side at the sliders' values."""
         x2, n = float(self.points["x2"][-1]), float(self.points["n"][-1])
         rows = [
-            (said.NAMES[key][0], plan)
-            for key, plan in sorted(here.items(), key=lambda item: list(said.NAMES).index(item[0]))
+            (text.NAMES[key][0], plan)
+            for key, plan in sorted(here.items(), key=lambda item: list(text.NAMES).index(item[0]))
         ]
         if fidelity is Fidelity.FULL and self.request.quantity == "budget":
             demand = self.demands[-1]
@@ -351,7 +351,7 @@ class _Work:
             "Mechanisms at the sliders' values",
             ("mechanism", "c, most sensitive", "c, least sensitive", "L", "MSE"),
             tuple(
-                (name, float(p.c[0]), float(p.c[-1]), p.total, said.finite(mse(p, x2, n)))
+                (name, float(p.c[0]), float(p.c[-1]), p.total, text.finite(mse(p, x2, n)))
                 for name, p in rows
             ),
             "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
@@ -362,4 +362,4 @@ class _Work:
     def demands_said(self) -> str:
         """Return what all of them promise."""
         demand = self.demands[-1]
-        return f"All promise {said.demand_sentence(demand)} at q ≤ {at_most(demand.q)}."
+        return f"All promise {text.demand_sentence(demand)} at q ≤ {at_most(demand.q)}."

@@ -10,7 +10,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints, carried
-from explorer.studies.frequency import points as found_at, text as said
+from explorer.studies.frequency import points as found_at, text
 from explorer.studies.frequency.parameters import LOCAL
 from explorer.studies.frequency.points import Points
 
@@ -48,13 +48,13 @@ class Calibrated:
 
         gkrr = {"alpha": 1, "delta": 1, "n": 1}
         theorem = Bound(
-            self.theorem, Role.LOWER, said.THEOREM44, self.theorem_holds, said.NO_THEOREM
+            self.theorem, Role.LOWER, text.THEOREM44, self.theorem_holds, text.NO_THEOREM
         )
         theorem = best(theorem, gkrr)
-        item = Bound(self.item, Role.LOWER, said.HADAMARD)
+        item = Bound(self.item, Role.LOWER, text.HADAMARD)
         return replace(
             self,
-            alpha0=best(Bound(self.alpha0, Role.LOWER, said.GKRR), gkrr).value,
+            alpha0=best(Bound(self.alpha0, Role.LOWER, text.GKRR), gkrr).value,
             theorem=np.where(theorem.valid, theorem.value, 0.0),
             theorem_holds=theorem.valid,
             item=best(item, {"eps": 1, "delta": 1}).value,
@@ -136,21 +136,21 @@ def squared(
 
 
 _SOURCES = {
-    "gkrr": said.GKRR, "gkrr_theorem": said.THEOREM44, "gkrr_printed": said.PRINTED_ALPHA0,
-    "hadamard_printed": said.HADAMARD_PRINTED, "laplace_printed": said.LAPLACE_PRINTED,
-    "hadamard": said.HADAMARD, "laplace": said.LAPLACE,
+    "gkrr": text.GKRR, "gkrr_theorem": text.THEOREM44, "gkrr_printed": text.PRINTED_ALPHA0,
+    "hadamard_printed": text.HADAMARD_PRINTED, "laplace_printed": text.LAPLACE_PRINTED,
+    "hadamard": text.HADAMARD, "laplace": text.LAPLACE,
 }  # fmt: skip
 
 
 def _holds(key: str, p: Points, c: Calibrated) -> tuple[BoolArray, str]:
     tells: BoolArray = (p.r > 0) | (p.t == 1)
     if key == "gkrr_theorem":
-        return tells & c.theorem_holds, said.NO_THEOREM
+        return tells & c.theorem_holds, text.NO_THEOREM
     if key == "gkrr_printed":
-        return tells & c.printed_holds, said.NO_PRINTED
+        return tells & c.printed_holds, text.NO_PRINTED
     if key == "gkrr":
-        return tells, said.NOT_TOLD_APART
-    return np.ones(p.r.shape, bool), said.TOO_LARGE
+        return tells, text.NOT_TOLD_APART
+    return np.ones(p.r.shape, bool), text.TOO_LARGE
 
 
 def root_errors(what: str, p: Points, c: Calibrated, request: Request) -> dict[str, Bound]:
@@ -173,27 +173,27 @@ def distances(p: Points, c: Calibrated, request: Request) -> dict[str, Bound]:
     tells, why = _holds("gkrr", p, c)
     first = Role.ESTIMATE if c.estimated else Role.UPPER
     out = {
-        "gkrr": bound(np.asarray(um.gkrr_emd_bound(*arguments)), first, said.TIGHT, tells, why),
+        "gkrr": bound(np.asarray(um.gkrr_emd_bound(*arguments)), first, text.TIGHT, tells, why),
         "theorem65": bound(
-            np.asarray(um.gkrr_emd_bound(*arguments, printed=True)), first, said.THEOREM65,
+            np.asarray(um.gkrr_emd_bound(*arguments, printed=True)), first, text.THEOREM65,
             tells, why,
         ),
         "theorem66": bound(
-            np.asarray(um.theorem66_bound(*arguments)), first, said.THEOREM66, tells, why
+            np.asarray(um.theorem66_bound(*arguments)), first, text.THEOREM66, tells, why
         ),
     }  # fmt: skip
     printed = np.asarray(um.theorem66_bound(p.s, p.t, p.r, c.printed, p.m, p.n))
     out["theorem66_printed"] = bound(
-        printed, Role.BASELINE, said.PRINTED_ALPHA0, *_holds("gkrr_printed", p, c)
+        printed, Role.BASELINE, text.PRINTED_ALPHA0, *_holds("gkrr_printed", p, c)
     )
     remark = um.theorem66_remark if request["model"] == LOCAL else um.corollary68_remark
     out["remark"] = bound(
-        np.asarray(remark(p.k, p.alpha, p.delta, p.m, p.n)), Role.BASELINE, said.REMARK, True,
-        said.TOO_LARGE,
+        np.asarray(remark(p.k, p.alpha, p.delta, p.m, p.n)), Role.BASELINE, text.REMARK, True,
+        text.TOO_LARGE,
     )  # fmt: skip
     whole, across = (squared("hadamard", what, p, c, request)[0] for what in ("rmse", "cluster"))
     value = np.asarray(um.emd_bound(p.s, p.t, p.r, whole, across))
-    out["hadamard"] = bound(value, first, said.HADAMARD, True, said.TOO_LARGE)
+    out["hadamard"] = bound(value, first, text.HADAMARD, True, text.TOO_LARGE)
     value = laplace_distance(p, request)
-    out["laplace"] = bound(value, Role.EXACT, said.LAPLACE_DISTANCE, True, said.TOO_LARGE)
+    out["laplace"] = bound(value, Role.EXACT, text.LAPLACE_DISTANCE, True, text.TOO_LARGE)
     return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.frequency import text as said
+from explorer.studies.frequency import text
 
 PAGE = Page(
     what=(
@@ -64,7 +64,7 @@ PAGE = Page(
             r"\right)^2",
         ),
     ),
-    sources=said.REFERENCES,
+    sources=text.REFERENCES,
     errata=(
         "The paper (v1) prints Laplace noise of scale 1/(nε), which is only 2ε-private: replacing "
         "one user changes the histogram by up to 2/n in ℓ1. We use 2/(nε) (errata E1).",

@@ -16,7 +16,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
-from explorer.studies.frequency import points as found_at, text as said
+from explorer.studies.frequency import points as found_at, text
 from explorer.studies.frequency.curves import laplace_distance, laplace_mse
 from explorer.studies.frequency.parameters import ALPHA_MAX, BEST, LOCAL
 from explorer.studies.frequency.points import Points
@@ -103,17 +103,17 @@ def regions(
     x, top = swept.x, np.where(never, ALPHA_MAX, np.maximum(alpha, _ALPHA_LOW))[:-1]
     bottom = np.full(x.shape, _ALPHA_LOW)
     ceiling = np.full(x.shape, ALPHA_MAX)
-    source = said.GKRR if request["compared"] == "rmse" else said.COMPARED
-    edge = Bound(np.where(never, np.nan, alpha), role, source, ~never, said.NEVER)
-    here = [_area("gkrr", x, top, top, ceiling, ~never[:-1], said.NEVER, role, source)]
+    source = text.GKRR if request["compared"] == "rmse" else text.COMPARED
+    edge = Bound(np.where(never, np.nan, alpha), role, source, ~never, text.NEVER)
+    here = [_area("gkrr", x, top, top, ceiling, ~never[:-1], text.NEVER, role, source)]
     for key, wins, reference in (
-        ("hadamard", ~laplace, said.HADAMARD),
-        ("laplace", laplace, said.LAPLACE),
+        ("hadamard", ~laplace, text.HADAMARD),
+        ("laplace", laplace, text.LAPLACE),
     ):
         if request["rival"] in (BEST, key):
             # A better calibration of GKRR could only take from what is theirs.
             won = wins[:-1]
-            here.append(_area(key, x, top, bottom, top, won, said.OTHER, Role.ESTIMATE, reference))
+            here.append(_area(key, x, top, bottom, top, won, text.OTHER, Role.ESTIMATE, reference))
     lines = {"equal": p.eps, "choice": np.where(p.r > 0, p.eps / np.maximum(p.r, 1e-300), np.inf)}
     paper = (
         um.local_improvement_threshold
@@ -123,16 +123,16 @@ def regions(
     lines["paper"] = np.asarray(paper(p.eps, p.k, p.m, p.delta))
     for key, value in lines.items():
         shown: BoolArray = (value <= ALPHA_MAX) & (value >= _ALPHA_LOW)
-        reference = said.THRESHOLD if key == "paper" else said.CHOICE
-        reason = "" if shown.all() else said.OUTSIDE
+        reference = text.THRESHOLD if key == "paper" else text.CHOICE
+        reason = "" if shown.all() else text.OUTSIDE
         made = Bound(np.where(shown, value, np.nan), Role.BASELINE, reference, shown, reason)
-        here.append(series_from(key, said.REGION_LABELS[key], swept, made, note=said.NOTES[key]))
+        here.append(series_from(key, text.REGION_LABELS[key], swept, made, note=text.NOTES[key]))
     own = float(request[swept.sweep.key])
     if x[0] <= own <= x[-1]:
         here.append(
             Series(
-                "here", said.REGION_LABELS["here"], Role.BASELINE, np.array([own]),
-                np.array([float(p.alpha[-1])]), said.CHOICE, note=said.HERE, mark=Mark.DOTS,
+                "here", text.REGION_LABELS["here"], Role.BASELINE, np.array([own]),
+                np.array([float(p.alpha[-1])]), text.CHOICE, note=text.HERE, mark=Mark.DOTS,
             )
         )  # fmt: skip
     return tuple(here), edge, alpha0, "laplace" if laplace[-1] else "hadamard"
@@ -151,7 +151,7 @@ def _area(
 ) -> Series:
     y, low, high = (np.where(there, v, np.nan) for v in (edge, low, high))
     return Series(
-        f"{key}_wins", said.REGION_LABELS[key], role, x, y, reference, low=low, high=high,
+        f"{key}_wins", text.REGION_LABELS[key], role, x, y, reference, low=low, high=high,
         undefined_reason="" if there.all() else why, mark=Mark.AREA,
         formula=True,
     )  # fmt: skip

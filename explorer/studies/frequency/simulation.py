@@ -14,7 +14,7 @@ from explorer.privacy.spaces import Clustered
 from explorer.studies.base.simulation import dots_series, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.frequency import text as said
+from explorer.studies.frequency import text
 from explorer.studies.frequency.curves import Calibrated
 from explorer.studies.frequency.parameters import EVEN, LOCAL, ONE
 from explorer.studies.frequency.points import Points
@@ -207,7 +207,7 @@ def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Ser
         low, high = np.maximum(mean - margin, 0.0), mean + margin
         if request.quantity != "emd":
             mean, low, high = np.sqrt(mean), np.sqrt(low), np.sqrt(high)
-        source: Reference = {"g": said.GKRR, "h": said.HADAMARD, "l": said.LAPLACE}[key[0]]
-        label, columns = f"simulated: {said.ESTIMATES[key]}", np.array([x, mean, low, high])
+        source: Reference = {"g": text.GKRR, "h": text.HADAMARD, "l": text.LAPLACE}[key[0]]
+        label, columns = f"simulated: {text.ESTIMATES[key]}", np.array([x, mean, low, high])
         shown.append(dots_series(f"{key}_simulated", label, source, columns.T, note))
     return tuple(shown)

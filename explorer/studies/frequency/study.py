@@ -28,7 +28,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.frequency import text as said
+from explorer.studies.frequency import text
 from explorer.studies.frequency.curves import (
     Calibrated,
     calibrated,
@@ -55,7 +55,7 @@ class Frequency(Study):
     """Exact errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
 
     id = "frequency"
-    references = said.REFERENCES
+    references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -130,7 +130,7 @@ def _curves(
     request: Request, swept: SweptPoints, p: Points, c: Calibrated
 ) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
     what = request.quantity
-    labels = said.EMD_LABELS if what == "emd" else said.LABELS
+    labels = text.EMD_LABELS if what == "emd" else text.LABELS
     found = distances(p, c, request) if what == "emd" else root_errors(what, p, c, request)
     series, readouts = [], []
     for key, bound in found.items():
@@ -141,11 +141,11 @@ def _curves(
 
 
 def _note(key: str, bound: Bound, what: str) -> str:
-    notes = [said.NOTES.get(key, "")]
+    notes = [text.NOTES.get(key, "")]
     if bound.role is Role.ESTIMATE:
-        notes.append(said.EXACT_COMING)
+        notes.append(text.EXACT_COMING)
     if what == "emd" and key in ("hadamard", "laplace"):
-        notes.append(said.CENTRED)
+        notes.append(text.CENTRED)
     return "; ".join(n for n in notes if n)
 
 
@@ -172,7 +172,7 @@ def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition
         else edge.reason
     )
     return Condition(
-        f"GKRR errs less than {said.LABELS[rival]} at these sliders ({by})", wins,
+        f"GKRR errs less than {text.LABELS[rival]} at these sliders ({by})", wins,
         f"α = {nearest(alpha)}; {needed}",
     )  # fmt: skip
 
@@ -180,7 +180,7 @@ def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition
 def _region_readouts(
     edge: Bound, needed: float, p: Points, request: Request
 ) -> tuple[Readout, ...]:
-    note = "" if request["compared"] == "rmse" else said.ESTIMATED
+    note = "" if request["compared"] == "rmse" else text.ESTIMATED
     found = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
     exact = Role.ESTIMATE if note else Role.EXACT
     if math.isfinite(needed):
@@ -208,7 +208,7 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
         "laplace_printed": scale / 2,
     }  # fmt: skip
     rows = []
-    for key, label in said.LABELS.items():
+    for key, label in text.LABELS.items():
         symbol = {"g": "α₀", "h": "ε₀", "l": "scale"}[key[0]]
         pair = (items[key], clusters[key])
         root, across = (float(b.value[0]) if b.valid[0] else None for b in pair)
@@ -248,7 +248,7 @@ def _conditions(
     true = context.memo(
         ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
     )
-    return said.conditions(
+    return text.conditions(
         alpha=float(p.alpha[-1]), eps=eps, delta=float(p.delta[-1]), m=m, n=float(p.n[-1]),
         k=float(p.k[-1]), r=float(p.r[-1]), t=float(p.t[-1]), hadamard_delta=true,
         local=request["model"] == LOCAL,
@@ -259,7 +259,7 @@ def _guarantee(request: Request, p: Points, c: Calibrated) -> Guarantee:
     def at(column: FloatArray) -> float:
         return float(np.asarray(column)[-1])
 
-    return said.guarantee(
+    return text.guarantee(
         alpha=at(p.alpha), eps=at(p.eps), delta=at(p.delta), near=at(p.near), alpha0=at(c.alpha0),
         item=at(c.item), alone=at(p.t) == 1, local=request["model"] == LOCAL,
     )  # fmt: skip

@@ -27,7 +27,7 @@ from explorer.studies.base.study import (
     Result,
     Surface,
 )
-from explorer.studies.heatmap import text as said
+from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.run import (
@@ -80,18 +80,18 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         Fidelity.COARSE,
         surfaces=(
             Surface("true", "True heatmap", truth.picture, selection.region, True,
-                    said.stamp(synthetic, curator_only=True)),
-            Surface("private", said.pane_label(request), picture, selection.region, False,
-                    said.stamp(synthetic, curator_only=False)),
+                    text.stamp(synthetic, curator_only=True)),
+            Surface("private", text.pane_label(request), picture, selection.region, False,
+                    text.stamp(synthetic, curator_only=False)),
         ),
         conditions=conditions(request),
         guarantee=guarantee(request),
-        notes=(*said.curator_notes(request, points), *said.notes(request), *estimate.notes),
-        stamp=said.stamp(synthetic, curator_only=False),
+        notes=(*text.curator_notes(request, points), *text.notes(request), *estimate.notes),
+        stamp=text.stamp(synthetic, curator_only=False),
     )  # fmt: skip
     plain = _plain_readouts(estimate, points)
     if not truth.counts.users:
-        metrics = _metric_readouts(None, None, None, said.NO_TRUTH)
+        metrics = _metric_readouts(None, None, None, text.NO_TRUTH)
         yield _with(first, plain, metrics, watch, request.fidelity, complete=True)
         return
     yield _with(first, plain, _metric_readouts(), watch, Fidelity.COARSE, complete=False)
@@ -113,7 +113,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
 
     for name, function, arguments, last in _refinements(1 << level):
         watch.resume()
-        note = "" if function is exact_distance or not last else said.INTERVAL_ONLY
+        note = "" if function is exact_distance or not last else text.INTERVAL_ONLY
         try:
             unit &= context.heavy(function, p, q, *arguments)
         except NoWorker as error:
@@ -192,7 +192,7 @@ def _distance_readout(
     if found is None:
         return Readout(key, label, None, unit=unit, curator_only=True, note=note)
     return Readout(
-        key, label, found.value, said.distance_role(found.exact), unit, found.low, found.high,
+        key, label, found.value, text.distance_role(found.exact), unit, found.low, found.high,
         curator_only=True, note=note,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ took so long, or makes the draw again stays with the curator.
 from __future__ import annotations
 
 from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surface
-from explorer.studies.heatmap import text as said
+from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -26,7 +26,7 @@ MADE_OF_NOISE = {
 }
 """Readouts that are functions of noisy counts, and what they are called."""
 LEVEL = "epsilon_level_"
-NOISY_NOTES = (said.ALL_COUNTS_NEGATIVE, said.TOTAL_NEGATIVE, said.ALL_CELLS_EMPTY)
+NOISY_NOTES = (text.ALL_COUNTS_NEGATIVE, text.TOTAL_NEGATIVE, text.ALL_CELLS_EMPTY)
 """Remarks that are functions of noisy counts."""
 PRIVATE = "private"
 
@@ -45,11 +45,11 @@ def public_result(result: Result) -> Result:
         (p.key, p.parse(given[p.key])) for p in PARAMETERS
         if p.key in given and (p.key != "n0" or tell_n0)
     )  # fmt: skip
-    stamps = [said.stamp(synthetic, curator_only=False) for synthetic in (False, True)]
+    stamps = [text.stamp(synthetic, curator_only=False) for synthetic in (False, True)]
     stamp = result.stamp if result.stamp in stamps else stamps[0]
     surfaces = tuple(
         Surface(
-            PRIVATE, said.pane_label(asked), s.values, s.region if tell_region else None, False,
+            PRIVATE, text.pane_label(asked), s.values, s.region if tell_region else None, False,
             stamp,
         )
         for s in result.surfaces
@@ -62,7 +62,7 @@ def public_result(result: Result) -> Result:
         readouts=tuple(_readouts(result, tell_n0)),
         conditions=conditions(asked),
         guarantee=guarantee(asked),
-        notes=(*said.notes(asked), *_notes(result)),
+        notes=(*text.notes(asked), *_notes(result)),
         stamp=stamp,
         complete=True,
     )

@@ -47,7 +47,7 @@ from explorer.privacy.heatmaps.pyramid.reference import (
 )
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Context, Request, Selection
-from explorer.studies.heatmap import text as said
+from explorer.studies.heatmap import text
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
 
@@ -195,7 +195,7 @@ def _of_cells(task: Task, grid: NDArray[np.float64]) -> Estimate:
     total = float(grid.sum())
     if not total > 0:
         uniform = SparseMap.uniform(level)
-        return Estimate(uniform, levels, grid.size, notes=(said.ALL_CELLS_EMPTY,))
+        return Estimate(uniform, levels, grid.size, notes=(text.ALL_CELLS_EMPTY,))
     return Estimate(grid / total, levels, grid.size)
 
 
@@ -258,7 +258,7 @@ def _reconstructed(task: Task, plan: Schedule) -> Estimate:
         solution = from_variables(noisy, problem, task.context.heavy(solve_reduced, problem))
     watch.lap("solve")
     blocks = solution.blocks().on(task.counts.level)
-    notes = (said.ALL_COUNTS_NEGATIVE,) if blocks.is_uniform else ()
+    notes = (text.ALL_COUNTS_NEGATIVE,) if blocks.is_uniform else ()
     return Estimate(blocks.normalised(), _split(plan), noisy.draws, solution.objective(), notes)
 
 
@@ -268,7 +268,7 @@ def _of_fitted(
     drawn = found.on(level)
     if not isinstance(drawn, SparseMap):
         return Estimate(drawn / found.total, split, read)
-    notes = (said.TOTAL_NEGATIVE,) if drawn.is_uniform else ()
+    notes = (text.TOTAL_NEGATIVE,) if drawn.is_uniform else ()
     return Estimate(drawn.normalised(), split, read, notes=notes)
 
 

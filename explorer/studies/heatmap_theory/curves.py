@@ -17,7 +17,7 @@ from explorer.privacy.heatmaps.shuffle_model.cost import (
 from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.heatmap_theory import text as said
+from explorer.studies.heatmap_theory import text
 from explorer.studies.heatmap_theory.parameters import SALICON, SALICON_CELLS
 
 TAIL = 45.0
@@ -55,7 +55,7 @@ def error_bounds(request: Request, points: SweptPoints, context: Context) -> dic
     for key in PLANS:
         context.check()
         values = pyramid_errors(key, epsilon, n, k, assumed, level, inside)
-        found[key] = _where(inside, values, Role.UPPER, said.THEOREM_31)
+        found[key] = _where(inside, values, Role.UPPER, text.THEOREM_31)
     dense = [
         theory.dense_error(*point, level)
         for point in zip(epsilon.tolist(), assumed.tolist(), n.tolist(), strict=True)
@@ -67,7 +67,7 @@ def error_bounds(request: Request, points: SweptPoints, context: Context) -> dic
     order = 0.004 * np.sqrt(k) / (epsilon * n)
     printed = inside & (k >= epsilon) & (n * epsilon >= k)
     found["order"] = Bound(
-        order, Role.ESTIMATE, said.ORDER, printed, "" if printed.all() else said.ORDER_FAILS
+        order, Role.ESTIMATE, text.ORDER, printed, "" if printed.all() else text.ORDER_FAILS
     )
     return found
 
@@ -111,11 +111,11 @@ def dense_lower(epsilon: FloatArray, n: FloatArray, level: int) -> Bound:
     tried += [np.full(n.shape, cells) for cells in (2.0, 4.0, 16.0, 64.0, 256.0)]
     cells = np.clip(np.floor(np.stack(tried)), 1.0, 4.0**level)
     best = theory.sparse_lower_bound(cells, epsilon, n).value.max(axis=0)
-    return Bound(best, Role.LOWER, said.COROLLARY_D2)
+    return Bound(best, Role.LOWER, text.COROLLARY_D2)
 
 
 def _where(inside: BoolArray, values: FloatArray, role: Role, source: Reference) -> Bound:
-    return Bound(values, role, source, inside, "" if inside.all() else said.TOO_MANY)
+    return Bound(values, role, source, inside, "" if inside.all() else text.TOO_MANY)
 
 
 def metric_bounds(request: Request, points: SweptPoints) -> dict[str, Bound]:
@@ -129,7 +129,7 @@ def metric_bounds(request: Request, points: SweptPoints) -> dict[str, Bound]:
     huber = left / (1 + np.sqrt(1 - left))
     return {
         "similarity": _swept(theory.similarity_bound, emd, sigma),
-        "huber": Bound(huber, Role.LOWER, said.HUBER),
+        "huber": Bound(huber, Role.LOWER, text.HUBER),
     }
 
 
@@ -181,8 +181,8 @@ def communication_bounds(request: Request, points: SweptPoints) -> dict[str, Bou
             if message is not None:
                 values[j] = message.bits / 8e6
         known = np.isfinite(values)
-        role, source = (Role.BASELINE, said.PRINTED) if printed else (Role.EXACT, said.SHUFFLED)
-        why = "" if known.all() else (said.TWO_USERS if printed else said.FEW_USERS)
+        role, source = (Role.BASELINE, text.PRINTED) if printed else (Role.EXACT, text.SHUFFLED)
+        why = "" if known.all() else (text.TWO_USERS if printed else text.FEW_USERS)
         found[key] = Bound(values, role, source, known, why)
     return found
 
@@ -200,7 +200,7 @@ def missing_bounds(request: Request, points: SweptPoints, context: Context) -> d
     context.check()
     worst = deficient_epsilon(parts, resolution, missing, spread).value.sum(axis=0)
     return {
-        "worst": Bound(worst, Role.UPPER, said.MISSING),
-        "one_place": Bound(near, Role.EXACT, said.MISSING),
-        "full": Bound(epsilon, Role.EXACT, said.SHUFFLED),
+        "worst": Bound(worst, Role.UPPER, text.MISSING),
+        "one_place": Bound(near, Role.EXACT, text.MISSING),
+        "full": Bound(epsilon, Role.EXACT, text.SHUFFLED),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.heatmap_theory import text as said
+from explorer.studies.heatmap_theory import text
 from explorer.studies.heatmap_theory.parameters import SALICON
 
 PAGE = Page(
@@ -63,7 +63,7 @@ PAGE = Page(
             r"\rceil,\quad q=Bn+2\tau+1",
         ),
     ),
-    sources=said.REFERENCES,
+    sources=text.REFERENCES,
     errata=(
         "The paper prints |Tᵢ| = w and takes the expected noise of the chosen cells for that of "
         "any cells, which overlooks that they were chosen by their noise; we count all candidates, "

@@ -22,7 +22,7 @@ from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.simulation import dots_series, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.heatmap_theory import text as said
+from explorer.studies.heatmap_theory import text
 from explorer.studies.heatmap_theory.curves import PLANS, level_of, plan_of
 
 BLOCKS = 64
@@ -137,7 +137,7 @@ def _series(
     )
     return tuple(
         dots_series(
-            f"{key}_simulated", f"simulated: {said.LABELS[key]}", said.THEOREM_31, rows, note
+            f"{key}_simulated", f"simulated: {text.LABELS[key]}", text.THEOREM_31, rows, note
         )
         for key, rows in dots.items()
     )

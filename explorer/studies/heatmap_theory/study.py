@@ -26,7 +26,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.heatmap_theory import text as said
+from explorer.studies.heatmap_theory import text
 from explorer.studies.heatmap_theory.curves import (
     FEWEST,
     PLANS,
@@ -49,7 +49,7 @@ class HeatmapTheory(Study):
     """Error bounds of sparse and dense aggregation, schedules, Lemma B, shuffle communication."""
 
     id = "heatmap-theory"
-    references = said.REFERENCES
+    references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -88,11 +88,11 @@ def _result(
     more: tuple[Readout, ...] = (),
 ) -> Result:
     series = tuple(
-        series_from(key, said.LABELS[key], points, bound, note=said.NOTES.get(key, ""))
+        series_from(key, text.LABELS[key], points, bound, note=text.NOTES.get(key, ""))
         for key, bound in bounds.items()
     )
     readouts = tuple(
-        readout_from(key, said.LABELS[key], bound, unit=unit, note=said.NOTES.get(key, ""))
+        readout_from(key, text.LABELS[key], bound, unit=unit, note=text.NOTES.get(key, ""))
         for key, bound in bounds.items()
     )
     return Result(
@@ -110,7 +110,7 @@ def _errors(request: Request, points: SweptPoints, context: Context) -> Result:
     uppers = {
         key: float(b.value[-1]) for key, b in bounds.items() if b.role is Role.UPPER and b.valid[-1]
     }
-    conditions = said.error_conditions(
+    conditions = text.error_conditions(
         float(request["k"]),
         4.0 ** level_of(request),
         uppers,
@@ -119,12 +119,12 @@ def _errors(request: Request, points: SweptPoints, context: Context) -> Result:
     )
     plans = _plans(request)
     differences = (
-        said.schedules_differ(plans["theory"], plans["experiments"]),
-        said.CAPPED_DIFFERS,
-        said.dense_differs(request["epsilon"], level_of(request)),
-        said.bounds_differ(request["simulate"]),
+        text.schedules_differ(plans["theory"], plans["experiments"]),
+        text.CAPPED_DIFFERS,
+        text.dense_differs(request["epsilon"], level_of(request)),
+        text.bounds_differ(request["simulate"]),
     )
-    promise = said.central_guarantee(request["epsilon"], differences)
+    promise = text.central_guarantee(request["epsilon"], differences)
     found = _result(request, points, bounds, conditions, promise, "of the side")
     return replace(found, tables=_budgets(request, plans))
 
@@ -147,7 +147,7 @@ def _budgets(request: Request, plans: dict[str, Schedule]) -> tuple[Table, ...]:
             cells = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
             part = plan.epsilon[i]
             rows.append(
-                (said.LABELS[key], float(i), part, float(cells), 2**0.5 / part,
+                (text.LABELS[key], float(i), part, float(cells), 2**0.5 / part,
                  2 / n * 6 * 2.0**-i * cells / part)
             )  # fmt: skip
     columns = ("variant", "level", "εᵢ", "cells read, at most", "s.d. of a count", "adds to error")
@@ -165,20 +165,20 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
     x = x if x.size else points.x[:1]
     at = np.rint(x).astype(int)
     inside = at <= level
-    reason = "" if inside.all() else said.NOT_MEASURED
+    reason = "" if inside.all() else text.NOT_MEASURED
     plans = _plans(request)
     series, readouts = [], []
     for key, plan in plans.items():
         parts = np.array(plan.epsilon)
         y = np.where(inside, parts[np.minimum(at, level)], np.nan)
         role = Role.EXACT
-        source = said.SCHEDULES
+        source = text.SCHEDULES
         span = f"levels {plan.start} to {plan.last} are measured"
         series.append(
-            Series(key, said.LABELS[key], role, x, y, source, undefined_reason=reason, note=span,
+            Series(key, text.LABELS[key], role, x, y, source, undefined_reason=reason, note=span,
                    mark=Mark.BARS)
         )  # fmt: skip
-        readouts.append(Readout(f"last_{key}", f"deepest level: {said.LABELS[key]}", plan.last))
+        readouts.append(Readout(f"last_{key}", f"deepest level: {text.LABELS[key]}", plan.last))
     q = start_level(min(int(request["k"]), 4**level), level)
     readouts.append(Readout("q", "q, finest level with at most w cells", q))
     return Result(
@@ -193,13 +193,13 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
                 bool(fits(request, points)[-1]),
                 "w is at most Δ²",
             ),
-            said.NOT_FROM_DATA,
+            text.NOT_FROM_DATA,
         ),
-        guarantee=said.central_guarantee(
+        guarantee=text.central_guarantee(
             request["epsilon"],
             (
-                said.schedules_differ(plans["theory"], plans["experiments"]),
-                said.CAPPED_DIFFERS,
+                text.schedules_differ(plans["theory"], plans["experiments"]),
+                text.CAPPED_DIFFERS,
             ),
         ),
     )
@@ -208,7 +208,7 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
 def _metrics(request: Request, points: SweptPoints, _context: Context) -> Result:
     unit = "nats" if request.quantity == "kl" else ""
     return _result(
-        request, points, metric_bounds(request, points), (said.BLURRED,), said.metric_guarantee(),
+        request, points, metric_bounds(request, points), (text.BLURRED,), text.metric_guarantee(),
         unit,
     )  # fmt: skip
 
@@ -220,7 +220,7 @@ def _bits(request: Request, points: SweptPoints, _context: Context) -> Result:
     for key, printed in (("corrected", False), ("printed", True)):
         message = sent(request, *arguments, float(request["delta"]), printed)
         if message is not None:
-            label = said.LABELS[key]
+            label = text.LABELS[key]
             more.append(Readout(f"r_{key}", f"shares r: {label}", message.shares))
             more.append(
                 Readout(f"bits_{key}", f"a message: {label}", message.message_bits, unit="bits")
@@ -228,17 +228,17 @@ def _bits(request: Request, points: SweptPoints, _context: Context) -> Result:
     n = float(request["n"])
     enough = n >= FEWEST
     guarantee = (
-        said.shuffle_guarantee(float(request["epsilon"]), float(request["delta"]), False)
+        text.shuffle_guarantee(float(request["epsilon"]), float(request["delta"]), False)
         if enough
         else None
     )
-    conditions = said.shuffle_conditions(n, enough)
+    conditions = text.shuffle_conditions(n, enough)
     return _result(request, points, bounds, conditions, guarantee, "MB", tuple(more))
 
 
 def _missing(request: Request, points: SweptPoints, context: Context) -> Result:
     bounds = missing_bounds(request, points, context)
-    guarantee = said.shuffle_guarantee(float(bounds["worst"].value[-1]), None, True)
+    guarantee = text.shuffle_guarantee(float(bounds["worst"].value[-1]), None, True)
     missing = float(request["missing"])
-    conditions = said.shuffle_conditions(float(request["n"]), True, missing)[1:]
+    conditions = text.shuffle_conditions(float(request["n"]), True, missing)[1:]
     return _result(request, points, bounds, conditions, guarantee)

@@ -15,7 +15,7 @@ from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric import Binding, Internal
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.itemwise import text as said
+from explorer.studies.itemwise import text
 from explorer.studies.itemwise.parameters import LOCAL
 from explorer.studies.metric_space import ChosenSpace
 
@@ -63,16 +63,16 @@ def _bound(
 def closed_alpha0(p: Points) -> dict[str, Bound]:
     """Return the closed forms of α₀ for a target α."""
     found: dict[str, Bound] = {}
-    routes = (("tight", Internal.TIGHT, said.THEOREM_TIGHT),
-              ("simple", Internal.SIMPLE, said.THEOREM_SIMPLE))  # fmt: skip
+    routes = (("tight", Internal.TIGHT, text.THEOREM_TIGHT),
+              ("simple", Internal.SIMPLE, text.THEOREM_SIMPLE))  # fmt: skip
     for key, rule, reference in routes:
         inverted = um.theorem44_alpha0(p.alpha, p.delta, p.m, p.n, rule)
         holds = inverted.binding != Binding.INFEASIBLE.value
-        found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, said.no_alpha0(p.local))
-    found["composed"] = Bound(np.minimum(p.alpha / p.m, _LIMIT), Role.LOWER, said.COMPOSED)
+        found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, text.no_alpha0(p.local))
+    found["composed"] = Bound(np.minimum(p.alpha / p.m, _LIMIT), Role.LOWER, text.COMPOSED)
     printed = um.closed_form(p.alpha, p.delta, p.m, p.n)
     found["printed"] = _bound(
-        printed.alpha0, Role.BASELINE, said.PRINTED, printed.valid, said.PRINTED_FAILS
+        printed.alpha0, Role.BASELINE, text.PRINTED, printed.valid, text.PRINTED_FAILS
     )
     return found
 
@@ -80,14 +80,14 @@ def closed_alpha0(p: Points) -> dict[str, Bound]:
 def closed_alpha(p: Points) -> dict[str, Bound]:
     """Return the closed forms of the α that α₀ is worth."""
     found: dict[str, Bound] = {}
-    routes = (("tight", Internal.TIGHT, said.THEOREM_TIGHT),
-              ("simple", Internal.SIMPLE, said.THEOREM_SIMPLE))  # fmt: skip
+    routes = (("tight", Internal.TIGHT, text.THEOREM_TIGHT),
+              ("simple", Internal.SIMPLE, text.THEOREM_SIMPLE))  # fmt: skip
     for key, rule, reference in routes:
         sure = um.theorem44_certificate(p.alpha0, p.delta, p.m, p.n, rule)
         found[key] = _bound(
-            sure.alpha, Role.UPPER, reference, sure.valid, said.condition_fails(p.local)
+            sure.alpha, Role.UPPER, reference, sure.valid, text.condition_fails(p.local)
         )
-    found["composed"] = Bound(p.m * p.alpha0, Role.UPPER, said.COMPOSED)
+    found["composed"] = Bound(p.m * p.alpha0, Role.UPPER, text.COMPOSED)
     claim = np.asarray(um.closed_form_claim(p.alpha0, p.delta, p.m, p.n))
     # Validity is that of the form at the α it is claimed for; beyond 800 no one would ask.
     asked = np.where(np.isfinite(claim), np.minimum(claim, _LIMIT), 1.0)
@@ -95,9 +95,9 @@ def closed_alpha(p: Points) -> dict[str, Bound]:
     found["printed"] = _bound(
         claim,
         Role.BASELINE,
-        said.PRINTED,
+        text.PRINTED,
         holds,
-        f"{said.PRINTED_FAILS}; or {said.PRINTED_JUMPS}; or {said.BEYOND}",
+        f"{text.PRINTED_FAILS}; or {text.PRINTED_JUMPS}; or {text.BEYOND}",
     )
     return found
 
@@ -105,10 +105,10 @@ def closed_alpha(p: Points) -> dict[str, Bound]:
 def closed_delta(p: Points) -> dict[str, Bound]:
     """Return the closed forms of δ′ at α and α₀."""
     found = um.theorem44_delta_at(p.alpha, p.alpha0, p.m, p.n)
-    why = f"{said.condition_fails(p.local)}; or {said.NO_DELTA}"
+    why = f"{text.condition_fails(p.local)}; or {text.NO_DELTA}"
     return {
-        "proof": _bound(found.tight, Role.UPPER, said.THEOREM_PROOF, found.valid, why),
-        "claimed": _bound(found.claimed, Role.UPPER, said.THEOREM_TIGHT, found.valid, why),
+        "proof": _bound(found.tight, Role.UPPER, text.THEOREM_PROOF, found.valid, why),
+        "claimed": _bound(found.claimed, Role.UPPER, text.THEOREM_TIGHT, found.valid, why),
     }
 
 
@@ -145,7 +145,7 @@ def exact(
             ("itemwise", what, near, which.value, arguments),
             partial(compute, *arguments, near, 1.0, which),
         )
-    return _bound(value, role, said.EXACT, None, said.BEYOND)
+    return _bound(value, role, text.EXACT, None, text.BEYOND)
 
 
 def estimate(what: str, p: Points, key: str, space: ChosenSpace, variant: Clones) -> Bound:
@@ -154,4 +154,4 @@ def estimate(what: str, p: Points, key: str, space: ChosenSpace, variant: Clones
     which = variant if key == "exact_near" else Clones.PUBLISHED
     _, compute, _, given = _exact_of(what)
     value = np.asarray(compute(getattr(p, given), p.delta, p.m, p.n, near, 1.0, which))
-    return _bound(value, Role.ESTIMATE, said.EXACT, None, said.BEYOND)
+    return _bound(value, Role.ESTIMATE, text.EXACT, None, text.BEYOND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.itemwise import text as said
+from explorer.studies.itemwise import text
 
 PAGE = Page(
     what=(
@@ -60,13 +60,13 @@ PAGE = Page(
         Formula("plain composition", r"\alpha_0=\alpha/m"),
     ),
     sources=(
-        said.EXACT,
-        said.THEOREM_TIGHT,
-        said.THEOREM_SIMPLE,
-        said.THEOREM_PROOF,
-        said.COMPOSED,
-        said.PRINTED,
-        said.NOISE,
+        text.EXACT,
+        text.THEOREM_TIGHT,
+        text.THEOREM_SIMPLE,
+        text.THEOREM_PROOF,
+        text.COMPOSED,
+        text.PRINTED,
+        text.NOISE,
     ),
     errata=(
         "The paper (v1) prints “α₀ ≈ 3.0” for its concrete example, which is the theorem's ratio "

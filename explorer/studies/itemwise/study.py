@@ -31,7 +31,7 @@ from explorer.studies.base.sweeping import (
     series_from,
     swept_points,
 )
-from explorer.studies.itemwise import curves, text as said
+from explorer.studies.itemwise import curves, text
 from explorer.studies.itemwise.displacement import mean_distance, why_not
 from explorer.studies.itemwise.examples import example_table
 from explorer.studies.itemwise.help import PAGE, PRESETS
@@ -54,8 +54,8 @@ class ItemWise(Study):
 
     id = "itemwise"
     references = (
-        said.EXACT, said.THEOREM_TIGHT, said.THEOREM_SIMPLE, said.THEOREM_PROOF, said.COMPOSED,
-        said.PRINTED, said.NOISE,
+        text.EXACT, text.THEOREM_TIGHT, text.THEOREM_SIMPLE, text.THEOREM_PROOF, text.COMPOSED,
+        text.PRINTED, text.NOISE,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
@@ -173,16 +173,16 @@ def _displaced(alpha0: Bound, request: Request, space: ChosenSpace, key: str) ->
     if known.any():
         value[known] = mean_distance(request["randomiser"], space, alpha0.value[known])
     reason = "" if known.all() else why or alpha0.reason
-    return Bound(value, role, said.NOISE, known, reason, alpha0.truncated)
+    return Bound(value, role, text.NOISE, known, reason, alpha0.truncated)
 
 
 def _curve(
     key: str, points: SweptPoints, bound: Bound, estimated: bool, request: Request
 ) -> Series:
-    notes = [said.COMING if estimated else said.PRINTED_NOTE if key == "printed" else ""]
+    notes = [text.COMING if estimated else text.PRINTED_NOTE if key == "printed" else ""]
     if request.quantity == "noise":
-        notes.append(said.HOW_FAR[request["randomiser"]])
-    return series_from(key, said.LABELS[key], points, bound, note="; ".join(n for n in notes if n))
+        notes.append(text.HOW_FAR[request["randomiser"]])
+    return series_from(key, text.LABELS[key], points, bound, note="; ".join(n for n in notes if n))
 
 
 def _readouts(
@@ -194,15 +194,15 @@ def _readouts(
 ) -> tuple[Readout, ...]:
     found = []
     for key, (_, bound) in drawn.items():
-        note = said.COMING if bound.role is Role.ESTIMATE else ""
+        note = text.COMING if bound.role is Role.ESTIMATE else ""
         unit = "diameters" if request.quantity == "noise" else ""
-        found.append(readout_from(key, said.LABELS[key], bound, unit=unit, note=note))
+        found.append(readout_from(key, text.LABELS[key], bound, unit=unit, note=note))
     if request.quantity == "noise":
         mean = drawn["exact"][1].value[-1]
         if np.isfinite(mean) and space.metric is not None:
             role = Role.EXACT if full else Role.ESTIMATE
             length = float(mean) * space.diameter
-            how = said.HOW_FAR[request["randomiser"]]
+            how = text.HOW_FAR[request["randomiser"]]
             found.append(Readout("length", "mean distance", length, role, space.unit, note=how))
         found.append(readout_from("alpha0", "α₀ by exact hops", here["exact"]))
     return tuple(found)
@@ -240,7 +240,7 @@ def _conditions(request: Request, here: dict[str, Bound]) -> tuple[Condition, ..
     if alpha <= 800 and delta > 0:
         printed = float(um.closed_form(alpha, inside, m, n).alpha0)
         spent = float(um.closed_form_achieved(alpha, inside, m, n)) if printed <= 800 else None
-    return said.conditions(
+    return text.conditions(
         alpha0=alpha0,
         limit=float(sure.limit),
         alpha=alpha,
@@ -259,12 +259,12 @@ def _guarantee(
     if not key or delta >= 1:
         return None
     local = request["model"] == LOCAL
-    return said.guarantee(
+    return text.guarantee(
         alpha=alpha,
         alpha0=alpha0,
         delta=delta,
         w=float(request["w"]),
         local=local,
-        source=said.LABELS[key],
-        differences=said.differences(local, space.min_distance) if full else (),
+        source=text.LABELS[key],
+        differences=text.differences(local, space.min_distance) if full else (),
     )

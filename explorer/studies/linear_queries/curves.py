@@ -13,7 +13,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.linear_queries import text as said
+from explorer.studies.linear_queries import text
 from explorer.studies.linear_queries.parameters import CELLS, GIVEN, LANDMARKS, LOCAL
 from explorer.studies.linear_queries.queries import Query, query_of
 from explorer.studies.linear_queries.sensitivity import ENTRIES_MAX, Sensitivity, sensitivity
@@ -200,7 +200,7 @@ def errors(
         euclidean = m if key == "k2" else euclidean
         noise = _noise(points, m.dim, points["alpha"], m.lip, local)
         value, role = _k_norm(what, noise, p)
-        found[key] = _bound(value, role, said.K_NORM, np.isfinite(m.lip), said.DISAGREES)
+        found[key] = _bound(value, role, text.K_NORM, np.isfinite(m.lip), text.DISAGREES)
     assert euclidean is not None
     finite = np.isfinite(euclidean.lip)
     noise = _noise(points, euclidean.dim, points["alpha"], euclidean.lip, local)
@@ -223,9 +223,9 @@ def _gaussians(
 ) -> dict[str, Bound]:
     alpha, delta = points["alpha"], points["delta"]
     widths: dict[str, tuple[Callable[..., Any], Role, Reference]] = {
-        "gauss": (um.gaussian_sigma, Role.EXACT, said.ANALYTIC),
-        "textbook": (um.gaussian_sigma_textbook, Role.UPPER, said.TEXTBOOK),
-        "printed": (um.gaussian_sigma_printed, Role.BASELINE, said.PRINTED),
+        "gauss": (um.gaussian_sigma, Role.EXACT, text.ANALYTIC),
+        "textbook": (um.gaussian_sigma_textbook, Role.UPPER, text.TEXTBOOK),
+        "printed": (um.gaussian_sigma_printed, Role.BASELINE, text.PRINTED),
     }
     found = {}
     for key, (width, role, reference) in widths.items():
@@ -233,10 +233,10 @@ def _gaussians(
         unit = analytic_sigma(alpha, delta, context) if key == "gauss" else width(alpha, delta)
         unit = np.asarray(unit)
         value = _gaussian(what, noise, unit * noise.reach / noise.inside)
-        holds, why = finite, said.DISAGREES
+        holds, why = finite, text.DISAGREES
         if key == "textbook":
             holds = finite & (np.asarray(um.gaussian_delta(unit, alpha)) <= delta)
-            why = said.DISAGREES if not finite.all() else said.TOO_NARROW
+            why = text.DISAGREES if not finite.all() else text.TOO_NARROW
         found[key] = _bound(value, role, reference, holds, why)
     return found
 
@@ -259,9 +259,9 @@ def _user_level(
     context.check()
     sigma = analytic_sigma(eps, delta, context) * whole.reach / whole.inside
     return {
-        "user": _bound(value, Role.BASELINE, said.USER, True, said.DISAGREES),
+        "user": _bound(value, Role.BASELINE, text.USER, True, text.DISAGREES),
         "user_gauss": _bound(
-            _gaussian(what, whole, sigma), Role.BASELINE, said.USER, True, said.DISAGREES
+            _gaussian(what, whole, sigma), Role.BASELINE, text.USER, True, text.DISAGREES
         ),
     }
 
@@ -269,11 +269,11 @@ def _user_level(
 def true_deltas(points: SweptPoints) -> dict[str, Bound]:
     """Return the exact δ that each Gaussian width has at α, and the δ it was asked for."""
     alpha, delta = points["alpha"], points["delta"]
-    found = {"asked": Bound(delta, Role.BASELINE, said.ANALYTIC)}
+    found = {"asked": Bound(delta, Role.BASELINE, text.ANALYTIC)}
     for key, width, reference in (
-        ("printed", um.gaussian_sigma_printed, said.PRINTED),
-        ("textbook", um.gaussian_sigma_textbook, said.TEXTBOOK),
-        ("gauss", um.gaussian_sigma, said.ANALYTIC),
+        ("printed", um.gaussian_sigma_printed, text.PRINTED),
+        ("textbook", um.gaussian_sigma_textbook, text.TEXTBOOK),
+        ("gauss", um.gaussian_sigma, text.ANALYTIC),
     ):
         value = np.asarray(um.gaussian_delta(np.asarray(width(alpha, delta)), alpha))
         role = Role.EXACT if key == "gauss" else Role.BASELINE
@@ -291,7 +291,7 @@ def slopes(
         m = moved(points, request, space, context, p)
         euclidean = m if key == "k2" else euclidean
         role = Role.EXACT if m.exact else Role.UPPER
-        found[key] = _bound(m.lip, role, said.LIPSCHITZ, True, said.DISAGREES)
+        found[key] = _bound(m.lip, role, text.LIPSCHITZ, True, text.DISAGREES)
     assert euclidean is not None
-    found["user"] = _bound(euclidean.width, Role.UPPER, said.USER, True, said.DISAGREES)
+    found["user"] = _bound(euclidean.width, Role.UPPER, text.USER, True, text.DISAGREES)
     return found, euclidean

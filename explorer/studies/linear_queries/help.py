@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.linear_queries import text as said
+from explorer.studies.linear_queries import text
 
 PAGE = Page(
     what=(
@@ -63,7 +63,7 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.LIPSCHITZ, said.K_NORM, said.ANALYTIC, said.TEXTBOOK, said.PRINTED, said.USER,
+        text.LIPSCHITZ, text.K_NORM, text.ANALYTIC, text.TEXTBOOK, text.PRINTED, text.USER,
     ),
     errata=(
         "The paper (v1) prints a Gaussian width of √(1.25 ln(1/δ))/α, which mixes up the "

@@ -25,7 +25,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.linear_queries import text as said
+from explorer.studies.linear_queries import text
 from explorer.studies.linear_queries.curves import (
     Moved,
     errors,
@@ -57,7 +57,7 @@ class LinearQueries(Study):
 
     id = "linear-queries"
     references = (
-        said.LIPSCHITZ, said.K_NORM, said.ANALYTIC, said.TEXTBOOK, said.PRINTED, said.USER,
+        text.LIPSCHITZ, text.K_NORM, text.ANALYTIC, text.TEXTBOOK, text.PRINTED, text.USER,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
@@ -137,27 +137,27 @@ def _answered(
         series=series,
         readouts=(*readouts, *_more(request, m, bounds, space, query, true)),
         conditions=_conditions(request, m, true),
-        guarantee=said.guarantee(
+        guarantee=text.guarantee(
             alpha=float(request["alpha"]),
             delta=float(request["delta"]),
             w=float(request["w"]),
             local=request["model"] == LOCAL,
             n=float(request["n"]),
-            differences=said.DIFFERENCES,
+            differences=text.DIFFERENCES,
         )
         if m is None or math.isfinite(last)
         else None,
         space=_picture(space, query),
-        notes=tuple(n for n in (*space.notes, query.note, said.CONSTANT if last == 0 else "") if n),
+        notes=tuple(n for n in (*space.notes, query.note, text.CONSTANT if last == 0 else "") if n),
     )
 
 
 def _labels(request: Request, points: SweptPoints, printed: float) -> dict[str, str]:
     if request.quantity == "lip":
-        labels = dict(said.SLOPE_LABELS)
+        labels = dict(text.SLOPE_LABELS)
     else:
-        labels = dict(said.LABELS)
-        labels["printed"] = said.printed_label(printed <= float(request["delta"]))
+        labels = dict(text.LABELS)
+        labels["printed"] = text.printed_label(printed <= float(request["delta"]))
     if points.sweep.key != "p":
         labels["kp"] = labels["kp"].replace("ℓp", f"ℓ{nearest(float(request['p']))}")
     return labels
@@ -169,11 +169,11 @@ def _note(request: Request, key: str, bound: Bound) -> str:
     if key == "printed":
         found.append("as the paper (v1) prints it, never to calibrate with: errata B1")
     if what in ("own", "quantile"):
-        found.append(said.OWN_NORM)
+        found.append(text.OWN_NORM)
         if request["model"] == LOCAL:
-            found.append(said.ONE_USER)
+            found.append(text.ONE_USER)
     if what in ("euclid", "coordinate") and bound.role is Role.UPPER and key.startswith("k"):
-        found.append(said.JENSEN)
+        found.append(text.JENSEN)
     return "; ".join(found)
 
 
@@ -202,18 +202,18 @@ def _more(
         printed, textbook = true
         found.append(
             Readout("delta_printed", "true δ of the printed width", printed, Role.EXACT,
-                    note="" if printed <= request["delta"] else said.NOT_PRIVATE)
+                    note="" if printed <= request["delta"] else text.NOT_PRIVATE)
         )  # fmt: skip
         found.append(
             Readout("delta_textbook", "true δ of the textbook width", textbook, Role.EXACT,
-                    note="" if textbook <= request["delta"] else said.NOT_PRIVATE)
+                    note="" if textbook <= request["delta"] else text.NOT_PRIVATE)
         )  # fmt: skip
     if query.in_lengths and space.unit and request.quantity not in ("lip", "true_delta"):
         for key in ("k1", "k2", "gauss", "user"):
             bound = bounds[key]
             if bound.valid[-1]:
                 length = float(bound.value[-1]) * space.diameter
-                label = f"as a length: {said.LABELS[key]}"
+                label = f"as a length: {text.LABELS[key]}"
                 found.append(Readout(f"{key}_length", label, length, bound.role, space.unit))
     return tuple(found)
 
@@ -223,7 +223,7 @@ def _conditions(
 ) -> tuple[Condition, ...]:
     printed, textbook = true
     given = m is None or m.last is None
-    return said.conditions(
+    return text.conditions(
         lip=float(request["slope"]) if m is None else float(m.lip[-1]),
         attained=None if given else m.last.attained,  # type: ignore[union-attr]  # given says so
         alpha=float(request["alpha"]),
@@ -248,8 +248,8 @@ def _nothing(request: Request, points: SweptPoints, space: ChosenSpace, query: Q
     """Return what is left to say while there is no query: a file is missing, or does not fit."""
     nowhere = np.full(points.x.size + 1, np.nan)
     absent = np.zeros(nowhere.shape, bool)
-    bound = Bound(nowhere, Role.EXACT, said.K_NORM, absent, query.missing)
-    labels: dict[str, Any] = said.SLOPE_LABELS if request.quantity == "lip" else said.LABELS
+    bound = Bound(nowhere, Role.EXACT, text.K_NORM, absent, query.missing)
+    labels: dict[str, Any] = text.SLOPE_LABELS if request.quantity == "lip" else text.LABELS
     series: tuple[Series, ...] = (series_from("k1", labels["k1"], points, bound),)
     return Result(
         request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.private_regression import text as said
+from explorer.studies.private_regression import text
 from explorer.studies.private_regression.parameters import BASELINE, EXACT, PAPER
 
 PAGE = Page(
@@ -49,7 +49,7 @@ PAGE = Page(
             r"r^2=\sum_i\frac{1}{\sum_{k\leq i}(c_k-c_{k-1})^2/(d-k+1)}",
         ),
     ),
-    sources=said.REFERENCES,
+    sources=text.REFERENCES,
     errata=(
         "The paper (v1) prints an objective with Σ ẑ¹ẑ²ᵀ, which is neither symmetric nor positive "
         "semidefinite, so that 'any convex optimiser' does not apply. We symmetrise it, and either "

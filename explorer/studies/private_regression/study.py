@@ -30,7 +30,7 @@ from explorer.studies.base.sweeping import (
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.simulation import summary
-from explorer.studies.private_regression import text as said
+from explorer.studies.private_regression import text
 from explorer.studies.private_regression.data import Columns, Source, describe
 from explorer.studies.private_regression.help import PAGE, PRESETS
 from explorer.studies.private_regression.parameters import (
@@ -57,7 +57,7 @@ class PrivateRegression(Study):
     """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
 
     id = "private-regression"
-    references = said.REFERENCES
+    references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -105,7 +105,7 @@ class _Run:
         real = self.columns is not None
         self.available = len(self.columns.names) - 1 if self.columns else MAX_FEATURES
         self.records = self.columns.records if self.columns else MAX_USERS
-        self.stamp = said.REAL_DATA if real else said.SYNTHETIC
+        self.stamp = text.REAL_DATA if real else text.SYNTHETIC
         most = {"n": self.records, "features": self.available}
         swept = most.get(points.sweep.key, np.inf)
         self.holds = np.append(points.x <= swept, True)
@@ -171,9 +171,9 @@ class _Run:
         series, readouts = [], []
         if self.request.quantity == "excess":
             for key, bound in bounds.items():
-                label = said.NAMES[key][0]
-                series.append(series_from(key, label, self.points, bound, note=said.ORDER_ONLY))
-                readouts.append(readout_from(key, label, bound, note=said.ORDER_ONLY))
+                label = text.NAMES[key][0]
+                series.append(series_from(key, label, self.points, bound, note=text.ORDER_ONLY))
+                readouts.append(readout_from(key, label, bound, note=text.ORDER_ONLY))
         series += self._simulated(found)
         readouts += self._numbers(here)
         capped = bool(bounds["theorem3"].value[-1] >= self._cap() * (1.0 - 1e-12))
@@ -184,11 +184,11 @@ class _Run:
             series=tuple(series),
             tables=self._tables(here),
             readouts=tuple(replace(r, curator_only=real) for r in readouts),
-            conditions=said.conditions(
+            conditions=text.conditions(
                 self.demand, self.plan, here, int(self.request["trials"]), capped, self.columns,
                 self.wants_file,
             ),
-            guarantee=said.guarantee(self.demand, self.plan),
+            guarantee=text.guarantee(self.demand, self.plan),
             notes=self._notes(),
             stamp=self.stamp,
             curator_only=real,
@@ -231,7 +231,7 @@ class _Run:
         places = sorted(place for place in found if place < self.points.x.size)
         x = self.points.x[places]
         trials = f"{self.request['trials']} trials, seed {self.request.seed}"
-        note = f"{said.BARS[self.request['dots']]} of {trials}"
+        note = f"{text.BARS[self.request['dots']]} of {trials}"
         series = []
         if not places and self.request.quantity == "rmse":
             # The first answer has nothing to draw yet, but its axes.
@@ -243,7 +243,7 @@ class _Run:
                 series.append(self._baseline("nonprivate", x, [0.0] * len(some), some))
         for j, key in enumerate(OPTIONS):
             if places:
-                label, source = said.OPTIONS[key]
+                label, source = text.OPTIONS[key]
                 rows = [(float(self.points.x[p]), *self._dot(found[p], j)) for p in places]
                 series.append(dots_series(key, label, source, rows, note + self._caution(key)))
         return series
@@ -255,7 +255,7 @@ class _Run:
         excess: Sequence[float | None],
         trials: Sequence[Trials] = (),
     ) -> Series:
-        label, role, source = said.NAMES[key]
+        label, role, source = text.NAMES[key]
         y = [
             np.nan if value is None else self._error(trials[i], max(value, 0.0))
             for i, value in enumerate(excess)
@@ -271,15 +271,15 @@ class _Run:
             shown, low, high = self._dot(here, j)
             bars = "quartiles" if self.request["dots"] == MEDIAN else "95 % interval"
             note = f"{bars} {nearest(low)} to {nearest(high)}{self._caution(key)}"
-            readouts.append(Readout(key, said.OPTIONS[key][0], shown, Role.ESTIMATE, note=note))
+            readouts.append(Readout(key, text.OPTIONS[key][0], shown, Role.ESTIMATE, note=note))
         for key, excess in (("nothing", -here.truth.least), ("nonprivate", 0.0)):
-            label, role, _ = said.NAMES[key]
+            label, role, _ = text.NAMES[key]
             readouts.append(Readout(key, label, self._error(here, max(excess, 0.0)), role))
         return readouts
 
     def _caution(self, key: str) -> str:
         """Return what is to be said of an option's mean besides."""
-        return said.HEAVY_TAILED if key == "unprojected" and self.request["dots"] == MEAN else ""
+        return text.HEAVY_TAILED if key == "unprojected" and self.request["dots"] == MEAN else ""
 
     def _tables(self, here: Trials | None) -> tuple[Table, ...]:
         count = self.plan.c.size - 1
@@ -289,18 +289,18 @@ class _Run:
                 names = tuple(f"feature {i}" for i in range(1, count + 1))
             else:
                 names = self.columns.names[:count]
-            tables.append(said.coefficient_table(here, names))
+            tables.append(text.coefficient_table(here, names))
         if self.columns is not None:
-            tables.append(said.column_table(self.columns, count))
+            tables.append(text.column_table(self.columns, count))
         return tuple(tables)
 
     def _notes(self) -> tuple[str, ...]:
         if self.columns is None:
-            return ((said.NO_FILE,) if self.wants_file else ()) + (said.SYNTHETIC_NOTE,)
+            return ((text.NO_FILE,) if self.wants_file else ()) + (text.SYNTHETIC_NOTE,)
         notes = [self.columns.said]
-        lost = said.lost_columns(self.columns, self.plan.c.size - 1)
+        lost = text.lost_columns(self.columns, self.plan.c.size - 1)
         if lost:
-            notes.insert(0, said.out_of_bounds(lost))
+            notes.insert(0, text.out_of_bounds(lost))
         if self.request["n"] > self.records:
             notes.append(
                 f"{self.request['n']:,} users were asked for; all {self.records:,} are used."

@@ -21,7 +21,7 @@ from explorer.studies.coordinate_mean.plans import (
     sensitive,
     two_level_plans,
 )
-from explorer.studies.private_regression import text as said
+from explorer.studies.private_regression import text
 from explorer.studies.private_regression.parameters import BASELINE, BEST_ZETA, PAPER
 
 
@@ -95,6 +95,6 @@ def theorem_3(
 
     reason = "" if holds.all() else why
     return {
-        "theorem3": Bound(values(printed_r2), Role.ESTIMATE, said.THEOREM_3, holds, reason),
-        "theorem3_half": Bound(values(halved), Role.ESTIMATE, said.THEOREM_3_HALF, holds, reason),
+        "theorem3": Bound(values(printed_r2), Role.ESTIMATE, text.THEOREM_3, holds, reason),
+        "theorem3_half": Bound(values(halved), Role.ESTIMATE, text.THEOREM_3_HALF, holds, reason),
     }

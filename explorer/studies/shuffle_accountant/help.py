@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
 from explorer.studies.base.help_page import Formula, Page
-from explorer.studies.shuffle_accountant import text as said
+from explorer.studies.shuffle_accountant import text
 
 PAGE = Page(
     what=(
@@ -72,17 +72,17 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.THEOREM_1,
-        said.THEOREM_2,
-        said.THEOREM_3,
-        said.CLOSED,
-        *said.NUMERICAL.values(),
-        said.KOV_EXACT,
-        said.UNAMPLIFIED,
+        text.THEOREM_1,
+        text.THEOREM_2,
+        text.THEOREM_3,
+        text.CLOSED,
+        *text.NUMERICAL.values(),
+        text.KOV_EXACT,
+        text.UNAMPLIFIED,
         COMPOSED_CLONES,
         COMPOSED_RESPONSES,
-        said.CAP,
-        said.RENYI_CAP,
+        text.CAP,
+        text.RENYI_CAP,
     ),
     errata=(
         "The paper prints Theorem 2 in one direction only, and its proof swaps the mixture "

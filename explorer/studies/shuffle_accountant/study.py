@@ -22,7 +22,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.shuffle_accountant import text as said
+from explorer.studies.shuffle_accountant import text
 from explorer.studies.shuffle_accountant.curves import (
     SHARE,
     EpsilonCurves,
@@ -65,14 +65,14 @@ class ShuffleAccountant(Study):
 
     id = "shuffle-rdp"
     references = (
-        said.THEOREM_1, said.THEOREM_2, said.THEOREM_3, said.CLOSED,
-        *said.NUMERICAL.values(), said.KOV_EXACT, said.UNAMPLIFIED, said.CAP,
+        text.THEOREM_1, text.THEOREM_2, text.THEOREM_3, text.CLOSED,
+        *text.NUMERICAL.values(), text.KOV_EXACT, text.UNAMPLIFIED, text.CAP,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
-    claims = said.CLAIMS
+    claims = text.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield coarse curves first if all take long, then all, then the exact compositions.
@@ -147,7 +147,7 @@ class ShuffleAccountant(Study):
             above, below = composed_bounds(own, variant, context)
             bounds = {"numerical_upper": above, "lower_2rr": below}
             here = self._with_composed(full, bounds, points.at(-1), variant, context)
-            coming = _absent(request, swept, _COMPOSED_KEYS[:2], said.COMPUTING)
+            coming = _absent(request, swept, _COMPOSED_KEYS[:2], text.COMPUTING)
             coming = tuple(replace(s, computing=True) for s in coming)
             yield stated(replace(full, series=full.series + coming, **here))
         fewer, inside = among(swept, points, _COMPOSED_POINTS)
@@ -189,9 +189,9 @@ class ShuffleAccountant(Study):
         if promise is not None:
             promise = replace(
                 promise,
-                differences=said.differences(known, _is_figure_2a(point)),
+                differences=text.differences(known, _is_figure_2a(point)),
                 distance=total_variation(point, variant, context),
-                law=said.law(variant),
+                law=text.law(variant),
             )
         return {"readouts": readouts, "guarantee": promise}
 
@@ -223,7 +223,7 @@ class ShuffleAccountant(Study):
         absent = "" if holds.all() else _undefined_reason(request)
         bounds = {}
         for key in keys:
-            why = _join(absent, said.CLOSED_FAILS) if key == "clones_closed" else absent
+            why = _join(absent, text.CLOSED_FAILS) if key == "clones_closed" else absent
             cap = spread(found.cap, holds)
             bounds[key] = _bound(key, spread(values[key], holds), why, variant, cap)
         notes = {"theorem1": _notes(found, lam_max)}
@@ -252,7 +252,7 @@ class ShuffleAccountant(Study):
         delta = float(point.delta)
         return {
             "readouts": readouts,
-            "conditions": said.conditions(
+            "conditions": text.conditions(
                 local=float(point.local),
                 sampled=float(point.sampled),
                 clients=float(point.clients),
@@ -265,10 +265,10 @@ class ShuffleAccountant(Study):
                 alone=float(found.theorem1_alone[-1]),
                 cap=float(found.cap[-1]),
             ),
-            "guarantee": said.guarantee(
+            "guarantee": text.guarantee(
                 float(point.local),
                 float(point.sampled * point.rounds / point.clients),
-                said.differences(here, _is_figure_2a(point)),
+                text.differences(here, _is_figure_2a(point)),
             ),
         }
 
@@ -287,7 +287,7 @@ class ShuffleAccountant(Study):
         bounds = {key: _bound(key, spread(ys, holds), absent) for key, ys in values.items()}
         if vacuous.any():
             alone = spread(np.where(vacuous, found.theorem1_alone, np.nan), holds)
-            why = said.NOT_ABOVE * (not vacuous.all())
+            why = text.NOT_ABOVE * (not vacuous.all())
             bounds["theorem1_alone"] = _bound("theorem1_alone", alone, _join(absent, why))
         series = tuple(
             _curve(key, swept, bound, note=note * (key == "theorem1" and bool(vacuous.any())))
@@ -300,11 +300,11 @@ class ShuffleAccountant(Study):
             "series": series,
             "readouts": _readouts(bounds, Clones.PUBLISHED),
             "conditions": (
-                said.sampling(float(point.sampled), float(point.clients)),
-                said.not_vacuous(float(found.theorem1_alone[-1]), float(found.cap[-1])),
-                *said.ASSUMED,
+                text.sampling(float(point.sampled), float(point.clients)),
+                text.not_vacuous(float(found.theorem1_alone[-1]), float(found.cap[-1])),
+                *text.ASSUMED,
             ),
-            "guarantee": said.renyi_guarantee(
+            "guarantee": text.renyi_guarantee(
                 int(point.order),
                 float(found.theorem1[-1]),
                 float(found.theorem1_alone[-1]),
@@ -318,8 +318,8 @@ class ShuffleAccountant(Study):
     def _nothing(self, request: Request) -> dict[str, Any]:
         """Return what is left to say where the sliders ask for k > n."""
         return {
-            "conditions": (said.sampling(request["k"], request["n"]),),
-            "notes": (f"at the sliders' values {said.MORE_THAN_ALL}: lower k or raise n",),
+            "conditions": (text.sampling(request["k"], request["n"]),),
+            "notes": (f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n",),
         }
 
 
@@ -340,7 +340,7 @@ def _absent(
 
 def _undefined_reason(request: Request) -> str:
     swept = request.sweep.key if request.sweep else ""
-    return said.NONE_SAMPLED if swept == "gamma" else said.MORE_THAN_ALL
+    return text.NONE_SAMPLED if swept == "gamma" else text.MORE_THAN_ALL
 
 
 def _join(*reasons: str) -> str:
@@ -367,7 +367,7 @@ def _bound(
     cap: FloatArray | None = None,
 ) -> Bound:
     """Return a curve's bound; where it is what holds in any case, that errs by a unit or two."""
-    _, role, reference = said.curve_names(key, variant)
+    _, role, reference = text.curve_names(key, variant)
     known: BoolArray = np.isfinite(values)
     why = "" if known.all() else why
     if role is Role.BASELINE:
@@ -385,14 +385,14 @@ def _curve(
     variant: Clones = Clones.PUBLISHED,
     note: str = "",
 ) -> Series:
-    about = "; ".join(n for n in (said.ABOUT.get(key, ""), note) if n)
+    about = "; ".join(n for n in (text.ABOUT.get(key, ""), note) if n)
     return series_from(
-        key, said.curve_names(key, variant)[0], swept, bound, note=about,
-        assumes=said.ASSUMES.get(key, ()),
+        key, text.curve_names(key, variant)[0], swept, bound, note=about,
+        assumes=text.ASSUMES.get(key, ()),
     )  # fmt: skip
 
 
 def _readouts(bounds: dict[str, Bound], variant: Clones) -> tuple[Readout, ...]:
     return tuple(
-        readout_from(key, said.curve_names(key, variant)[0], bound) for key, bound in bounds.items()
+        readout_from(key, text.curve_names(key, variant)[0], bound) for key, bound in bounds.items()
     )

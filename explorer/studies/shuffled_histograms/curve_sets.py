@@ -12,7 +12,7 @@ from explorer.privacy.core.bound import Bound, FloatArray
 from explorer.privacy.histograms import Query, least_users, printed_least_users
 from explorer.studies.base.study import Context, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread, series_from
-from explorer.studies.shuffled_histograms import curves, simulation, text as said
+from explorer.studies.shuffled_histograms import curves, simulation, text
 from explorer.studies.shuffled_histograms.curves import Points
 
 _DOTS = 8
@@ -34,10 +34,10 @@ class Drawn:
         return tuple(
             series_from(
                 key,
-                said.named(key, self.kind)[0],
+                text.named(key, self.kind)[0],
                 points,
                 bound,
-                note=said.ORDER_ONLY if key in curves.ORDERS else said.about(key, self.shared),
+                note=text.ORDER_ONLY if key in curves.ORDERS else text.about(key, self.shared),
             )
             for key, (points, bound) in self.bounds.items()
         )
@@ -91,7 +91,7 @@ def draw_users(
     holds = every.eps <= half
     # Asked of points where there is an answer; the others are left out below.
     printed = printed_least_users(np.where(holds, every.eps, half) / half, every.delta / half)
-    paper = curves.bound("paper_users", every, printed, holds, said.PAPER_NEEDS[kind])
+    paper = curves.bound("paper_users", every, printed, holds, text.PAPER_NEEDS[kind])
     fewer = swept.downsampled(points)
     some = Points.of(fewer, kind)
     value = np.full(some.n.size, math.nan)
@@ -152,7 +152,7 @@ def dots(
 def _series(
     x: FloatArray, found: list[simulation.Dot], what: str, runs: int, fewest: bool
 ) -> Series:
-    _, role, reference = said.CURVES["simulated"]
+    _, role, reference = text.CURVES["simulated"]
     value, low, high = np.array(found).T
     seen = "root mean square" if what == "rmse" else "(1−β)-quantile"
     times = runs if what == "error" else 10 * runs
@@ -165,7 +165,7 @@ def _series(
         reference,
         low=low,
         high=high,
-        undefined_reason=said.RUNS_TOO_FEW if np.isnan(value).any() else "",
+        undefined_reason=text.RUNS_TOO_FEW if np.isnan(value).any() else "",
         note=(
             "intervals by the normal approximation, about 99 in 100; of no width where all runs "
             "agree"

@@ -31,7 +31,7 @@ from explorer.privacy.histograms import (
 from explorer.privacy.odds import count_total_variation, two_bin_total_variation
 from explorer.studies.base.study import Context
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms import text
 from explorer.studies.shuffled_histograms.paper_tables import table1_orders
 
 _KEPT = 20_000
@@ -141,7 +141,7 @@ def calibrated(points: Points, context: Context) -> Noise:
     q = np.array([kept[key] for key in keys])[which.ravel()]
     valid = np.isfinite(q)
     cut = valid & (points.held > _HUMPS_USERS) & (np.nan_to_num(q) >= _HUMPS)
-    return Noise(q, valid, "" if valid.all() else said.TOO_FEW, cut)
+    return Noise(q, valid, "" if valid.all() else text.TOO_FEW, cut)
 
 
 def _calibration_work(
@@ -175,7 +175,7 @@ def printed(points: Points) -> Noise:
         noise, limit = 50 / points.eps**2 * np.log(2 / points.delta), 1.0
     valid = (points.eps <= limit) & (points.held >= 2 * noise)
     q = np.where(valid, noise / points.held, np.nan)
-    reason = "" if valid.all() else said.PAPER_NEEDS[points.kind]
+    reason = "" if valid.all() else text.PAPER_NEEDS[points.kind]
     return Noise(q, valid, reason, np.zeros(q.shape, bool))
 
 
@@ -183,7 +183,7 @@ def bound(
     key: str, points: Points, value: Any, valid: Any = True, reason: str = "", cut: Any = None
 ) -> Bound:
     """Return a bound under the key's role and source, infinities left out."""
-    _, role, reference = said.named(key, points.kind)
+    _, role, reference = text.named(key, points.kind)
     value = np.asarray(np.broadcast_to(value, points.n.shape), float)
     known = np.broadcast_to(valid, value.shape) & np.isfinite(value)
     return Bound(value, role, reference, known, "" if known.all() else reason, cut)
@@ -192,7 +192,7 @@ def bound(
 def error(key: str, points: Points, noise: Noise, bins: FloatArray) -> Bound:
     """Return α at β for P_hist with this noise, β shared among so many bins that can err."""
     found = error_bound(points.n, noise.p, np.maximum(points.beta / bins, DELTA_MIN))
-    too_small = said.beta_too_small(bool(np.any(bins > 1)))
+    too_small = text.beta_too_small(bool(np.any(bins > 1)))
     why = _either(noise.reason, too_small * (not found.valid.all()))
     return bound(key, points, found.value, noise.valid & found.valid, why, noise.cut)
 
@@ -205,7 +205,7 @@ def printed_error(key: str, points: Points, paper: Noise, bins: FloatArray) -> B
     share = np.maximum(points.beta / bins, DELTA_MIN)
     holds = paper.valid & error_bound(points.n, paper.p, share).valid
     q = np.where(paper.valid, paper.q, 0.5)
-    too_small = said.beta_too_small(False) + " for its share of it"
+    too_small = text.beta_too_small(False) + " for its share of it"
     why = _either(paper.reason, too_small * bool(np.any(paper.valid & ~holds)))
     return bound(key, points, q + 2 * np.sqrt(q * np.log(2 / share) / points.n), holds, why)
 
@@ -259,7 +259,7 @@ def comparators(points: Points, what: str) -> dict[str, Bound]:
     out["stable"] = bound("stable", points, stable.value)
     rows = table1_orders(points.n, points.d, points.eps, points.delta)
     for key, row in zip(ORDERS, rows, strict=True):
-        out[key] = bound(key, points, row.value.value, row.value.valid, said.TABLE_NEEDS)
+        out[key] = bound(key, points, row.value.value, row.value.valid, text.TABLE_NEEDS)
     return out
 
 
@@ -268,12 +268,12 @@ def root_mean_square(key: str, points: Points, noise: Noise) -> dict[str, Bound]
     inside = points.s <= points.n
     law = error_law(points.n, noise.p, np.where(inside, points.s, 1.0))
     holds = noise.valid & inside
-    why = _either(noise.reason, said.TOO_MANY * (not inside.all()))
+    why = _either(noise.reason, text.TOO_MANY * (not inside.all()))
     bias = np.abs(law.bias)
     # Down to 1e-300 it would take the axis along; the sliders' own is a number beside the plot.
     matters = bias >= _LEAST_BIAS * np.asarray(law.rmse)
     matters[-1] = True
-    below = said.NO_BIAS * (not matters.all())
+    below = text.NO_BIAS * (not matters.all())
     return {
         key: bound(key, points, law.rmse, holds, why, noise.cut),
         "bias": bound("bias", points, bias, holds & matters, _either(why, below), noise.cut),
@@ -287,7 +287,7 @@ def other_root_mean_squares(points: Points) -> dict[str, Bound]:
         "local_rmse": local_rmse(points.n, points.local_eps),
         "central_rmse": central_rmse(points.n, points.eps, points.sensitivity),
     }
-    return {key: bound(key, points, v, inside, said.TOO_MANY) for key, v in found.items()}
+    return {key: bound(key, points, v, inside, text.TOO_MANY) for key, v in found.items()}
 
 
 def amount(key: str, points: Points, noise: Noise) -> Bound:
@@ -315,7 +315,7 @@ def other_messages(points: Points) -> dict[str, Bound]:
         for key, row in zip(ORDERS[1:4], rows[1:4], strict=True):
             found = row.messages
             if found is not None:
-                out[key] = bound(key, points, found.value, found.valid, said.TABLE_NEEDS)
+                out[key] = bound(key, points, found.value, found.valid, text.TABLE_NEEDS)
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.help_page import Formula, Page
-from explorer.studies.shuffled_histograms import text as said
+from explorer.studies.shuffled_histograms import text
 
 PAGE = Page(
     what=(
@@ -72,9 +72,9 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.THEOREM_31, said.THEOREM_32, said.PRINTED_31, said.PRINTED_32, said.EXACT,
-        said.TAILS, said.LAW, said.MESSAGES, said.TABLE_1, said.TABLE_2, said.CLAIMS, UNARY,
-        said.WARNER, LAPLACE, STABLE,
+        text.THEOREM_31, text.THEOREM_32, text.PRINTED_31, text.PRINTED_32, text.EXACT,
+        text.TAILS, text.LAW, text.MESSAGES, text.TABLE_1, text.TABLE_2, text.CLAIMS, UNARY,
+        text.WARNER, LAPLACE, STABLE,
     ),
     errata=(
         "The paper prints P_hist's privacy as (2ε, 2δ) in Theorem 3.2 and as (ε, δ) in the tables, "

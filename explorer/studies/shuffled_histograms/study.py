@@ -22,7 +22,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
-from explorer.studies.shuffled_histograms import curves, tables, text as said
+from explorer.studies.shuffled_histograms import curves, tables, text
 from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
 from explorer.studies.shuffled_histograms.curves import Points
 from explorer.studies.shuffled_histograms.help import PAGE
@@ -45,8 +45,8 @@ class ShuffledHistograms(Study):
 
     id = "histograms"
     references = (
-        said.THEOREM_32, said.THEOREM_31, said.EXACT, said.LAW, said.MESSAGES, said.TABLE_1,
-        said.TABLE_2, said.CLAIMS, UNARY, LAPLACE, STABLE,
+        text.THEOREM_32, text.THEOREM_31, text.EXACT, text.LAW, text.MESSAGES, text.TABLE_1,
+        text.TABLE_2, text.CLAIMS, UNARY, LAPLACE, STABLE,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
@@ -132,7 +132,7 @@ class ShuffledHistograms(Study):
         one = Points.of(here, kind)
         noise = curves.calibrated(one, context)
         readouts = tuple(
-            readout_from(key, said.named(key, kind)[0], bound)
+            readout_from(key, text.named(key, kind)[0], bound)
             for key, (_, bound) in drawn.bounds.items()
         )
         return Result(
@@ -171,7 +171,7 @@ def _at_sliders(
         reached = float(curves.exact_delta(kind, eps, adding, q))
     paper = curves.printed(one)
     out: dict[str, Any] = {
-        "conditions": said.conditions(
+        "conditions": text.conditions(
             kind,
             eps,
             delta,
@@ -207,7 +207,7 @@ def _at_sliders(
     removal = float(count_delta(eps, users, 1 - q, Adjacency.REMOVE))
     local = curves.comparators(one, "query")["local"].value[0]
     own = curves.tails(one, noise, np.ones(1), context).value[0]
-    out["guarantee"] = said.guarantee(
+    out["guarantee"] = text.guarantee(
         kind,
         eps,
         delta,
@@ -215,7 +215,7 @@ def _at_sliders(
         adding,
         removal,
         curves.apart(kind, users, q, context),
-        said.differences(
+        text.differences(
             kind,
             n * q,
             n * float(paper.q[0]) if paper.valid[0] else None,

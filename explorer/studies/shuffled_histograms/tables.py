@@ -12,7 +12,7 @@ from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import Bound, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Table
-from explorer.studies.shuffled_histograms import paper_tables, text as said
+from explorer.studies.shuffled_histograms import paper_tables, text
 
 Cell = str | float | None
 _ROLES = {role.value: role for role in Role} | {"lower bound, order only": Role.LOWER}
@@ -38,7 +38,7 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float)
     )  # fmt: skip
     for key in order:
         found = bounds[key]
-        label, role, reference = said.CURVES[key]
+        label, role, reference = text.CURVES[key]
         error = float(found.value[-1]) if found.valid[-1] else None
         own = messages.get(sent.get(key, ""))
         each = float(own.value[-1]) if own is not None and own.valid[-1] else None

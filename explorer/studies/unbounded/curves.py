@@ -10,7 +10,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.user_metric import Concentration
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.unbounded import text as said
+from explorer.studies.unbounded import text
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ def alpha_curves(p: Points, found: Reductions) -> dict[str, Bound]:
     possible = exact > 0
     none = "the draws of both data sets are the same with probability 1 − δ: no limit on α"
     return {
-        "chernoff": Bound(found["chernoff"].alpha, Role.LOWER, said.CHERNOFF),
-        "printed": Bound(found["printed"].alpha, Role.LOWER, said.PRINTED),
+        "chernoff": Bound(found["chernoff"].alpha, Role.LOWER, text.CHERNOFF),
+        "printed": Bound(found["printed"].alpha, Role.LOWER, text.PRINTED),
         "binomial": Bound(
-            p.eps / np.where(possible, exact, 1.0), Role.UPPER, said.BINOMIAL, possible,
+            p.eps / np.where(possible, exact, 1.0), Role.UPPER, text.BINOMIAL, possible,
             "" if possible.all() else none,
         ),
         "informal": Bound(
-            p.eps / p.r, Role.BASELINE, said.INFORMAL, premise,
-            "" if premise.all() else said.INFORMAL_FAILS,
+            p.eps / p.r, Role.BASELINE, text.INFORMAL, premise,
+            "" if premise.all() else text.INFORMAL_FAILS,
         ),
-        "sizes": Bound(p.eps / p.r, Role.BASELINE, said.SIZES),
-        "user": Bound(p.eps, Role.BASELINE, said.USER_LEVEL),
+        "sizes": Bound(p.eps / p.r, Role.BASELINE, text.SIZES),
+        "user": Bound(p.eps, Role.BASELINE, text.USER_LEVEL),
     }  # fmt: skip
 
 
@@ -74,10 +74,10 @@ def threshold_curves(p: Points, found: Reductions) -> dict[str, Bound]:
     """Return the distance that the draws exceed with probability at most δ."""
     exact = np.asarray(um.binomial_threshold(p.delta, p.r, p.s))
     return {
-        "chernoff": Bound(found["chernoff"].threshold, Role.UPPER, said.CHERNOFF),
-        "printed": Bound(found["printed"].threshold, Role.UPPER, said.PRINTED),
-        "binomial": Bound(exact, Role.LOWER, said.BINOMIAL),
-        "mean": Bound(p.r, Role.BASELINE, said.SIZES),
+        "chernoff": Bound(found["chernoff"].threshold, Role.UPPER, text.CHERNOFF),
+        "printed": Bound(found["printed"].threshold, Role.UPPER, text.PRINTED),
+        "binomial": Bound(exact, Role.LOWER, text.BINOMIAL),
+        "mean": Bound(p.r, Role.BASELINE, text.SIZES),
     }
 
 
@@ -85,10 +85,10 @@ def group_epsilon_curves(p: Points, _: Reductions) -> dict[str, Bound]:
     """Return the ε of ⌈d/r⌉ hops and the paper's straight line."""
     far = p.d >= p.r
     return {
-        "group": Bound(p.hops * p.eps, Role.UPPER, said.GROUP),
+        "group": Bound(p.hops * p.eps, Role.UPPER, text.GROUP),
         "roughly": Bound(
-            2 * p.eps / p.r * p.d, Role.BASELINE, said.ROUGHLY, far,
-            "" if far.all() else said.NOT_WITHIN_R,
+            2 * p.eps / p.r * p.d, Role.BASELINE, text.ROUGHLY, far,
+            "" if far.all() else text.NOT_WITHIN_R,
         ),
     }  # fmt: skip
 
@@ -101,7 +101,7 @@ def group_delta_curves(p: Points, found: Reductions) -> dict[str, Bound]:
         fact = total * np.exp(p.hops)
         table = total * np.exp(p.hops * p.eps)
     return {
-        "group": Bound(np.minimum(grown, 1.0), Role.UPPER, said.GROUP),
-        "fact": Bound(np.minimum(fact, 1.0), Role.BASELINE, said.FACT),
-        "table": Bound(np.minimum(table, 1.0), Role.BASELINE, said.TABLE),
+        "group": Bound(np.minimum(grown, 1.0), Role.UPPER, text.GROUP),
+        "fact": Bound(np.minimum(fact, 1.0), Role.BASELINE, text.FACT),
+        "table": Bound(np.minimum(table, 1.0), Role.BASELINE, text.TABLE),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.unbounded import text as said
+from explorer.studies.unbounded import text
 
 PAGE = Page(
     what=(
@@ -52,14 +52,14 @@ PAGE = Page(
         ),
     ),
     sources=(
-        said.PRINTED,
-        said.CHERNOFF,
-        said.BINOMIAL,
-        said.GROUP,
-        said.INFORMAL,
-        said.FACT,
-        said.TABLE,
-        said.ROUGHLY,
+        text.PRINTED,
+        text.CHERNOFF,
+        text.BINOMIAL,
+        text.GROUP,
+        text.INFORMAL,
+        text.FACT,
+        text.TABLE,
+        text.ROUGHLY,
     ),
     errata=(
         "The paper (v1) prints δ·e^⌈d/r⌉ (Fact 5.1) and δ·e^(ε⌈d/r⌉) (Table 1) for the δ of k "

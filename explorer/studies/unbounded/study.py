@@ -21,7 +21,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
 from explorer.studies.metric_space import ChosenSpace, chosen_space
-from explorer.studies.unbounded import curves, text as said
+from explorer.studies.unbounded import curves, text
 from explorer.studies.unbounded.help import PAGE, PRESETS
 from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES
 
@@ -32,10 +32,10 @@ _CURVES: dict[str, Callable[[curves.Points, curves.Reductions], dict[str, Bound]
     "group_delta": curves.group_delta_curves,
 }
 _NOTES = {
-    "group": said.STEPS,
-    "informal": said.INFORMAL_NOTE,
-    "fact": said.AT_MOST_ONE,
-    "table": said.AT_MOST_ONE,
+    "group": text.STEPS,
+    "informal": text.INFORMAL_NOTE,
+    "fact": text.AT_MOST_ONE,
+    "table": text.AT_MOST_ONE,
 }
 _HOPS = (1, 2, 3, 5, 10, 20, 50)
 
@@ -45,8 +45,8 @@ class Unbounded(Study):
 
     id = "unbounded"
     references = (
-        said.CHERNOFF, said.PRINTED, said.BINOMIAL, said.GROUP, said.INFORMAL, said.FACT,
-        said.TABLE,
+        text.CHERNOFF, text.PRINTED, text.BINOMIAL, text.GROUP, text.INFORMAL, text.FACT,
+        text.TABLE,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
@@ -74,17 +74,17 @@ class Unbounded(Study):
             request,
             request.fidelity,
             series=tuple(
-                series_from(key, said.LABELS[key], swept, b, note=_note(key, request.quantity))
+                series_from(key, text.LABELS[key], swept, b, note=_note(key, request.quantity))
                 for key, b in bounds.items()
             ),
             tables=(_hop_table(here["eps"], total, here["r"], space),),
             space=space.picture,
             readouts=_readouts(bounds, alpha, here, hops, last, space),
-            conditions=said.conditions(
+            conditions=text.conditions(
                 r=here["r"], s=here["s"], delta=here["delta"], printed=threshold, d=here["d"],
                 hops=hops, last=last,
             ),
-            guarantee=said.guarantee(
+            guarantee=text.guarantee(
                 eps=here["eps"], delta=total, r=here["r"], d=here["d"], hops=hops,
                 far_delta=last, alpha=float(alpha["chernoff"].alpha[-1]), space=space,
             ),
@@ -95,7 +95,7 @@ class Unbounded(Study):
 
 def _note(key: str, quantity: str) -> str:
     if key == "binomial":
-        return said.NO_MORE if quantity == "alpha" else said.NO_LESS
+        return text.NO_MORE if quantity == "alpha" else text.NO_LESS
     return _NOTES.get(key, "")
 
 
@@ -107,7 +107,7 @@ def _readouts(
     last: float,
     space: ChosenSpace,
 ) -> tuple[Readout, ...]:
-    found = [readout_from(key, said.LABELS[key], b) for key, b in bounds.items()]
+    found = [readout_from(key, text.LABELS[key], b) for key, b in bounds.items()]
     best = alpha["chernoff"]
     found += [
         Readout(
@@ -141,7 +141,7 @@ def _hop_table(eps: float, delta: float, r: float, space: ChosenSpace) -> Table:
         rows.append(
             (
                 float(k),
-                said.length(min(k * r, 1.0), space),
+                text.length(min(k * r, 1.0), space),
                 k * eps,
                 *(min(v, 1.0) for v in (left, *printed)),
                 "nothing promised" if left >= 1 else odds(k * eps, left),
