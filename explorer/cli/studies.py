@@ -62,7 +62,13 @@ def described(study: Study) -> dict[str, Any]:
             for q in study.quantities
         ],
         "presets": [
-            {"key": p.key, "name": p.name, "about": p.about, "claim": p.claim, "ours": p.ours}
+            {
+                "key": p.key,
+                "name": p.name,
+                "about": p.about,
+                "claim": p.published,
+                "ours": p.computed,
+            }
             for p in study.presets
         ],
         "references": [str(r) for r in study.references],

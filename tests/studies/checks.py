@@ -85,7 +85,7 @@ def assert_page(study):
     for preset in study.presets:
         assert preset.name
         assert preset.about
-        assert preset.ours
+        assert preset.computed
         for key, value in preset.values:
             found = next(p for p in study.parameters if p.key == key)
             assert found.parse(value) == value

@@ -106,7 +106,7 @@ def test_figure_5_as_presets(study):
             # Rounded up, as beside the plot.
             digits = len(written.lstrip("0.").replace(".", ""))
             assert at_most(answer.readout(name).value, digits) == written
-            assert written in final[f"figure-5{preset}-epsilon"].ours
+            assert written in final[f"figure-5{preset}-epsilon"].computed
     assert b.readout("theorem").value == pytest.approx(5.7946, abs=5e-5)
     assert b.readout("rounds").value == 6000
     assert b.readout("numerical").value == pytest.approx(0.919, abs=1e-3)
@@ -118,7 +118,7 @@ def test_figure_5_as_presets(study):
     assert a.readout("numerical").value == pytest.approx(0.556, abs=1e-3)
     assert a.readout("rounds").value == 1200
     assert "is right at most" in a.guarantee.sentence
-    said = " ".join(p.ours for p in study.presets)
+    said = " ".join(p.computed for p in study.presets)
     assert "4.82" in said
     assert "18.3" in said
     risk = preset_answer(study, final["theorem-3-convergence"])

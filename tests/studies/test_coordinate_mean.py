@@ -146,7 +146,9 @@ def test_with_a_fixed_zeta_it_jumps_where_all_budgets_become_one():
     values = {"zeta_rule": "fixed", "zeta": 0.5}
     jump = math.expm1(0.1) / math.expm1(0.2)
     assert jump == pytest.approx(0.475, abs=5e-4)
-    assert "At q = 0.475 both jump" in next(p for p in STUDY.presets if p.key == "corollary1").ours
+    assert (
+        "At q = 0.475 both jump" in next(p for p in STUDY.presets if p.key == "corollary1").computed
+    )
     shown = curves(ask(points=101, **values)[-1])
     (gap,) = np.flatnonzero(~shown["paper"].present)
     around = shown["paper"].x[[gap - 1, gap + 1]]

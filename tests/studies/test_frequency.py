@@ -215,7 +215,7 @@ def test_a_theorem_without_an_alpha0_has_none_in_the_table():
 
 
 def test_errors_are_set_beside_how_far_histograms_are_apart():
-    text = next(p for p in STUDY.presets if p.key == "items").ours
+    text = next(p for p in STUDY.presets if p.key == "items").computed
     assert "√2" in text
     a, b = np.eye(2)
     assert np.linalg.norm(a - b) > 1.1

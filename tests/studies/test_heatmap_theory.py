@@ -48,8 +48,8 @@ def test_every_parameter_to_both_ends(key):
 def test_its_page_and_presets_hold_together():
     walking.check_page(STUDY)
     for preset in STUDY.presets:
-        assert preset.ours
-        assert preset.claim
+        assert preset.computed
+        assert preset.published
 
 
 @pytest.mark.parametrize("resolution", [16, 256, 2048])

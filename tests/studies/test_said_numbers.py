@@ -22,19 +22,19 @@ from tests.studies.said.numbers import (
 
 SAID = maps.SAID | shuffled.SAID | users.SAID | coordinates.SAID
 PRESETS = [
-    (card.id, item.key) for card in cards() for item in get_study(card.id).presets if item.ours
+    (card.id, item.key) for card in cards() for item in get_study(card.id).presets if item.computed
 ]
 
 
 @pytest.mark.parametrize(("study", "key"), SAID)
 def test_what_a_preset_says_of_our_numbers_is_what_is_computed(study, key):
-    text = preset(get_study(study), key).ours
+    text = preset(get_study(study), key).computed
     assert problems(text, SAID[study, key](Ask(study, key))) == []
 
 
 def test_every_preset_with_a_number_is_compared():
     with_numbers = [
-        (study, key) for study, key in PRESETS if numbers_in(preset(get_study(study), key).ours)
+        (study, key) for study, key in PRESETS if numbers_in(preset(get_study(study), key).computed)
     ]
     assert sorted(SAID) == sorted(with_numbers)
 
@@ -77,4 +77,4 @@ def test_wrong_numbers_are_found():
 def test_one_name_for_one_curve(study):
     """The legend says “Theorem 1 (upper bound)”; what presets say of it has that name, too."""
     for item in get_study(study).presets:
-        assert "Theorem 3" not in item.ours, item.key
+        assert "Theorem 3" not in item.computed, item.key

@@ -167,7 +167,9 @@ def test_alpha_is_the_largest_allowed_wherever_it_is_named():
     assert "allowed" in allowed.label
     assert f"α ≤ {at_least(allowed.value)}" in result.guarantee.replace_one
     assert next(q for q in STUDY.quantities if q.key == "alpha").name.startswith("largest allowed")
-    words = " ".join((*(p.ours for p in STUDY.presets), *(f.caption for f in STUDY.page.formulas)))
+    words = " ".join(
+        (*(p.computed for p in STUDY.presets), *(f.caption for f in STUDY.page.formulas))
+    )
     assert "needs α" not in words
     assert "must satisfy" not in words
 

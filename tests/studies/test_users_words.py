@@ -74,7 +74,7 @@ def test_nothing_is_the_better_the_shorter_and_no_number_has_a_hyphen(name):
         for text in said(result):
             assert "the better the" not in text
             assert not re.search(r"(?:[ =(])-\d", text), text
-    assert not any("other than the" in p.ours for p in study.presets)
+    assert not any("other than the" in p.computed for p in study.presets)
 
 
 def test_numbers_below_zero_have_a_minus_sign():
@@ -128,7 +128,7 @@ def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
         assert found[h][0] == pytest.approx(ell1, rel=2e-3)
         assert found[h][2] == pytest.approx(1 / h)
     for number in ("0.12", "8.3", "27 at 0.147", "18 at 0.25", "in ℓ∞"):
-        assert number in preset.ours
+        assert number in preset.computed
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,6 @@ def test_what_a_paper_prints_is_said_of_its_first_version(study_id):
 def test_example_2_claims_what_the_paper_states():
     # It states δ₁ = 0 and that two copies can tell x₁ = 1; the other levels are ours.
     found = {p.key: p for p in get_study("coordinate-learnt").presets}
-    assert "log" not in found["example2"].claim
-    assert "δ₁ = 0" in found["example2"].claim
-    assert "(0, log 3, log 3)" in found["example2"].ours
+    assert "log" not in found["example2"].published
+    assert "δ₁ = 0" in found["example2"].published
+    assert "(0, log 3, log 3)" in found["example2"].computed

@@ -24,7 +24,7 @@ def window(open_window, settled):
 
 
 def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qtbot) -> None:
-    preset = next(p for p in get_study(STUDY).presets if p.claim and p.ours)
+    preset = next(p for p in get_study(STUDY).presets if p.published and p.computed)
     before = window.session.request()
     note = window.workspaces["bounds"].preset_note
     assert not note.isVisible()
@@ -34,7 +34,7 @@ def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qt
     settled(window)
     assert window.session.request() == preset_request(get_study(STUDY), preset)
     assert note.isVisible()
-    assert preset.claim[:20] in note.words.text().replace("&#x27;", "'")
+    assert preset.published[:20] in note.words.text().replace("&#x27;", "'")
     assert preset.name in window.session.undo_text
     window.presets.menu.fill()
     assert [a.text() for a in window.presets.menu.actions() if a.isChecked()] == [preset.name]

@@ -66,9 +66,9 @@ class Preset:
         Key of the quantity on the y axis; empty for the study's first.
     sweep : Sweep or None
         None for the quantity's first sweep over its whole range.
-    claim : str
+    published : str
         What the paper says comes out, with the place where it says so.
-    ours : str
+    computed : str
         What comes out here and, where it differs, why.
     users : int or None
         How many of the check-ins' users are sampled; None leaves that as it is.
@@ -80,8 +80,8 @@ class Preset:
     values: tuple[tuple[str, Value], ...] = ()
     quantity: str = ""
     sweep: Sweep | None = None
-    claim: str = ""
-    ours: str = ""
+    published: str = ""
+    computed: str = ""
     users: int | None = None
 
 

@@ -71,8 +71,8 @@ PRESETS = (
         "ε = 0.2. The second requirement binds; the first has three times more room.",
         values=(*_EXAMPLE, ("space", "sphere"), ("space_earth", "equator")),
         sweep=_PLANE,
-        claim=_CLAIM,
-        ours="α = 24.90: half the Earth's circumference is 12,450.7 miles, so q₂ = 0.00803.",
+        published=_CLAIM,
+        computed="α = 24.90: half the Earth's circumference is 12,450.7 miles, so q₂ = 0.00803.",
     ),
     Preset(
         "rounded",
@@ -81,8 +81,8 @@ PRESETS = (
         "a line of that length.",
         values=(*_EXAMPLE, ("space", "line"), ("space_side", 12_500.0)),
         sweep=_PLANE,
-        claim=_CLAIM,
-        ours="α = 25, as printed.",
+        published=_CLAIM,
+        computed="α = 25, as printed.",
     ),
     Preset(
         "printed",
@@ -90,8 +90,8 @@ PRESETS = (
         "The largest distance that a footnote of the paper (v1) prints.",
         values=(*_EXAMPLE, ("space", "sphere"), ("space_earth", "paper")),
         sweep=_PLANE,
-        claim=_CLAIM,
-        ours="α = 25.86: with 12,930 miles q₂ is 0.00773 and not 0.008.",
+        published=_CLAIM,
+        computed="α = 25.86: with 12,930 miles q₂ is 0.00773 and not 0.008.",
     ),
     Preset(
         "city",
@@ -107,6 +107,6 @@ PRESETS = (
             ("moved", 5.0), ("tau", 1 / 7),
         ),
         sweep=Sweep("moved", 0.01, 28.0, 100, Scale.LOG),
-        ours="α = 7.07 per diameter of 28.3 km: the day within the whole city binds.",
+        computed="α = 7.07 per diameter of 28.3 km: the day within the whole city binds.",
     ),
 )  # fmt: skip

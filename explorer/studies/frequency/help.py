@@ -113,8 +113,8 @@ PRESETS = (
                 ("rival", "hadamard")),
         quantity="wins",
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
-        claim="Section 6.2.1: lower error when α > ε√k (ε < ln(m/δ)/√k), ε²k/ln(m/δ) beyond.",
-        ours=(
+        published="Section 6.2.1: lower error when α > ε√k (ε < ln(m/δ)/√k), ε²k/ln(m/δ) beyond.",
+        computed=(
             "In d_EM GKRR wins from about α = 16.2 at ε = 1 (the paper's condition says 10), from "
             "1.37 at ε = 0.1 (1.0) and from 388 at ε = 10 (290): at the paper's choice "
             "α = ε/r = 10 Hadamard response still wins. Laplace noise with each user errs less "
@@ -130,8 +130,9 @@ PRESETS = (
                 ("rival", "laplace")),
         quantity="wins",
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
-        claim="Section 6.2.2: lower error when α ≥ ε√(k ln(m/δ)) (ε ≤ √(ln(m/δ)/k)), ε²k beyond.",
-        ours=(
+        published="Section 6.2.2: lower error when α ≥ ε√(k ln(m/δ)) (ε ≤ √(ln(m/δ)/k)), ε²k "
+        "beyond.",
+        computed=(
             "In d_EM GKRR wins from about α = 6.80 at ε = 0.1 (the paper's condition says 5.88) "
             "and from 124 at ε = 1 (100). With 100,000 users it wins at no α up to 800 at ε = 1."
         ),
@@ -145,8 +146,8 @@ PRESETS = (
                 ("simulate", True), ("trials", 20)),
         quantity="emd",
         sweep=Sweep("alpha", 1.0, 400.0, 60, Scale.LOG),
-        claim="Theorem 6.6 and its remark bound the expected d_EM.",
-        ours=(
+        published="Theorem 6.6 and its remark bound the expected d_EM.",
+        computed=(
             "At α = 25 the halved Theorem 6.5 gives 5.67, as printed 11.4, Theorem 6.6 13.2, the "
             "same with equation (6) 358, the remark 636. Signed estimates come out near the halved "
             "bound, though no two histograms are farther apart than 1; projected in ℓ2 they are "
@@ -160,8 +161,8 @@ PRESETS = (
         values=(*_CASE, ("model", "local"), ("n", 100_000), ("eps", 1.0), ("space_near", 0.1)),
         quantity="rmse",
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
-        claim="After Lemma 6.4: a budget of ε/√(m ln(m/δ)) an item gives (ε, δ).",
-        ours="0.005381 has a true δ of 8.4e-11; the largest private budget is 0.004838.",
+        published="After Lemma 6.4: a budget of ε/√(m ln(m/δ)) an item gives (ε, δ).",
+        computed="0.005381 has a true δ of 8.4e-11; the largest private budget is 0.004838.",
     ),
     Preset(
         "near",
@@ -171,8 +172,8 @@ PRESETS = (
         values=(*_CASE, ("model", "local"), ("n", 100_000), ("alpha", 25.0)),
         quantity="emd",
         sweep=Sweep("space_near", 0.01, 1.0, 60, Scale.LOG),
-        claim="Section 6.2.1: the first term of Theorem 6.5 vanishes with r.",
-        ours=(
+        published="Section 6.2.1: the first term of Theorem 6.5 vanishes with r.",
+        computed=(
             "The halved bound hardly moves (0.566 at r = 0.01, 0.567 at 0.1, 0.593 at 1): as r "
             "shrinks, items of a cluster get as much harder to tell apart as mixing them up costs "
             "less. Hadamard response gains: 0.67 at r = 0.01, 2.07 at 1."
@@ -185,7 +186,7 @@ PRESETS = (
         values=(*_CASE, ("model", "local"), ("n", 100_000), ("space_near", 0.1)),
         quantity="rmse",
         sweep=Sweep("alpha0", 0.001, 20.0, 80, Scale.LOG),
-        ours=(
+        computed=(
             "α₀ = 0.08067, which α = 25 allows, gives an error of 1.10, where no two histograms "
             "are farther apart than √2 = 1.41; Hadamard response at ε = 1 has 0.413, Laplace noise "
             "with each user 0.089."

@@ -114,5 +114,5 @@ def _papers() -> frozenset[tuple[int | None, int, tuple[tuple[str, Value], ...]]
             tuple((p.key, p.parse(dict(item.values).get(p.key, p.default))) for p in PARAMETERS),
         )
         for item in PRESETS
-        if item.claim
+        if item.published
     )

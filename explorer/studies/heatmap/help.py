@@ -99,8 +99,8 @@ PRESETS = (
         "The pyramid with w = 20 at Δ = 256, on 200 users as in the paper.",
         values=(("mechanism", "pyramid"), ("epsilon", 1.0), ("w", 20), ("resolution", "256")),
         users=200,
-        claim="Section 4.1: better than the baseline and its variants in all metrics.",
-        ours=_BEATS + ".078 (± .004), the Laplace baseline's .42.",
+        published="Section 4.1: better than the baseline and its variants in all metrics.",
+        computed=_BEATS + ".078 (± .004), the Laplace baseline's .42.",
     ),
     Preset(
         "figure-3-baseline",
@@ -108,8 +108,8 @@ PRESETS = (
         "Laplace noise on each of the 65,536 cells, negative ones emptied: a nearly uniform map.",
         values=(("mechanism", "laplace"), ("epsilon", 1.0), ("resolution", "256")),
         users=200,
-        claim="Section 4.1: rather poor in all metrics, even at ε = 10.",
-        ours=_BEATS + ".42 at ε = 1 and .40 at ε = 10.",
+        published="Section 4.1: rather poor in all metrics, even at ε = 10.",
+        computed=_BEATS + ".42 at ε = 1 and .40 at ε = 10.",
     ),
     Preset(
         "figure-3-top",
@@ -119,8 +119,8 @@ PRESETS = (
             ("mechanism", "top"), ("epsilon", 5.0), ("top_percent", 0.01), ("resolution", "256"),
         ),
         users=200,
-        claim="Section 4.1: a significant improvement over the baseline, still behind.",
-        ours=_BEATS + ".14 (± .007); the algorithm has .024.",
+        published="Section 4.1: a significant improvement over the baseline, still behind.",
+        computed=_BEATS + ".14 (± .007); the algorithm has .024.",
     ),
     Preset(
         "least-squares",
@@ -129,9 +129,9 @@ PRESETS = (
         "than 200 expected users can be seen, and fit all counts.",
         values=(("mechanism", "least-squares"), ("epsilon", 1.0), ("n0", 200), ("w", 20)),
         users=200,
-        claim="",
-        ours=_BEATS + ".056 (± .002), against .078 of the paper's algorithm; .16 against .30 at "
-        "ε = .1.",
+        published="",
+        computed=_BEATS + ".056 (± .002), against .078 of the paper's algorithm; .16 against .30 "
+        "at ε = .1.",
     ),
     Preset(
         "whole-counts",
@@ -139,7 +139,8 @@ PRESETS = (
         "Every user counts once, and whole-number noise of scale 1/10 is almost always 0.",
         values=(("mechanism", "integers"), ("epsilon", 10.0), ("resolution", "256")),
         users=200,
-        claim="Section 4.1: baselines that add noise to every cell stay behind.",
-        ours=_BEATS + "for users with one place each .0077, half of the paper's algorithm's .0147.",
+        published="Section 4.1: baselines that add noise to every cell stay behind.",
+        computed=_BEATS + "for users with one place each .0077, half of the paper's algorithm's "
+        ".0147.",
     ),
 )  # fmt: skip

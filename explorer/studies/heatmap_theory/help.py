@@ -97,10 +97,10 @@ PRESETS = (
         values=(("k", 20), ("epsilon", 1.0)),
         quantity="error",
         sweep=_USERS,
-        claim="Theorem 3.1 and Theorem C.1: the error is of the order √k/(εn), and no ε-DP "
+        published="Theorem 3.1 and Theorem C.1: the error is of the order √k/(εn), and no ε-DP "
         "algorithm has a smaller one.",
-        ours="The same order; the constants are far apart: at k = 20, ε = 1, n = 1e5 .0178 from "
-        "above (the experiments' schedule) and 1.34e-6 from below.",
+        computed="The same order; the constants are far apart: at k = 20, ε = 1, n = 1e5 .0178 "
+        "from above (the experiments' schedule) and 1.34e-6 from below.",
     ),
     Preset(
         "sparsity",
@@ -110,9 +110,9 @@ PRESETS = (
         values=(("n", 1_000_000), ("epsilon", 1.0), ("resolution", "1024")),
         quantity="error",
         sweep=Sweep("k", 1.0, 100_000.0, 80, Scale.LOG),
-        claim="Appendix D: without sparsity the error is larger by a factor of order √(n/k).",
-        ours="By the bounds dense aggregation (.0638 throughout) is better from about k = 4,330 "
-        "on (the experiments' schedule) or 10,500 (Theorem 3.1's), at n = 1e6 and ε = 1.",
+        published="Appendix D: without sparsity the error is larger by a factor of order √(n/k).",
+        computed="By the bounds dense aggregation (.0638 throughout) is better from about k = "
+        "4,330 on (the experiments' schedule) or 10,500 (Theorem 3.1's), at n = 1e6 and ε = 1.",
     ),
     Preset(
         "algorithms",
@@ -122,11 +122,12 @@ PRESETS = (
         values=(("k", 20), ("epsilon", 1.0), ("simulate", True), ("trials", 10)),
         quantity="error",
         sweep=Sweep("n", 100.0, 1e6, 60, Scale.LOG),
-        claim="Section 4: “our algorithm's utility increases with n, as predicted by theory”.",
-        ours="It falls like 1/n, a hundredth of what is proved and less (n = 4238: .0038 against "
-        ".42). Dots that fall below Corollary D.2's line, near n = 1e6, contradict nothing: it is "
-        "about the worst map of any number of cells, and these have 20. On such few cells the "
-        "linear programs are better than least squares, which is better on maps of real check-ins.",
+        published="Section 4: “our algorithm's utility increases with n, as predicted by theory”.",
+        computed="It falls like 1/n, a hundredth of what is proved and less (n = 4238: .0038 "
+        "against .42). Dots that fall below Corollary D.2's line, near n = 1e6, contradict "
+        "nothing: it is about the worst map of any number of cells, and these have 20. On such "
+        "few cells the linear programs are better than least squares, which is better on maps of "
+        "real check-ins.",
     ),
     Preset(
         "schedules",
@@ -134,9 +135,9 @@ PRESETS = (
         "The three schedules level by level at w = 20, ε = 1, Δ = 256; depth capped for 200 users.",
         values=(("k", 20), ("epsilon", 1.0), ("n", 200)),
         quantity="split",
-        claim="Section 4: γ = 1/√2 minimises the second error term.",
-        ours="ε₂ … ε₈ = .32129, .22719, .16065, .11359, .08032, .05680, .04016; capped at level 4: "
-        ".45308, .32038, .22654.",
+        published="Section 4: γ = 1/√2 minimises the second error term.",
+        computed="ε₂ … ε₈ = .32129, .22719, .16065, .11359, .08032, .05680, .04016; capped at "
+        "level 4: .45308, .32038, .22654.",
     ),
     Preset(
         "figure-12",
@@ -145,10 +146,10 @@ PRESETS = (
         values=(("n", 50), ("epsilon", 5.0), ("delta", 1e-5), ("B", 256), ("pyramid", SALICON)),
         quantity="bits",
         sweep=_UNITS,
-        claim="Appendix F: about 10 MB at B = 256.",
-        ours="The printed formula gives 7.14 MB: r = 18 shares of m = 102,408 cells (halved with "
-        "ceiling; the paper doesn't state m), 31 bits each. With shares for the worst case and "
-        "room for the noise it is 11.32 MB: r = 26, 34 bits.",
+        published="Appendix F: about 10 MB at B = 256.",
+        computed="The printed formula gives 7.14 MB: r = 18 shares of m = 102,408 cells (halved "
+        "with ceiling; the paper doesn't state m), 31 bits each. With shares for the worst case "
+        "and room for the noise it is 11.32 MB: r = 26, 34 bits.",
     ),
     Preset(
         "missing",
@@ -157,9 +158,9 @@ PRESETS = (
         values=(("epsilon", 1.0), ("B", 64), ("k", 20)),
         quantity="missing",
         sweep=Sweep("missing", 0.0, 0.9, 91, Scale.LINEAR),
-        claim="Appendix F: not discussed; the noise is shared by all n users.",
-        ours="At 10 % missing ε = 1 becomes 1.48 for a user who stays in one place, and at most "
-        "2.71 for one spread over the whole map.",
+        published="Appendix F: not discussed; the noise is shared by all n users.",
+        computed="At 10 % missing ε = 1 becomes 1.48 for a user who stays in one place, and at "
+        "most 2.71 for one spread over the whole map.",
     ),
     Preset(
         "similarity",
@@ -168,8 +169,8 @@ PRESETS = (
         values=(("sigma", 0.1),),
         quantity="similarity",
         sweep=Sweep("emd", 1e-4, 0.5, 100, Scale.LOG),
-        claim="Corollary B.5: similarity at least 1 − √EMD/(2σ).",
-        ours="At σ = .1 it says nothing from EMD = .04 on; Bretagnolle and Huber's inequality with "
-        "Lemma B.3 still gives .07 there.",
+        published="Corollary B.5: similarity at least 1 − √EMD/(2σ).",
+        computed="At σ = .1 it says nothing from EMD = .04 on; Bretagnolle and Huber's inequality "
+        "with Lemma B.3 still gives .07 there.",
     ),
 )

@@ -107,8 +107,8 @@ PRESETS = (
         values=(*_EXAMPLE, ("model", "central"), ("n", 100_000)),
         quantity="alpha0",
         sweep=_SWEEP,
-        claim="Section 4.2: α₀ ≈ 3.0 instead of α/m = 0.025 by composition.",
-        ours=(
+        published="Section 4.2: α₀ ≈ 3.0 instead of α/m = 0.025 by composition.",
+        computed=(
             "Theorem 4.4 gives 2.405 (δ = δ′e^(−α)) or 2.4838 (δ·e^h = δ′); exact hops give "
             "3.8489. 3.0 is the theorem's ratio at w = 1, not its supremum: safe after all, but "
             "only by exact hops."
@@ -121,8 +121,8 @@ PRESETS = (
         values=(*_EXAMPLE, ("alpha0", 3.0), ("model", "central"), ("n", 100_000)),
         quantity="alpha",
         sweep=Sweep("alpha0", 0.01, 8.0, 100, Scale.LOG),
-        claim="Section 4.2: α₀ ≈ 3.0 gives α = 25.",
-        ours=(
+        published="Section 4.2: α₀ ≈ 3.0 gives α = 25.",
+        computed=(
             "Theorem 4.4 certifies 41.981 at δ = δ′e^(−25), 41.988 with δ·e^h = δ′, 49.8 with the "
             "δ that its own α asks for; exact hops certify 10.6: α₀ = 3.0 is safe, but not by the "
             "paper's theorem."
@@ -135,8 +135,8 @@ PRESETS = (
         values=(*_EXAMPLE, ("model", "local")),
         quantity="alpha0",
         sweep=_SWEEP,
-        claim="Section 4.2 presents equation (6) as the improvement in the local model.",
-        ours=(
+        published="Section 4.2 presents equation (6) as the improvement in the local model.",
+        computed=(
             "Equation (6) gives 0.00317 and Theorem 4.4 0.0249 (0.02496 with the larger δ), both "
             "below plain composition's 0.025; exact hops give 0.08067."
         ),
@@ -149,8 +149,8 @@ PRESETS = (
                 ("model", "central")),
         quantity="alpha0",
         sweep=Sweep("alpha", 1.0, 200.0, 60, Scale.LOG),
-        claim="Equation (7) gives α₀ = 10.27 for α = 100.",
-        ours=(
+        published="Equation (7) gives α₀ = 10.27 for α = 100.",
+        computed=(
             "At 10.27 Theorem 4.4 certifies α = 256.7; it allows 8.709 (9.422 with δ·e^h = δ′) for "
             "α = 100. Exact hops allow 10.54: the number is safe here, but not by the paper."
         ),
@@ -163,8 +163,8 @@ PRESETS = (
                 ("model", "central")),
         quantity="alpha0",
         sweep=Sweep("alpha", 1.0, 150.0, 60, Scale.LOG),
-        claim="Equation (7) gives α₀ = 13.35 for α = 50 at δ′ = 1e-9.",
-        ours=(
+        published="Equation (7) gives α₀ = 13.35 for α = 50 at δ′ = 1e-9.",
+        computed=(
             "At 13.35 Theorem 4.4 certifies α = 167, and exact hops have δ′ = 1.3e-6 at α = 50: "
             "they allow 13.25, Theorem 4.4 11.28."
         ),
@@ -178,7 +178,7 @@ PRESETS = (
                 ("space_side", 20.0), ("space_unit", "km"), ("randomiser", "planar")),
         quantity="noise",
         sweep=_SWEEP,
-        ours=(
+        computed=(
             "Exact hops: 14.7 km at α = 25 (2/α₀ of the diagonal); composition: 2263 km, no "
             "information at all."
         ),

@@ -105,8 +105,8 @@ PRESETS = (
         values=(*_CITY, ("space_earth", "paper")),
         quantity="coordinate",
         sweep=_USERS,
-        claim=_CLAIM,
-        ours=(
+        published=_CLAIM,
+        computed=(
             "0.04 is the mean error of one user's answer. The mean of n answers errs by 1.43e-4 on "
             "average, 1.85 miles; 1.26e-4 is 0.04/√n, which no error measure gives."
         ),
@@ -119,8 +119,8 @@ PRESETS = (
         values=(*_CITY, ("space_earth", "equator")),
         quantity="rmse",
         sweep=_USERS,
-        claim=_CLAIM,
-        ours="1.79e-4 or 2.23 miles (2.31 on 12,930 miles).",
+        published=_CLAIM,
+        computed="1.79e-4 or 2.23 miles (2.31 on 12,930 miles).",
     ),
     Preset(
         "width",
@@ -130,8 +130,8 @@ PRESETS = (
         values=(("alpha", 25.0), ("delta", 1e-12)),
         quantity="true_delta",
         sweep=_ALPHA,
-        claim="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
-        ours=(
+        published="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
+        computed=(
             "At α = 25 its true δ is 4.5e-5; it is private only up to α = 0.0172. The textbook's "
             "width is private up to 10.24 and has 1.26e-9 at 25."
         ),
@@ -143,8 +143,9 @@ PRESETS = (
         values=(("alpha", 1.0), ("delta", 1e-6)),
         quantity="true_delta",
         sweep=_ALPHA,
-        claim="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
-        ours="At α = 1 its true δ is 1.4e-6; private up to α = 0.792, the textbook's up to 8.78.",
+        published="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
+        computed="At α = 1 its true δ is 1.4e-6; private up to α = 0.792, the textbook's up to "
+        "8.78.",
     ),
     Preset(
         "lemma62",
@@ -155,8 +156,8 @@ PRESETS = (
                 ("alpha", 25.0), ("delta", 1e-12), ("n", 100_000)),
         quantity="rmse",
         sweep=_ALPHA,
-        claim="Lemma 6.2: E‖q̂ − q‖₂ ≤ ‖F‖₂ √(1.25 d ln(1/δ))/(α√n) = 0.00743.",
-        ours=(
+        published="Lemma 6.2: E‖q̂ − q‖₂ ≤ ‖F‖₂ √(1.25 d ln(1/δ))/(α√n) = 0.00743.",
+        computed=(
             "0.00743 is the printed width's root mean square error; private Gaussian noise has "
             "0.01057. ℓ2 K-norm noise, with δ = 0, has 0.00420: ten numbers are too few for the "
             "Gaussian to pay at δ = 1e-12, contrary to the remark."
@@ -171,8 +172,8 @@ PRESETS = (
                 ("eps", 1.0), ("n", 100_000)),
         quantity="euclid",
         sweep=Sweep("alpha", 0.1, 100.0, 100, Scale.LOG),
-        claim="Table 2(a): O(d/(εn)) for user-level DP, O(d√ln(1/δ)/(αn)) for PrivEMDLinear.",
-        ours=(
+        published="Table 2(a): O(d/(εn)) for user-level DP, O(d√ln(1/δ)/(αn)) for PrivEMDLinear.",
+        computed=(
             "ℓ2 K-norm noise has d·ℓ/(αn) exactly, user-level DP the same at ε: at α = 25 it is 25 "
             "times smaller, with δ = 0."
         ),
@@ -186,7 +187,7 @@ PRESETS = (
                 ("space", "square-l2"), ("space_side", 20.0), ("space_unit", "km")),
         quantity="rmse",
         sweep=Sweep("p", 1.0, 64.0, 61, Scale.LOG),
-        ours=(
+        computed=(
             "The larger p the better: all 16 distances may change at once, which is 16 in ℓ1 and 1 "
             "in ℓ∞. "
             "At α = 25 the root mean square error falls from 3.62e-5 (ℓ1) over 2.64e-5 (ℓ2) to "
@@ -202,7 +203,7 @@ PRESETS = (
                 ("space", "grid"), ("space_side", 20.0), ("space_unit", "km")),
         quantity="lip",
         sweep=Sweep("width", 0.02, 1.0, 60, Scale.LOG),
-        ours=(
+        computed=(
             "As long as no two cells overlap (h up to 0.12) ℓ is 1/h in every norm: narrow cells "
             "are sharp and need much noise. Where they overlap one item changes several at once: "
             "in ℓ∞ that costs nothing, but ℓ1 jumps from 8.3 at h = 0.12 to 27 at 0.147, and is "

@@ -90,11 +90,11 @@ PRESETS = (
         values=_EXAMPLE,
         quantity="alpha",
         sweep=Sweep("s", 100, 1e8, 100, Scale.LOG),
-        claim=(
+        published=(
             "Remarks after Theorem 5.3: from s = ln(1/δ)/r on only a small factor is lost, and "
             "the bounded algorithm needs roughly α = ε/r."
         ),
-        ours=(
+        computed=(
             "At s = 10,000: ε/r = 25, Theorem 5.3 allows α = 7.24 and the KL form 12.9. At "
             "s = ln(1/δ)/r = 3454 Theorem 5.3 loses a factor of 5.4."
         ),
@@ -106,8 +106,8 @@ PRESETS = (
         values=_EXAMPLE,
         quantity="threshold",
         sweep=Sweep("s", 100, 1e8, 100, Scale.LOG),
-        claim="Lemma 5.2: (1+√2)r + (3/s)ln(1/δ).",
-        ours="0.02761 at s = 10,000 by the lemma, 0.01548 by Chernoff's bound.",
+        published="Lemma 5.2: (1+√2)r + (3/s)ln(1/δ).",
+        computed="0.02761 at s = 10,000 by the lemma, 0.01548 by Chernoff's bound.",
     ),
     Preset(
         "fact-5.1",
@@ -116,8 +116,8 @@ PRESETS = (
         values=(("eps", 2.0), ("r", 0.02), ("d", 0.1), ("s", 10_000), ("delta", 1e-12)),
         quantity="group_delta",
         sweep=Sweep("d", 0.001, 0.4, 200, Scale.LOG),
-        claim="Fact 5.1: δ grows by e^5 = 148.",
-        ours="It grows by (e^10 − 1)/(e^2 − 1) = 3447.",
+        published="Fact 5.1: δ grows by e^5 = 148.",
+        computed="It grows by (e^10 − 1)/(e^2 − 1) = 3447.",
     ),
     Preset(
         "table-1",
@@ -126,7 +126,7 @@ PRESETS = (
         values=(("eps", 0.1), ("r", 0.01), ("d", 0.1), ("s", 10_000), ("delta", 1e-12)),
         quantity="group_delta",
         sweep=Sweep("d", 0.001, 1.0, 200, Scale.LOG),
-        claim="Table 1: δ grows by e^(0.1·10) = 2.7.",
-        ours="It grows by (e − 1)/(e^0.1 − 1) = 16.3.",
+        published="Table 1: δ grows by e^(0.1·10) = 2.7.",
+        computed="It grows by (e − 1)/(e^0.1 − 1) = 16.3.",
     ),
 )

@@ -146,8 +146,8 @@ def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool =
         parts.append("<h3>Presets</h3>")
         for item in study.presets:
             told = [item.about]
-            told += [f"Paper: {item.claim}"] * bool(item.claim)
-            told += [f"Here: {item.ours}"] * bool(item.ours)
+            told += [f"Paper: {item.published}"] * bool(item.published)
+            told += [f"Here: {item.computed}"] * bool(item.computed)
             words = "<br>".join(linked(t) for t in told)
             parts.append(f"<p><b>{linked(item.name)}</b><br>{words}</p>")
     sources = page.sources if page is not None else study.references

@@ -170,8 +170,8 @@ class PresetNote(QFrame):
 
 def _note_html(item: Preset) -> str:
     parts = [f"<b>{html.escape(item.name)}.</b> {linked(item.about)}"]
-    if item.claim:
-        parts.append(f"<b>Paper:</b> {linked(item.claim)}")
-    if item.ours:
-        parts.append(f"<b>Here:</b> {linked(item.ours)}")
+    if item.published:
+        parts.append(f"<b>Paper:</b> {linked(item.published)}")
+    if item.computed:
+        parts.append(f"<b>Here:</b> {linked(item.computed)}")
     return "<br>".join(parts)
