@@ -8,10 +8,9 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from explorer.figures.captions import parameter_text
-from explorer.figures.table_copy import LOWERED
+from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import (
@@ -223,7 +222,8 @@ def latex(rows: Sequence[ComparedRow]) -> str:
     spec = "".join("r" if key in ("value", "low", "high") else "l" for key, _ in columns)
     lines = [" & ".join(title for _, title in columns) + r" \\", r"\hline"]
     lines += [
-        " & ".join(_latex_cell(_text(row, key)) for key, _ in columns) + r" \\" for row in rows
+        " & ".join(tex(" ".join(_text(row, key).split())) for key, _ in columns) + r" \\"
+        for row in rows
     ]
     return "\n".join([rf"\begin{{tabular}}{{{spec}}}", *lines, r"\end{tabular}"]) + "\n"
 
@@ -274,39 +274,3 @@ def _finite(number: float | None) -> float | None:
 
 def _markdown_cell(text: str) -> str:
     return re.sub(r"([\\|*_`<>])", r"\\\1", " ".join(text.split()))
-
-
-_PARTS = re.compile(f"[{''.join(LOWERED)}]+|[⁰¹²³⁴-⁹⁻⁺]+|.")
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_SIGNS = {
-    "ε": r"\varepsilon", "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta",
-    "Δ": r"\Delta", "ζ": r"\zeta", "η": r"\eta", "θ": r"\theta", "κ": r"\kappa",
-    "λ": r"\lambda", "μ": r"\mu", "ν": r"\nu", "π": r"\pi", "ρ": r"\rho", "σ": r"\sigma",
-    "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "ℓ": r"\ell",
-    "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "×": r"\times", "·": r"\cdot", "±": r"\pm",
-    "−": "-", "∞": r"\infty", "√": r"\surd", "∈": r"\in", "→": r"\to", "≠": r"\ne",
-    "✓": r"\surd", "✗": r"\times",
-}  # fmt: skip
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "…": r"\dots{}", "–": "--", "—": "---", **{sign: "\\" + sign for sign in "&%$#_{}"},
-}  # fmt: skip
-
-
-def _latex_cell(text: str) -> str:
-    """Escape what LaTeX reads as commands and write signs that its fonts lack as mathematics."""
-    pieces: list[tuple[bool, str]] = []
-    for part in _PARTS.findall(" ".join(text.split())):
-        if part[0] in LOWERED:
-            pieces.append((True, f"_{{{''.join(LOWERED[sign] for sign in part)}}}"))
-        elif part[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺":
-            pieces.append((True, f"^{{{part.translate(_SUPERSCRIPTS)}}}"))
-        elif part in _SIGNS:
-            pieces.append((True, _SIGNS[part]))
-        else:
-            pieces.append((False, _SPECIAL.get(part, part)))
-    out = []
-    for mathematics, run in groupby(pieces, key=lambda piece: piece[0]):
-        joined = (" " if mathematics else "").join(piece for _, piece in run)
-        out.append(f"${joined}$" if mathematics else joined)
-    return "".join(out)

@@ -7,6 +7,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import DIGITS, PARAMETER_DIGITS, format_number
@@ -22,17 +23,17 @@ _GREEK_NAMES = (
 )
 _MATH = {sign: rf"\{name}" for sign, name in zip(_GREEK, _GREEK_NAMES.split(), strict=True)} | {
     "≤": r"\le", "≥": r"\ge", "±": r"\pm", "×": r"\times", "∞": r"\infty", "≈": r"\approx",
-    "·": r"\cdot", "→": r"\to", "ℓ": r"\ell", "√": r"\sqrt{}", "≠": r"\ne", "−": "-",
-    "∈": r"\in", "✓": r"\checkmark", "✗": r"\times",
+    "·": r"\cdot", "→": r"\to", "ℓ": r"\ell", "√": r"\surd", "≠": r"\ne", "−": "-",
+    "∈": r"\in", "✓": r"\surd", "✗": r"\times",
 }  # fmt: skip
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
+_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
 """Signs of subscripts and what they stand for: ``λₘₐₓ``, ``nₕ``."""
-_PIECES = re.compile(f"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+|[{''.join(LOWERED)}]+|.", re.DOTALL)
+_PIECES = re.compile(f"[{''.join(_RAISED)}]+|[{''.join(_LOWERED)}]+|.", re.DOTALL)
 _ESCAPES = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}",
-    "–": "--", "“": "``", "”": "''",
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "…": r"\dots{}", "–": "--", "—": "---", "“": "``", "”": "''",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
 
 
@@ -157,15 +158,19 @@ def _latex(
 
 
 def tex(text: str) -> str:
-    """Return text as LaTeX: special signs escaped, Greek letters and the like as mathematics."""
-    parts = []
+    """Return text as LaTeX: special signs escaped, those its fonts lack as mathematics."""
+    parts: list[tuple[bool, str]] = []
     for piece in _PIECES.findall(text):
-        if piece[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺":
-            parts.append(f"$^{{{piece.translate(_RAISED)}}}$")
-        elif piece[0] in LOWERED:
-            parts.append(f"$_{{{''.join(LOWERED[sign] for sign in piece)}}}$")
+        if piece[0] in _LOWERED:
+            parts.append((True, f"_{{{''.join(_LOWERED[sign] for sign in piece)}}}"))
+        elif piece[0] in _RAISED:
+            parts.append((True, f"^{{{''.join(_RAISED[sign] for sign in piece)}}}"))
         elif piece in _MATH:
-            parts.append(f"${_MATH[piece]}$")
+            parts.append((True, _MATH[piece]))
         else:
-            parts.append(_ESCAPES.get(piece, piece))
-    return "".join(parts)
+            parts.append((False, _ESCAPES.get(piece, piece)))
+    out = []
+    for mathematics, run in groupby(parts, key=lambda part: part[0]):
+        joined = (" " if mathematics else "").join(part for _, part in run)
+        out.append(f"${joined}$" if mathematics else joined)
+    return "".join(out)

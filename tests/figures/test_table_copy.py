@@ -48,14 +48,14 @@ def test_markdown_is_a_table_with_its_sides():
 def test_latex_escapes_and_writes_mathematics():
     text = copied(COLUMNS, ROWS, "latex", "A title")
     assert r"\begin{tabular}{lrr}" in text
-    assert r"mechanism & $\varepsilon$$_{0}$ & error \& more \\" in text
-    assert r"K-norm | $\ell$$_{1}$ & 0.1 & 2.5$\times$10$^{-8}$ \\" in text
+    assert r"mechanism & $\varepsilon _{0}$ & error \& more \\" in text
+    assert r"K-norm | $\ell _{1}$ & 0.1 & 2.5$\times$10$^{-8}$ \\" in text
     assert r"50 \% &  & 1,000,000 \\" in text
     assert text.startswith("% A title\n")
     assert tex(r"a_b^c\d{e}~$#") == (
         r"a\_b\textasciicircum{}c\textbackslash{}d\{e\}\textasciitilde{}\$\#"
     )
-    assert tex("nₕ/n ≤ λₘₐₓ, nₘᵢₙ") == (r"n$_{h}$/n $\le$ $\lambda$$_{max}$, n$_{min}$")
+    assert tex("nₕ/n ≤ λₘₐₓ, nₘᵢₙ") == (r"n$_{h}$/n $\le$ $\lambda _{max}$, n$_{min}$")
     assert all(line.count(" & ") in (0, 2) for line in text.splitlines())
 
 
