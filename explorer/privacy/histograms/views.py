@@ -15,6 +15,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from explorer.privacy.core import checks
+
 Messages = tuple[Hashable, ...]
 Law = Mapping[Messages, Fraction]
 Randomizer = Mapping[Any, Law]
@@ -149,9 +151,7 @@ def _neighbours(
 
 
 def _users(n: int) -> int:
-    if int(n) != n or n < 1:
-        raise ValueError(f"n: {n} is not a whole number of at least 1")
-    return int(n)
+    return int(checks.whole("n", n, 1))
 
 
 def shuffled_epsilon(randomizer: Randomizer, n: int) -> float:
@@ -163,8 +163,7 @@ def shuffled_epsilon(randomizer: Randomizer, n: int) -> float:
 def shuffled_delta(randomizer: Randomizer, n: int, eps: float) -> float:
     """Return the exact δ at ε of shuffler ∘ randomizer for n users (replace-one neighbours)."""
     check(randomizer)
-    if not 0 <= eps <= 700:
-        raise ValueError(f"eps: {eps:g} is outside [0, 700]")
+    checks.reals("eps", eps, 0.0, 700.0)
     return max((excess(*pair, eps) for pair in _neighbours(randomizer, _users(n))), default=0.0)
 
 
