@@ -22,16 +22,10 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "eps", "ε", "privacy after the shuffle", ("eps0", "n", "delta"),
-        scale=Scale.LOG, latex=r"\varepsilon",
-    ),
-    Quantity(
-        "delta", "δ", "failure probability at ε", ("eps", "eps0", "n"),
-        scale=Scale.LOG, latex=r"\delta",
-    ),
-    Quantity(
-        "region", "ε₀", "largest with a closed form",
-        ("n", "delta"), scale=Scale.LINEAR, latex=r"\varepsilon_0",
-    ),
+    Quantity("eps", "ε", "privacy after the shuffle", ("eps0", "n", "delta"), scale=Scale.LOG,
+             latex=r"\varepsilon"),
+    Quantity("delta", "δ", "failure probability at ε", ("eps", "eps0", "n"), scale=Scale.LOG,
+             latex=r"\delta"),
+    Quantity("region", "ε₀", "largest with a closed form", ("n", "delta"), scale=Scale.LINEAR,
+             latex=r"\varepsilon_0"),
 )  # fmt: skip

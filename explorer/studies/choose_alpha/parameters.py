@@ -71,16 +71,10 @@ _OF_REQUIREMENTS = tuple(
     f"{name}{i}" for name in ("eps", "distance", "q", "tau") for i in range(1, MOST + 1)
 )
 QUANTITIES = (
-    Quantity(
-        "fraction", "τ", "share of the data that may move", ("q", "moved", "moved_q"),
-        scale=Scale.LOG, latex=r"\tau",
-    ),
-    Quantity(
-        "eps", "ε", "privacy of a change", ("q", "moved", "moved_q", "tau"), scale=Scale.LOG,
-        latex=r"\varepsilon",
-    ),
-    Quantity(
-        "alpha", "α", "largest that meets the requirements", _OF_REQUIREMENTS, scale=Scale.LOG,
-        unit="1/diameter", latex=r"\alpha",
-    ),
+    Quantity("fraction", "τ", "share of the data that may move", ("q", "moved", "moved_q"),
+             scale=Scale.LOG, latex=r"\tau"),
+    Quantity("eps", "ε", "privacy of a change", ("q", "moved", "moved_q", "tau"), scale=Scale.LOG,
+             latex=r"\varepsilon"),
+    Quantity("alpha", "α", "largest that meets the requirements", _OF_REQUIREMENTS,
+             scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
 )  # fmt: skip

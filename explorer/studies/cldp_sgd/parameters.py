@@ -93,16 +93,9 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        EPS, "ε", "privacy after the training", ("epochs", "eps0", "k", "n", "delta"),
-        scale=Scale.LOG, latex=r"\varepsilon",
-    ),
-    Quantity(
-        RISK, "F − F*", "excess risk",
-        ("epochs", "eps0", "k", "n", "d", "clip", "diameter"),
-        scale=Scale.LOG, latex=r"F-F^*",
-    ),
-    Quantity(
-        ACCURACY, "", "test accuracy", ("spent", "epochs"),
-    ),
+    Quantity(EPS, "ε", "privacy after the training", ("epochs", "eps0", "k", "n", "delta"),
+             scale=Scale.LOG, latex=r"\varepsilon"),
+    Quantity(RISK, "F − F*", "excess risk", ("epochs", "eps0", "k", "n", "d", "clip", "diameter"),
+             scale=Scale.LOG, latex=r"F-F^*"),
+    Quantity(ACCURACY, "", "test accuracy", ("spent", "epochs")),
 )  # fmt: skip

@@ -57,13 +57,9 @@ PARAMETERS = (
 
 QUANTITIES = (
     Quantity("tradeoff", "β", "missed: says 0 when the bit is 1", ("type1",), latex=r"\beta"),
-    Quantity(
-        "belief_after", "P(xᵢ = 1 | y)", "belief after the report", ("belief",),
-        latex=r"P(x_i=1\,|\,y)",
-    ),
-    Quantity(
-        "levels", "δᵢ", "levels of the four notions",
-        ("rho", "p1", "p2", "m00", "m01", "m10", "m11", "c1", "c2", "copies"), unit="nats",
-        latex=r"\delta_i",
-    ),
+    Quantity("belief_after", "P(xᵢ = 1 | y)", "belief after the report", ("belief",),
+             latex=r"P(x_i=1\,|\,y)"),
+    Quantity("levels", "δᵢ", "levels of the four notions",
+             ("rho", "p1", "p2", "m00", "m01", "m10", "m11", "c1", "c2", "copies"), unit="nats",
+             latex=r"\delta_i"),
 )  # fmt: skip

@@ -127,13 +127,9 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "mse", "MSE", "error of the mean",
-        ("q", "n", "eps", "level", "d", "share", "x2", "zeta"), scale=Scale.LOG,
-    ),
+    Quantity("mse", "MSE", "error of the mean",
+             ("q", "n", "eps", "level", "d", "share", "x2", "zeta"), scale=Scale.LOG),
     Quantity("budget", "c", "budget of each coordinate", ("place", "i"), unit="nats", latex="c_i"),
-    Quantity(
-        "level", "δᵢ", "level of a coordinate",
-        ("true_q", "releases", "q", "eps", "level"), unit="nats", latex=r"\delta_i",
-    ),
+    Quantity("level", "δᵢ", "level of a coordinate", ("true_q", "releases", "q", "eps", "level"),
+             unit="nats", latex=r"\delta_i"),
 )  # fmt: skip

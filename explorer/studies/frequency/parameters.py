@@ -78,8 +78,7 @@ QUANTITIES = (
     Quantity("emd", "EMD", "mean earth mover's distance", _AXES, scale=Scale.LOG,
              latex=r"\mathrm{EMD}"),
     Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
-    Quantity("cluster", "RMSE", "root mean square error of cluster masses", _AXES,
-             scale=Scale.LOG),
+    Quantity("cluster", "RMSE", "root mean square error of cluster masses", _AXES, scale=Scale.LOG),
     Quantity("wins", "α", "edge of where GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
              scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
 )  # fmt: skip

@@ -70,23 +70,14 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "error", "EMD", "expected error of the map", ("n", "epsilon", "k", "guess"),
-        unit="of the side", scale=Scale.LOG,
-    ),
-    Quantity(
-        "split", "εᵢ", "privacy spent on each level", ("i",), latex=r"\varepsilon_i",
-    ),
-    Quantity(
-        "kl", "KL", "divergence of the heatmaps", ("emd", "sigma"), unit="nats", scale=Scale.LOG,
-    ),
+    Quantity("error", "EMD", "expected error of the map", ("n", "epsilon", "k", "guess"),
+             unit="of the side", scale=Scale.LOG),
+    Quantity("split", "εᵢ", "privacy spent on each level", ("i",), latex=r"\varepsilon_i"),
+    Quantity("kl", "KL", "divergence of the heatmaps", ("emd", "sigma"), unit="nats",
+             scale=Scale.LOG),
     Quantity("similarity", "SIM", "similarity of the heatmaps", ("emd", "sigma")),
-    Quantity(
-        "bits", "", "communication of a user", ("B", "n", "epsilon", "delta"), unit="MB",
-        scale=Scale.LOG,
-    ),
-    Quantity(
-        "missing", "ε", "level when noise is missing", ("missing", "B", "epsilon"),
-        scale=Scale.LOG, latex=r"\varepsilon",
-    ),
+    Quantity("bits", "", "communication of a user", ("B", "n", "epsilon", "delta"), unit="MB",
+             scale=Scale.LOG),
+    Quantity("missing", "ε", "level when noise is missing", ("missing", "B", "epsilon"),
+             scale=Scale.LOG, latex=r"\varepsilon"),
 )  # fmt: skip

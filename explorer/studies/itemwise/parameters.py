@@ -71,21 +71,12 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "alpha0", "α₀", "privacy of an item, allowed", ("alpha", "m", "n", "delta"),
-        scale=Scale.LOG, unit="1/diameter", latex=r"\alpha_0",
-    ),
-    Quantity(
-        "alpha", "α", "privacy of a user, certified", ("alpha0", "m", "n", "delta"),
-        scale=Scale.LOG, unit="1/diameter", latex=r"\alpha",
-    ),
-    Quantity(
-        "delta", "δ′", "failure probability", ("alpha", "alpha0", "m", "n"),
-        scale=Scale.LOG, latex=r"\delta'",
-    ),
-    Quantity(
-        "noise", "d̄", "mean distance of an answer",
-        ("alpha", "m", "n", "delta"), scale=Scale.LOG, unit="diameters",
-        latex=r"\overline{d}",
-    ),
+    Quantity("alpha0", "α₀", "privacy of an item, allowed", ("alpha", "m", "n", "delta"),
+             scale=Scale.LOG, unit="1/diameter", latex=r"\alpha_0"),
+    Quantity("alpha", "α", "privacy of a user, certified", ("alpha0", "m", "n", "delta"),
+             scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
+    Quantity("delta", "δ′", "failure probability", ("alpha", "alpha0", "m", "n"), scale=Scale.LOG,
+             latex=r"\delta'"),
+    Quantity("noise", "d̄", "mean distance of an answer", ("alpha", "m", "n", "delta"),
+             scale=Scale.LOG, unit="diameters", latex=r"\overline{d}"),
 )  # fmt: skip

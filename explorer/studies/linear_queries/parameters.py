@@ -91,8 +91,8 @@ QUANTITIES = (
              latex=r"E\|z\|_p"),
     Quantity("quantile", "Q(‖z‖)", "error of β of the releases, own norm", (*_AXES, "beta"),
              scale=Scale.LOG, latex=r"Q_\beta(\|z\|_p)"),
-    Quantity("true_delta", "δ", "true δ of a Gaussian width", ("alpha", "delta"),
-             scale=Scale.LOG, latex=r"\delta"),
+    Quantity("true_delta", "δ", "true δ of a Gaussian width", ("alpha", "delta"), scale=Scale.LOG,
+             latex=r"\delta"),
     Quantity("lip", "ℓ", "Lipschitz constant of the query", ("p", "landmarks", "dim", "width"),
              scale=Scale.LOG, latex=r"\ell"),
 )  # fmt: skip

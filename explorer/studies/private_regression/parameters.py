@@ -90,6 +90,5 @@ _SWEEPS = ("n", "eps", "level", "q", "features")
 QUANTITIES = (
     Quantity("excess", "f(θ̂) − f*", "excess risk", _SWEEPS, scale=Scale.LOG,
              latex=r"f(\hat\theta)-f^*"),
-    Quantity("rmse", "RMSE", "error of prediction", _SWEEPS, scale=Scale.LOG,
-             unit="of the label"),
+    Quantity("rmse", "RMSE", "error of prediction", _SWEEPS, scale=Scale.LOG, unit="of the label"),
 )  # fmt: skip

@@ -36,12 +36,8 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "eps", "ε", "privacy after T rounds", ("T", "k", "n", "eps0", "delta", "gamma"),
-        scale=Scale.LOG, latex=r"\varepsilon",
-    ),
-    Quantity(
-        "rdp", "ε(λ)", "Rényi DP of one round", ("lam", "eps0", "k", "n", "gamma"),
-        scale=Scale.LOG, latex=r"\varepsilon(\lambda)",
-    ),
+    Quantity("eps", "ε", "privacy after T rounds", ("T", "k", "n", "eps0", "delta", "gamma"),
+             scale=Scale.LOG, latex=r"\varepsilon"),
+    Quantity("rdp", "ε(λ)", "Rényi DP of one round", ("lam", "eps0", "k", "n", "gamma"),
+             scale=Scale.LOG, latex=r"\varepsilon(\lambda)"),
 )  # fmt: skip

@@ -71,32 +71,18 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "error", "α", "largest error of all bins", ("n", "d", "eps", "delta", "beta", "h"),
-        unit="frequency", scale=Scale.LOG, latex=r"\alpha",
-    ),
-    Quantity(
-        "query", "α", "error of one bin", ("n", "eps", "delta", "beta"),
-        unit="frequency", scale=Scale.LOG, latex=r"\alpha",
-    ),
-    Quantity(
-        "rmse", "RMSE", "error of a bin with s users", ("s", "n", "eps", "delta"),
-        unit="frequency", scale=Scale.LOG,
-    ),
-    Quantity(
-        "noise", "n(1−p)", "noise", ("n", "eps", "delta", "trusted"),
-        unit="users", scale=Scale.LOG, latex=r"n(1-p)",
-    ),
-    Quantity(
-        "users", "n", "least number of users", ("eps", "delta"),
-        unit="users", scale=Scale.LOG, latex=r"n",
-    ),
-    Quantity(
-        "messages", "", "messages sent by a user", ("d", "n", "eps", "delta"),
-        unit="messages", scale=Scale.LOG,
-    ),
-    Quantity(
-        "loss", "δ", "if users add no noise", ("adding", "n"),
-        scale=Scale.LOG, latex=r"\delta",
-    ),
+    Quantity("error", "α", "largest error of all bins", ("n", "d", "eps", "delta", "beta", "h"),
+             unit="frequency", scale=Scale.LOG, latex=r"\alpha"),
+    Quantity("query", "α", "error of one bin", ("n", "eps", "delta", "beta"), unit="frequency",
+             scale=Scale.LOG, latex=r"\alpha"),
+    Quantity("rmse", "RMSE", "error of a bin with s users", ("s", "n", "eps", "delta"),
+             unit="frequency", scale=Scale.LOG),
+    Quantity("noise", "n(1−p)", "noise", ("n", "eps", "delta", "trusted"), unit="users",
+             scale=Scale.LOG, latex=r"n(1-p)"),
+    Quantity("users", "n", "least number of users", ("eps", "delta"), unit="users",
+             scale=Scale.LOG, latex=r"n"),
+    Quantity("messages", "", "messages sent by a user", ("d", "n", "eps", "delta"),
+             unit="messages", scale=Scale.LOG),
+    Quantity("loss", "δ", "if users add no noise", ("adding", "n"), scale=Scale.LOG,
+             latex=r"\delta"),
 )  # fmt: skip

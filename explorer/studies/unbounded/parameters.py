@@ -30,19 +30,11 @@ PARAMETERS = (
 )  # fmt: skip
 
 QUANTITIES = (
-    Quantity(
-        "alpha", "α", "largest allowed on the draws", ("s", "r", "eps", "delta"),
-        scale=Scale.LOG, unit="1/diameter", latex=r"\alpha",
-    ),
-    Quantity(
-        "threshold", "c", "distance of the draws", ("s", "r", "delta"), scale=Scale.LOG,
-    ),
-    Quantity(
-        "group_eps", "kε", "privacy over distance", ("d", "r", "eps"), scale=Scale.LOG,
-        latex=r"k\varepsilon",
-    ),
-    Quantity(
-        "group_delta", "δₖ", "failure probability over distance", ("d", "r", "eps", "delta"),
-        scale=Scale.LOG, latex=r"\delta_k",
-    ),
+    Quantity("alpha", "α", "largest allowed on the draws", ("s", "r", "eps", "delta"),
+             scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
+    Quantity("threshold", "c", "distance of the draws", ("s", "r", "delta"), scale=Scale.LOG),
+    Quantity("group_eps", "kε", "privacy over distance", ("d", "r", "eps"), scale=Scale.LOG,
+             latex=r"k\varepsilon"),
+    Quantity("group_delta", "δₖ", "failure probability over distance", ("d", "r", "eps", "delta"),
+             scale=Scale.LOG, latex=r"\delta_k"),
 )  # fmt: skip
