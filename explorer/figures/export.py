@@ -10,12 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from explorer.figures.export_job import ExportJob
-from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.page_layout import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
-from explorer.geography.basemap import Basemap
-from explorer.geography.cities import Cities
 from explorer.studies.base.study import Result
 
 MAX_RECIPE = 1_000_000
@@ -58,18 +55,10 @@ def recipe_text(recipe: Mapping[str, object]) -> str:
 
 
 def picture_bytes(job: ExportJob) -> bytes:
-    """Return a job's picture; a map is drawn on the basemap that ships with the program.
-
-    Raises
-    ------
-    ValueError
-        As `figure_bytes`.
-    """
-    on_map = bool(job.result.surfaces)
+    """Return a job's picture, as `figure_bytes`."""
     return figure_bytes(
-        job.result, job.view, job.recipe, job.format.suffix, size_px=job.size_px, dpi=job.dpi,
-        basemap=shipped_basemap() if on_map else None, cities=shipped_cities() if on_map else None,
-    )  # fmt: skip
+        job.result, job.view, job.recipe, job.format.suffix, size_px=job.size_px, dpi=job.dpi
+    )
 
 
 def figure_bytes(
@@ -80,8 +69,6 @@ def figure_bytes(
     *,
     size_px: tuple[int, int] = (1600, 1000),
     dpi: float = 150,
-    basemap: Basemap | None = None,
-    cities: Cities | None = None,
 ) -> bytes:
     """Draw what passed the gate (`rendered`); the same arguments always give the same bytes.
 
@@ -97,8 +84,6 @@ def figure_bytes(
         Width and height of a PNG in pixels; SVG and PDF are ``size_px / dpi`` inches large.
     dpi : float
         Dots an inch, 30 to 1200; letters keep their size in inches.
-    basemap, cities : Basemap, Cities or None
-        What to draw maps on, where the view asks for it.
 
     Raises
     ------
@@ -119,7 +104,7 @@ def figure_bytes(
     text = recipe_text(recipe)
     inches = (width / dpi, height / dpi)
     with own_settings():
-        page = draw_page(result, view, recipe, inches, dpi, basemap, cities)
+        page = draw_page(result, view, recipe, inches, dpi)
         stream = io.BytesIO()
         page.figure.savefig(
             stream, format=fmt, dpi=dpi, metadata=_METADATA[fmt](text, result.stamp)
@@ -147,8 +132,6 @@ def draw_page(
     recipe: Mapping[str, object],
     inches: tuple[float, float],
     dpi: float,
-    basemap: Basemap | None = None,
-    cities: Cities | None = None,
 ) -> Page:
     """Draw a result on a sheet of so many inches; to be called inside `own_settings`."""
     from explorer.figures.curves import draw_curves
@@ -157,7 +140,7 @@ def draw_page(
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)
     if result.surfaces:
-        draw_maps(page, result, view, recipe, basemap, cities)
+        draw_maps(page, result, view, recipe)
     else:
         draw_curves(page, result, view, recipe)
     return page

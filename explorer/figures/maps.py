@@ -11,10 +11,10 @@ import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.colour_maps import colour_table
+from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
-from explorer.geography.basemap import Basemap, clip_lines
-from explorer.geography.cities import Cities
+from explorer.geography.basemap import clip_lines
 from explorer.geography.region import KM_PER_DEGREE, Box, Region
 from explorer.geography.scale_bar import format_degrees, scale_bars
 from explorer.studies.base.numbers import power_of_ten
@@ -48,8 +48,6 @@ def draw_maps(
     result: Result,
     view: ViewState,
     recipe: Mapping[str, object],
-    basemap: Basemap | None = None,
-    cities: Cities | None = None,
 ) -> None:
     """Draw the surfaces that the view shows side by side, with colour bar, caption and stamps.
 
@@ -63,10 +61,8 @@ def draw_maps(
     placed = all(surface.region is not None for surface in shown)
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
-    credit = (
-        "Map: Natural Earth, US Census Bureau" if placed and basemap and view.show_basemap else ""
-    )
-    if placed and cities and view.show_cities:
+    credit = "Map: Natural Earth, US Census Bureau" if placed and view.show_basemap else ""
+    if placed and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
     origin = ". ".join(filter(None, (captions.origin_line(recipe), credit)))
     limits = colour_limits(shown, view.linked_scale)
@@ -89,7 +85,7 @@ def draw_maps(
         title, first = room.titles[place], place == 0
         image = _pane(page, axes, pane, surface, title, limits[place], view, first)
         if surface.region is not None:
-            _layers(page, axes, pane, surface.region, view, basemap, cities)
+            _layers(page, axes, pane, surface.region, view)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
         page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
@@ -272,8 +268,6 @@ def _layers(
     pane: _Pane,
     region: Region,
     view: ViewState,
-    basemap: Basemap | None,
-    cities: Cities | None,
 ) -> None:
     """Draw coasts and borders, the region's outline and city names over a heatmap."""
     from matplotlib.patches import Rectangle
@@ -282,8 +276,8 @@ def _layers(
     theme, rectangle, visible = page.theme, pane.rectangle, pane.visible
     south, west, north, east = region.box
     corner, size = (west, south), (east - west, north - south)
-    if basemap is not None and view.show_basemap:
-        lines = basemap.level_for(visible[3] - visible[1]).within(visible)
+    if view.show_basemap:
+        lines = shipped_basemap().level_for(visible[3] - visible[1]).within(visible)
         # Cut to size and not clipped: some programs that show SVG files ignore clip paths.
         lon, lat = clip_lines(*lines, visible)
         axes.plot(lon, lat, color=theme.map_line, linewidth=0.7, zorder=0.5, gid="basemap")
@@ -297,14 +291,16 @@ def _layers(
             gid="region",
         )
     )  # fmt: skip
-    if cities is None or not view.show_cities:
+    if not view.show_cities:
         return
     wide, tall = rectangle[2], rectangle[3]
     height = page.inches(page.small)
     # Names near the upper and lower edge would be cut in half.
     edge = min(0.4, 0.6 * height / tall) * (visible[2] - visible[0])
     whole = (visible[0] + edge, visible[1], visible[2] - edge, visible[3])
-    for city in cities.visible(whole, 12, (min(1, 1.1 / wide), min(1, 2.2 * height / tall))):
+    for city in shipped_cities().visible(
+        whole, 12, (min(1, 1.1 / wide), min(1, 2.2 * height / tall))
+    ):
         name = drawable(city.name)
         length = (page.small * 0.95 * (len(name) * 0.62 + 1)) / 72
         # A name turns to the left of its dot where it would run out of the pane.

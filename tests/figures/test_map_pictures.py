@@ -12,7 +12,6 @@ from explorer.figures.style import THEMES
 from explorer.geography.region import Region
 from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of
 from tests.figures.samples import PICTURES, RECIPE, REGION, STAMP, hot_map, maps
-from tests.geography.resources import basemap, cities
 
 
 def test_every_pane_carries_its_own_stamp():
@@ -105,7 +104,7 @@ def test_metrics_stand_beside_the_true_map():
 
 def test_basemap_credits_and_scale_bar_are_drawn():
     result = maps()
-    data = figure_bytes(result, view_of(result), RECIPE, "svg", basemap=basemap(), cities=cities())
+    data = figure_bytes(result, view_of(result), RECIPE, "svg")
     root = ElementTree.fromstring(data)
     assert len(numbers(next(group(root, "basemap").iter(f"{SVG}path")).get("d"))) > 50
     assert group(root, "scale-bar") is not None
@@ -117,8 +116,6 @@ def test_basemap_credits_and_scale_bar_are_drawn():
         view_of(result, show_basemap=False, show_cities=False),
         RECIPE,
         "svg",
-        basemap=basemap(),
-        cities=cities(),
     )
     assert b'id="basemap"' not in without
     assert "GeoNames" not in words_of(without, "svg")
@@ -133,7 +130,7 @@ def test_regions_of_every_shape_fit(region):
     for surfaces in (BOTH, ("private",)):
         data = figure_bytes(
             result, view_of(result, surfaces=surfaces), RECIPE, "png",
-            size_px=(900, 600), dpi=100, basemap=basemap(), cities=cities(),
+            size_px=(900, 600), dpi=100,
         )  # fmt: skip
         assert Image.open(io.BytesIO(data)).size == (900, 600)
 
@@ -156,9 +153,7 @@ def test_a_map_fills_its_page(size, dpi, surfaces, box):
     result = maps()
     view = view_of(result, surfaces=surfaces, map_box=box)
     with own_settings():
-        page = draw_page(
-            result, view, RECIPE, (size[0] / dpi, size[1] / dpi), dpi, basemap(), cities()
-        )
+        page = draw_page(result, view, RECIPE, (size[0] / dpi, size[1] / dpi), dpi)
     shown = page.figure.axes[: len(surfaces)]
     heights = [axes.get_position().height for axes in shown]
     assert min(heights) >= 0.55
