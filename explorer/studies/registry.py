@@ -80,8 +80,8 @@ def registered() -> tuple[Card, ...]:
     return tuple(REGISTERED.values())
 
 
-def know(others: Collection[Card]) -> None:
-    """Have these studies registered, which another process registered, and no others."""
+def set_registered(others: Collection[Card]) -> None:
+    """Register the studies that another process has registered, and no others."""
     for gone in set(registered()).difference(others):
         unregister(gone.id)
     REGISTERED.update((known.id, known) for known in others)

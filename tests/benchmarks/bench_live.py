@@ -92,13 +92,13 @@ def window():
         # The cache folder stays the user's: code compiled by an earlier run is found there.
         os.environ["XDG_STATE_HOME"] = folder
         app = QApplication.instance() or QApplication([])
-        from explorer.engine.runtime.runtime import StudyRuntime
+        from explorer.engine.service import StudyService
         from explorer.engine.session.session import Session, SessionState
         from explorer.ui.base import theme as themes
         from explorer.ui.shell.main_window import MainWindow
 
         themes.prepare(app)
-        shown = MainWindow(Session(SessionState("heatmap")), StudyRuntime(), themes.Theme("light"))
+        shown = MainWindow(Session(SessionState("heatmap")), StudyService(), themes.Theme("light"))
         shown.resize(1280, 800)
         shown.show()
         try:

@@ -68,7 +68,7 @@ def window() -> Iterator[object]:
         shown = launch.window
         try:
             wait(lambda: shown.data.current is not None and not shown.busy)
-            shown.host.apart.start()  # as the program does soon after its start
+            shown.service.client.start()  # as the program does soon after its start
             pause(2.0)
             freeze_gc()
             yield shown

@@ -41,17 +41,17 @@ class Memory:
 
     seconds: float
     window: float
-    apart: float
+    compute: float
     worker: float
 
     @property
     def total(self) -> float:
-        return self.window + self.apart + self.worker
+        return self.window + self.compute + self.worker
 
     def text(self) -> str:
         return (
             f"{self.seconds / 60:6.1f} min  {self.total:8.1f} MB = window {self.window:7.1f}"
-            f" + answers {self.apart:7.1f} + worker {self.worker:7.1f}"
+            f" + answers {self.compute:7.1f} + worker {self.worker:7.1f}"
         )
 
 
@@ -65,7 +65,7 @@ def _own_memory(process: psutil.Process) -> float:
 def _shares(window: Any, seconds: float) -> Memory:
     this = psutil.Process()
     others = {p.pid: _own_memory(p) for p in this.children(recursive=True)}
-    apart = others.pop(window.host.apart.pid, 0.0)
+    apart = others.pop(window.service.client.pid, 0.0)
     return Memory(seconds, _own_memory(this), apart, sum(others.values()))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.engine.compute import process
-from explorer.engine.compute.process import WorkerDied, WorkerProcess
+from explorer.engine.compute.worker import WorkerDied, WorkerProcess
 from explorer.studies.base.study import Cancelled, NoWorker
 from tests.engine import jobs
 from tests.waiting import time_limit

@@ -16,15 +16,13 @@ from tests.waiting import time_limit, wait_until
 
 BUSY = """
 import os, sys, threading, time
-from explorer.engine.compute.client import ComputeClient
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from tests.engine.jobs import held_up, hold_up
 
-host = StudyRuntime()
-host.apart = ComputeClient(host)
-signs = [sys.argv[1] + "/here", sys.argv[1] + "/apart"]
-for call in (lambda: host.worker.call(hold_up, (signs[0],), int),
-             lambda: host.apart.call(held_up, (signs[1],), int)):
+service = StudyService(compute_process=True)
+signs = [sys.argv[1] + "/here", sys.argv[1] + "/there"]
+for call in (lambda: service.runtime.worker.call(hold_up, (signs[0],), int),
+             lambda: service.client.call(held_up, (signs[1],), int)):
     threading.Thread(target=call, daemon=True).start()
 time.sleep(600)
 """
@@ -63,7 +61,7 @@ def test_workers_end_with_a_killed_program_in_the_middle_of_compiled_code(
 ) -> None:
     process = subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path)])
     started.append(psutil.Process(process.pid))
-    both = tmp_path / "here", tmp_path / "apart"
+    both = tmp_path / "here", tmp_path / "there"
     assert wait_until(lambda: all(path.exists() for path in both), 60)
     assert _killed(process, started) == []
     assert len(started) >= 4  # the program, the process that computes, a worker each
@@ -82,7 +80,9 @@ def test_nothing_is_left_of_a_window_killed_hard(
 
     def computing() -> bool:
         said = [" ".join(p.cmdline()) for p in this.children(recursive=True)]
-        return any("apart_process" in s for s in said) and any("popen_loky" in s for s in said)
+        return any("multiprocessing.spawn" in s for s in said) and any(
+            "popen_loky" in s for s in said
+        )
 
     assert wait_until(computing, 60)
     assert _killed(process, started) == []
@@ -91,7 +91,7 @@ def test_nothing_is_left_of_a_window_killed_hard(
 def test_the_program_ends_as_usual_while_workers_compute(
     tmp_path: Path, started: list[psutil.Process]
 ) -> None:
-    waiting = "while not all(map(os.path.exists, signs)): time.sleep(0.05)\nhost.close()"
+    waiting = "while not all(map(os.path.exists, signs)): time.sleep(0.05)\nservice.close()"
     code = BUSY.replace("time.sleep(600)", waiting)
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
     started.append(psutil.Process(process.pid))

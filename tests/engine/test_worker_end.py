@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from explorer.engine.compute.process import WorkerProcess
+from explorer.engine.compute.worker import WorkerProcess
 from explorer.studies.base.study import Cancelled
 from tests.waiting import wait_until
 

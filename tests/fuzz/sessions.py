@@ -121,7 +121,7 @@ def _open_window(app: Any) -> None:
     from explorer.ui.shell.app import WindowOptions
     from explorer.ui.shell.launch import Launch
 
-    launch = Launch(WindowOptions(apart=False), ["fuzz"])
+    launch = Launch(WindowOptions(compute_process=False), ["fuzz"])
     launch.show()
     for _ in range(20):
         app.processEvents()

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from datasets.generate_checkins import main as generate
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
@@ -23,11 +23,11 @@ class Desk:
     def __init__(self, qtbot) -> None:
         self.qtbot = qtbot
         self.session = Session(SessionState("heatmap"))
-        self.host = StudyRuntime()
-        self.controller = StudyController(self.session, self.host, "map")
-        self.data = DataController(self.session, self.host)
+        self.service = StudyService()
+        self.controller = StudyController(self.session, self.service, "map")
+        self.data = DataController(self.session, self.service.runtime)
         self.widget = QWidget()
-        self.map = MapWorkspace(self.session, self.host, self.controller, self.data)
+        self.map = MapWorkspace(self.session, self.service.runtime, self.controller, self.data)
         self.panel = DataPanel(self.session, self.data, self.map)
         row = QHBoxLayout(self.widget)
         row.addWidget(self.panel)
@@ -67,7 +67,7 @@ class Desk:
         self.controller.close()
         self.data.close()
         self.map.close_workspace()
-        self.host.close()
+        self.service.close()
         self.widget.close()
         self.widget.deleteLater()
 

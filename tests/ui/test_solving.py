@@ -61,7 +61,7 @@ def test_a_typed_target_moves_the_slider_and_one_undo_takes_it_back(tiny, solvin
     line = tiny.workspaces["bounds"].plot.value_line
     qtbot.waitUntil(lambda: line.value() == pytest.approx(math.log10(2.19722)))
     assert solving.bar.said.text() == "ε = 2.19722 gives p = 0.9 (randomized response, exact)"
-    qtbot.waitUntil(lambda: not solving.controller.busy)
+    qtbot.waitUntil(lambda: not solving.busy)
     tiny.session.undo()
     assert tiny.session.request()["eps"] == 1.0
     assert solving.bar.said.text() == ""
@@ -97,7 +97,7 @@ def test_dragging_the_line_solves_on_the_way_and_undoes_as_one(tiny, solving, qt
     qtbot.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(0.9))
     target = float(solving.bar.target.text())
     assert target == pytest.approx(0.9, abs=0.01)
-    qtbot.waitUntil(lambda: not solving.controller.busy)
+    qtbot.waitUntil(lambda: not solving.busy)
     wanted = math.log(target / (1 - target))
     assert tiny.session.request()["eps"] == pytest.approx(wanted, rel=2e-5)
     tiny.session.undo()
@@ -142,7 +142,7 @@ def test_a_hidden_curve_is_not_offered(tiny, solving) -> None:
 def test_a_solution_that_comes_late_is_dropped(tiny, solving, qtbot, monkeypatch) -> None:
     type_target(qtbot, solving.bar, "0.9")
     tiny.session.set_quantity("error")
-    qtbot.waitUntil(lambda: not solving.controller.busy)
+    qtbot.waitUntil(lambda: not solving.busy)
     assert tiny.session.request()["eps"] == 1.0
     assert solving.bar.said.text() == ""
 
@@ -151,10 +151,10 @@ def test_solving_is_cancelled_and_a_failure_is_said(tiny, solving, settled, qtbo
     tiny.session.set_value("slow", True)
     settled(tiny)
     type_target(qtbot, solving.bar, "0.9")
-    assert solving.controller.busy
+    assert solving.busy
     assert "solve" in tiny.activity._jobs
     tiny.activity.cancel()
-    assert not solving.controller.busy
+    assert not solving.busy
     qtbot.wait(50)
     assert tiny.session.request()["eps"] == 1.0
     moon.touch()
@@ -166,7 +166,7 @@ def test_closing_while_solving_leaves_nothing_behind(tiny, solving, settled, qtb
     tiny.session.set_value("slow", True)
     settled(tiny)
     type_target(qtbot, solving.bar, "0.9")
-    assert solving.controller.busy
+    assert solving.busy
     tiny.close()
 
 

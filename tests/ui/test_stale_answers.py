@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.engine.compute.runner import Delivery
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Fidelity, Request, Result, Selection
-from explorer.ui.controllers import study_controller
 from explorer.ui.controllers.study_controller import StudyController
 
 REGION = Region(40.5, -74.3, 41.0, -73.6)
@@ -21,9 +20,7 @@ REGION = Region(40.5, -74.3, 41.0, -73.6)
 class ByHand:
     """Takes the place of a runner; the test says what is delivered, and when."""
 
-    def __init__(
-        self, _host: StudyRuntime, deliver: Callable[[Delivery], None], _name: str
-    ) -> None:
+    def __init__(self, deliver: Callable[[Delivery], None]) -> None:
         self.deliver = deliver
         self.asked: list[Request] = []
         self.cancelled = 0
@@ -56,12 +53,12 @@ def session() -> Session:
 
 @pytest.fixture
 def controller(session, monkeypatch, qapp) -> Iterator[StudyController]:
-    monkeypatch.setattr(study_controller, "AnswerRunner", ByHand)
-    host = StudyRuntime()
-    controller = StudyController(session, host, "map")
+    service = StudyService()
+    monkeypatch.setattr(service, "answers", lambda _workspace, deliver: ByHand(deliver))
+    controller = StudyController(session, service, "map")
     yield controller
     controller.close()
-    host.close()
+    service.close()
 
 
 @pytest.fixture

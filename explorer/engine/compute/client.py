@@ -2,50 +2,41 @@
 
 A thread that computes takes the interpreter's lock from the window and waits for it in turn: while
 a slider was dragged, a first answer of 3 ms took 27, and importing a study's mathematics stopped
-the window for up to 0.28 s (measured on two cores). The process runs the same `AnswerRunner`;
-questions go to it and deliveries come back as pickles over its standard streams.
+the window for up to 0.28 s (measured on two cores). The process runs the same `LatestWorker`.
 """
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from explorer.engine.compute.process import WorkerDied
-from explorer.engine.compute.runner import Delivery
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.compute.process import END_S, ServerProcess
+from explorer.engine.compute.server import serve
+from explorer.engine.compute.worker import WorkerDied
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled, Request
 from explorer.studies.registry import Card, registered
 
-_MAIN = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from explorer.engine.compute.server import serve; serve()"
-)
-"""What the process runs: it finds what this one finds, wherever that was started from."""
 _DIED = (
     "the process that computes ended before it answered (out of memory, or killed); "
     "move a slider to start it again"
 )
 CALL_POLL_S = 0.01
-END_S = 5.0
-"""How long the process may take to end when asked to."""
 
 
 class ComputeClient:
-    """Answers requests as a `AnswerRunner` does, newest first, in another process.
+    """Answers requests as a `LatestWorker` does, newest first, in another process.
 
     The process starts with `start` or the first request. If it ends by itself, the running request
     fails with `WorkerDied` and the next one starts another.
 
     Parameters
     ----------
-    host : Host
+    runtime : StudyRuntime
         Complete answers that come back are kept there; `add_file` there makes a file known here.
 
     Notes
@@ -53,12 +44,12 @@ class ComputeClient:
     Studies registered in this process are known in the other, which makes its own by their class.
     """
 
-    def __init__(self, host: StudyRuntime) -> None:
-        self._host = host
+    def __init__(self, runtime: StudyRuntime) -> None:
+        self._runtime = runtime
         self._deliver: Callable[[Delivery], None] = lambda _: None
         self._condition = threading.Condition()
         self._commands: deque[tuple[Any, ...]] = deque()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ServerProcess | None = None
         self._threads: list[threading.Thread] = []
         self._asked: tuple[int, Request] | None = None
         self._returned: dict[int, tuple[Any, Exception | None]] = {}
@@ -68,7 +59,7 @@ class ComputeClient:
         self._generation = 0
         self._finished = 0
         self._closed = False
-        host.file_listeners.append(self._file_added)
+        runtime.file_listeners.append(self._file_added)
 
     @property
     def generation(self) -> int:
@@ -96,20 +87,20 @@ class ComputeClient:
         with self._condition:
             if self._process is None and not self._closed:
                 self._begin()
-                self._notify("prepare")
+                self._queue_command("prepare")
 
     def submit(self, request: Request) -> int:
         """Ask for an answer; replaces whatever was waiting. Returns the generation."""
         with self._condition:
             if self._closed:
-                raise RuntimeError("answers apart: closed")
+                raise RuntimeError("compute client: closed")
             if self._process is None:
                 self._begin()
             self._generation += 1
             self._drop_unsent()
             self._asked = (self._generation, request)
-            self._tell_studies()
-            self._notify("submit", request, self._generation)
+            self._send_studies()
+            self._queue_command("submit", request, self._generation)
             return self._generation
 
     def cancel(self) -> None:
@@ -119,14 +110,14 @@ class ComputeClient:
             if dropped is not None:
                 self._finished = dropped[0]
             if self._process is not None:
-                self._notify("cancel")
+                self._queue_command("cancel")
         if dropped is not None:
             self._deliver(Delivery(*dropped, finished=True))
 
     def call(
         self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
     ) -> Any:
-        """Return ``function(host, *args, check)`` computed in the process, on the host there.
+        """Return ``function(runtime, *args, check)`` computed in the process, on the runtime there.
 
         Waits in the caller's thread; requests are answered at the same time.
 
@@ -157,8 +148,8 @@ class ComputeClient:
             self._calls += 1
             number = self._calls
             self._waiting.add(number)
-            self._tell_studies()
-            self._notify("call", number, function, args)
+            self._send_studies()
+            self._queue_command("call", number, function, args)
         try:
             while True:
                 with self._condition:
@@ -177,7 +168,7 @@ class ComputeClient:
                 self._waiting.discard(number)
                 self._returned.pop(number, None)
                 if self._process is process:
-                    self._notify("give up", number)
+                    self._queue_command("give up", number)
             raise
         if error is not None:
             raise error
@@ -199,45 +190,38 @@ class ComputeClient:
             self._closed = True
             self._condition.notify_all()
             process, threads = self._process, list(self._threads)
-        self._host.file_listeners.remove(self._file_added)
+        self._runtime.file_listeners.remove(self._file_added)
         if process is None:
             return
-        try:
-            process.wait(END_S)  # its standard input was closed by the thread that writes there
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.join()  # its commands were ended by the thread that sends them
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join(END_S)
 
     # Under the lock
 
-    def _notify(self, *command: Any) -> None:
+    def _queue_command(self, *command: Any) -> None:
         self._commands.append(command)
         self._condition.notify_all()
 
-    def _tell_studies(self) -> None:
+    def _send_studies(self) -> None:
         """Have the process know the studies registered here, before a question about one."""
         if self._studies != registered():
             self._studies = registered()
-            self._notify("studies", self._studies)
+            self._queue_command("studies", self._studies)
 
     def _begin(self) -> None:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _MAIN],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
+        process = ServerProcess(serve, "privacy-explorer-compute")
         self._process = process
         self._commands.clear()
         self._returned.clear()
         self._studies = ()
-        self._commands.extend(("file", value, path) for value, path in self._host.files().items())
+        self._commands.extend(
+            ("file", value, path) for value, path in self._runtime.files().items()
+        )
         self._threads = [
-            threading.Thread(target=self._write, args=(process,), name="questions", daemon=True),
-            threading.Thread(target=self._read, args=(process,), name="answers", daemon=True),
+            threading.Thread(target=target, args=(process,), name=name, daemon=True)
+            for target, name in ((self._send, "commands"), (self._receive_all, "answers"))
         ]
         for thread in self._threads:
             thread.start()
@@ -254,34 +238,30 @@ class ComputeClient:
     def _file_added(self, value: str, path: Path) -> None:
         with self._condition:
             if self._process is not None:
-                self._notify("file", value, path)
+                self._queue_command("file", value, path)
 
-    def _write(self, process: subprocess.Popen[bytes]) -> None:
+    def _send(self, process: ServerProcess) -> None:
         """Send commands; a full pipe makes this thread wait, never the one that asks."""
-        assert process.stdin is not None
         try:
-            with process.stdin as stream:
-                pickle.dump(sys.path, stream)
-                stream.flush()
-                while True:
-                    with self._condition:
-                        self._condition.wait_for(
-                            lambda: self._commands or self._closed or self._process is not process
-                        )
-                        if self._closed or self._process is not process:
-                            return
-                        command = self._commands.popleft()
-                    stream.write(pickle.dumps(command))
-                    stream.flush()
+            while True:
+                with self._condition:
+                    self._condition.wait_for(
+                        lambda: self._commands or self._closed or self._process is not process
+                    )
+                    if self._closed or self._process is not process:
+                        return
+                    command = self._commands.popleft()
+                process.commands.send(command)
         except OSError:
-            return  # it has ended: the thread that reads says so
+            return  # it has ended: the thread that receives says so
+        finally:
+            process.end_commands()
 
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None
-        with process.stdout as stream:
+    def _receive_all(self, process: ServerProcess) -> None:
+        with process.answers:
             try:
                 while True:
-                    came = pickle.load(stream)
+                    came = process.answers.recv()
                     if isinstance(came, Delivery):
                         self._receive(came)
                     else:
@@ -292,7 +272,7 @@ class ComputeClient:
 
     def _receive(self, delivery: Delivery) -> None:
         if delivery.result is not None and delivery.result.complete:
-            self._host.cache_result(delivery.result)
+            self._runtime.cache_result(delivery.result)
         with self._condition:
             if self._closed:
                 return
@@ -307,7 +287,7 @@ class ComputeClient:
                 self._returned[number] = (value, error)
                 self._condition.notify_all()
 
-    def _ended(self, process: subprocess.Popen[bytes]) -> None:
+    def _ended(self, process: ServerProcess) -> None:
         """Fail what was asked of a process that has ended by itself."""
         with self._condition:
             if self._closed or self._process is not process:
@@ -316,6 +296,6 @@ class ComputeClient:
             lost = self._asked if self._finished < self._generation else None
             self._finished = self._generation
             self._condition.notify_all()
-        process.wait()
+        process.join()
         if lost is not None:
             self._deliver(Delivery(*lost, error=WorkerDied(_DIED), finished=True))

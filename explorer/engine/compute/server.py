@@ -1,103 +1,106 @@
-"""The process in which `explorer.engine.compute.client` has answers computed."""
+"""What the compute process does: it carries out the commands that a `ComputeClient` sends."""
 
 from __future__ import annotations
 
-import atexit
+import gc
 import os
 import pickle
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import IO, Any
+from multiprocessing.connection import Connection
+from typing import Any
 
-from explorer.engine.compute.runner import AnswerRunner, Delivery
+from explorer.engine.compute.latest import Delivery, LatestWorker
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
-from explorer.studies.registry import cards, get_study, know
+from explorer.studies.registry import cards, get_study, set_registered
 
 
-def serve() -> None:
-    """Answer what comes over standard input until that ends (the process' whole life)."""
+def serve(commands: Connection, answers: Connection) -> None:
+    """Answer what comes until the commands end (the process' whole life)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when this ends
-    commands = sys.stdin.buffer
-    server = ComputeServer(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # what a library prints must not come between the answers
+    server = ComputeServer(answers)
     try:
         while True:
-            name, *values = pickle.load(commands)
+            name, *values = commands.recv()
             server.carry_out(name, values)
     except (EOFError, OSError):
-        server.host.worker.close()
-        # What still runs is wanted by nobody, so no thread is waited for; but the worker's
-        # semaphores are given back as at any end, else they are said to leak.
-        atexit._run_exitfuncs()
-        os._exit(0)
+        server.runtime.worker.close()
+        gc.collect()  # the worker's semaphores are given back, else they are said to leak
+        os._exit(0)  # what still runs is needed by nobody, so no thread is waited for
 
 
 class ComputeServer:
-    """Carries out commands, and writes deliveries and what functions return to a stream."""
+    """Carries out commands, and sends deliveries and what functions return.
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.host = StudyRuntime()
-        self._stream = stream
+    Parameters
+    ----------
+    answers : Connection
+    """
+
+    def __init__(self, answers: Connection) -> None:
+        self.runtime = StudyRuntime()
+        self._answers = answers
         self._lock = threading.Lock()
-        self._runner = AnswerRunner(self.host, self._deliver, "answers")
+        self._worker = LatestWorker(self.runtime.answer, self._deliver, "answers")
         self._asked = threading.Event()
-        self._wanted: set[int] = set()
+        self._calls: set[int] = set()
+        self._commands: dict[str, Callable[..., object]] = {
+            "submit": self._submit,
+            "cancel": self._worker.cancel,
+            "file": self.runtime.register_file,
+            "studies": set_registered,
+            "prepare": self._prepare,
+            "call": self._call,
+            "give up": self._calls.discard,
+        }
 
     def carry_out(self, name: str, values: list[Any]) -> None:
         """Carry out a command; nothing here takes longer than starting a thread."""
-        match name:
-            case "submit":
-                self._asked.set()
-                self._runner.submit(*values)
-            case "cancel":
-                self._runner.cancel()
-            case "file":
-                self.host.know_file(*values)
-            case "studies":
-                know(*values)
-            case "prepare":
-                threading.Thread(target=_load_studies, args=(self._asked,), daemon=True).start()
-            case "call":
-                self._wanted.add(values[0])
-                threading.Thread(target=self._call, args=values, daemon=True).start()
-            case "give up":
-                self._wanted.discard(values[0])
+        self._commands[name](*values)
+
+    def _submit(self, request: Any, generation: int) -> None:
+        self._asked.set()
+        self._worker.submit(request, generation)
+
+    def _prepare(self) -> None:
+        threading.Thread(target=_load_studies, args=(self._asked,), daemon=True).start()
 
     def _call(self, number: int, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._calls.add(number)
+        threading.Thread(target=self._run_call, args=(number, function, args), daemon=True).start()
+
+    def _run_call(self, number: int, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         def check() -> None:
-            if number not in self._wanted:
+            if number not in self._calls:
                 raise Cancelled
 
         value, error = None, None
         try:
-            value = function(self.host, *args, check)
+            value = function(self.runtime, *args, check)
         except Cancelled:
             return  # nobody waits for it
         except Exception as caught:  # raised again where it was asked
             error = _portable(caught)
-        if number in self._wanted:
-            self._wanted.discard(number)
-            self._write((number, value, error))
+        if number in self._calls:
+            self._calls.discard(number)
+            self._send((number, value, error))
 
     def _deliver(self, delivery: Delivery) -> None:
         if delivery.error is not None:
             delivery = replace(delivery, error=_portable(delivery.error))
-        self._write(delivery)
+        self._send(delivery)
 
-    def _write(self, message: object) -> None:
-        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    def _send(self, message: object) -> None:
         try:
             with self._lock:
-                self._stream.write(data)
-                self._stream.flush()
+                self._answers.send(message)
         except OSError:
-            return  # nobody listens any more: the end of standard input ends the process
+            return  # nobody receives any more: the end of the commands ends the process
 
 
 def _portable(error: Exception) -> Exception:
@@ -108,19 +111,17 @@ def _portable(error: Exception) -> Exception:
             return error
     except Exception:  # whatever an exception's own way of being pickled raises
         pass
-    told = RuntimeError(f"{type(error).__name__}: {error}")
-    told.__notes__ = error.__notes__
-    return told
+    plain = RuntimeError(f"{type(error).__name__}: {error}")
+    plain.__notes__ = error.__notes__
+    return plain
 
 
 def _load_studies(asked: threading.Event) -> None:
     """Import what answers need, one study after another, until the first question comes."""
-    import gc
-
     for card in cards():
         if asked.is_set():
             return
-        with suppress(ValueError):  # said to whoever asks about it
+        with suppress(ValueError):  # whoever asks it something is told
             get_study(card.id)
     gc.collect()
     gc.freeze()  # it all stays: looking through it again would hold up an answer

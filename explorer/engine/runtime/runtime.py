@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cachetools import LRUCache
 
-from explorer.engine.compute.process import WorkerProcess
+from explorer.engine.compute.worker import WorkerProcess
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Value
 from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.engine.compute.client import ComputeClient
 
 CACHE_BYTES = 48_000_000
 """Some 250 complete answers. With 400 MB, memory grew for hours while sliders were dragged (by 12 %
@@ -104,8 +103,6 @@ class StudyRuntime:
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
         self.file_listeners: list[Callable[[str, Path], None]] = []
         """Called with the value and the place of every file added, in the thread that adds it."""
-        self.apart: ComputeClient | None = None
-        """What computes answers to questions about bounds in a process of its own, if anything."""
 
     def add_data(self, data: CheckinData) -> None:
         """Make an open data set available to studies under its fingerprint."""
@@ -156,13 +153,13 @@ class StudyRuntime:
             When `check` says so.
         """
         value = f"{path.name or path.resolve().name}#{content_hash(path, check)}"
-        self.know_file(value, path.resolve())
-        for follower in tuple(self.file_listeners):
-            follower(value, path.resolve())
+        self.register_file(value, path.resolve())
+        for listener in tuple(self.file_listeners):
+            listener(value, path.resolve())
         return value
 
-    def know_file(self, value: str, path: Path) -> None:
-        """Make a file available under a value that `add_file` gave, of this host or another."""
+    def register_file(self, value: str, path: Path) -> None:
+        """Make a file available under a value that `add_file` gave, of this runtime or another."""
         with self._lock:
             self._files[value] = path
 
@@ -231,29 +228,8 @@ class StudyRuntime:
                 self.cache_result(result)
             yield result
 
-    def beside(
-        self,
-        function: Callable[[StudyRuntime, Any, Callable[[], None]], Any],
-        subject: Any,
-        check: Callable[[], None],
-    ) -> Any:
-        """Return ``function(host, subject, check)``, computed apart where there is a process.
-
-        Raises
-        ------
-        Cancelled
-            When `check` says so.
-        Exception
-            Whatever the function raised.
-        """
-        if self.apart is not None:
-            return self.apart.call(function, (subject,), check)
-        return function(self, subject, check)
-
     def close(self) -> None:
-        """End all processes and close all data sets."""
-        if self.apart is not None:
-            self.apart.close()
+        """End the worker process and close all data sets."""
         self.worker.close()
         with self._lock:
             open_sets, self._data = list(self._data.values()), {}
@@ -263,26 +239,26 @@ class StudyRuntime:
 
 
 class _Context:
-    """`explorer.studies.base.study.Context` on top of a host."""
+    """`explorer.studies.base.study.Context` on top of a runtime."""
 
-    def __init__(self, host: StudyRuntime, check: Callable[[], None]) -> None:
-        self._host = host
+    def __init__(self, runtime: StudyRuntime, check: Callable[[], None]) -> None:
+        self._runtime = runtime
         self.check = check
 
     def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        return self._host.worker.call(function, args, self.check)
+        return self._runtime.worker.call(function, args, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:
-        return self._host.data(selection.data)
+        return self._runtime.data(selection.data)
 
     def file(self, value: str) -> Path:
-        return self._host.file(value)
+        return self._runtime.file(value)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        return self._host.memo(("memo", key), make)
+        return self._runtime.memo(("memo", key), make)
 
 
-def typed_value(host: StudyRuntime, parameter: Parameter, raw: str) -> Value:
+def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
     """Return the value that words on a command line give a parameter; a file's path is opened.
 
     Raises
@@ -300,15 +276,15 @@ def typed_value(host: StudyRuntime, parameter: Parameter, raw: str) -> Value:
         raise ValueError(f"{parameter.key}: there is nothing at {raw!r}; name {wanted}")
     if path.is_dir() != (not parameter.suffixes):
         raise ValueError(f"{parameter.key}: {raw!r} is not {wanted}")
-    return host.add_file(path)
+    return runtime.add_file(path)
 
 
 def final_result(
-    host: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
+    runtime: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
 ) -> Result:
     """Return a request's best answer, computed here and now unless `check` raises `Cancelled`."""
     result = None
-    for result in host.answer(request, check):  # noqa: B007  (the last one is wanted)
+    for result in runtime.answer(request, check):  # noqa: B007  (the last one is wanted)
         continue
     if result is None:
         raise RuntimeError(f"study {request.study!r} gave no answer")

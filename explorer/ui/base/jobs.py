@@ -1,93 +1,165 @@
-"""Small questions to the data beside the main study: one runs, the newest waits, the rest drop."""
+"""Work in a thread for one part of the window: the newest job runs, older ones are dropped."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
+
+from explorer.engine.compute.latest import Delivery, LatestWorker
+from explorer.studies.base.study import Cancelled
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a running job may ask and report, from its own thread.
+
+    Attributes
+    ----------
+    check : callable
+        Raises `Cancelled` when the job is to end.
+    report : callable
+        Hands its argument to the `progress` signal.
+    """
+
+    check: Callable[[], None]
+    report: Callable[[object], None]
+
+    def cancelled(self) -> bool:
+        """Whether the job is to end, for libraries that ask instead of being told."""
+        try:
+            self.check()
+        except Cancelled:
+            return True
+        return False
+
+
+@dataclass(frozen=True)
+class _Job:
+    number: int
+    key: object
+    function: Callable[[Task], Any]
 
 
 class LatestJob(QObject):
     """A thread that carries out the newest of the functions it was given.
 
-    The thread starts with the first job and ends with `close`.
+    The thread starts with the first job and ends with `close`. Everything is signalled in the
+    thread of this object; nothing is signalled of a job that was cancelled or replaced.
+
+    Parameters
+    ----------
+    name : str
+        For the thread.
+    parent : QObject, optional
+    preempt_after_s : float
+        How long a job may hold up a newer one; by default it runs to its end.
+    discard : callable
+        Receives, in either thread, what a job returned that nobody wanted any more.
 
     Signals
     -------
+    progress(object, object)
+        The key a job was given and what it reported.
     done(object, object)
-        The key a job was given and what its function returned.
+        The key and what the function returned.
     failed(object, object)
         The key and the exception.
+    busy_changed(bool)
     """
 
+    progress = Signal(object, object)
     done = Signal(object, object)
     failed = Signal(object, object)
-    _finished = Signal(object, object, object)
+    busy_changed = Signal(bool)
+    _delivered = Signal(object)
+    _reported = Signal(int, object, object)
 
-    def __init__(self, name: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        parent: QObject | None = None,
+        *,
+        preempt_after_s: float = math.inf,
+        discard: Callable[[Any], object] = lambda _: None,
+    ) -> None:
         super().__init__(parent)
-        self._name = name
-        self._condition = threading.Condition()
-        self._waiting: tuple[object, Callable[[], Any]] | None = None
+        self._newest = 0
+        self._oldest_wanted = 0
+        self._busy = False
         self._closed = False
-        self._thread: threading.Thread | None = None
-        self._finished.connect(self._hand_on)
+        self._delivered.connect(self._receive)
+        self._reported.connect(self._report)
+        self._discard = discard
+        self._worker = LatestWorker(
+            self._carry_out,
+            self._delivered.emit,
+            name,
+            preempt_after_s=preempt_after_s,
+            discard=lambda result: discard(result[0]),
+        )
 
-    def submit(self, key: object, function: Callable[[], Any]) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether anything is still to come."""
+        return self._busy
+
+    def submit(self, key: object, function: Callable[[Task], Any]) -> None:
         """Ask for a function to be carried out; replaces the one that waits, if any."""
-        with self._condition:
-            if self._closed:
-                return
-            self._waiting = (key, function)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name=self._name)
-                self._thread.start()
-            self._condition.notify_all()
+        if self._closed:
+            return
+        self._newest += 1
+        self._worker.submit(_Job(self._newest, key, function))
+        self._set_busy(True)
 
-    def drop(self) -> None:
-        """Forget the job that waits."""
-        with self._condition:
-            self._waiting = None
+    def cancel(self) -> bool:
+        """Drop what waits and stop what runs at its next check; return whether there was any."""
+        if not self._busy:
+            return False
+        self._oldest_wanted = self._newest + 1
+        self._worker.cancel()
+        self._set_busy(False)
+        return True
 
-    def close(self, timeout: float = 10.0) -> None:
-        """End the thread after the job that runs and wait for it.
+    def close(self) -> None:
+        """Cancel, end the thread and wait for it; nothing is signalled afterwards.
 
         Raises
         ------
         RuntimeError
             If it has not ended in time.
         """
-        with self._condition:
-            self._closed = True
-            self._waiting = None
-            self._condition.notify_all()
-            thread = self._thread
-        if thread is not None:
-            thread.join(timeout)
-            if thread.is_alive():
-                raise RuntimeError(f"{self._name} did not stop within {timeout:g} s")
+        self._closed = True
+        self._worker.close()
 
-    def _run(self) -> None:
-        while True:
-            with self._condition:
-                self._condition.wait_for(lambda: self._closed or self._waiting is not None)
-                if self._closed or self._waiting is None:
-                    return
-                (key, function), self._waiting = self._waiting, None
-            try:
-                result, error = function(), None
-            except Exception as caught:  # whoever asked shows it
-                result, error = None, caught
-            if self._closed:
-                return
-            self._finished.emit(key, result, error)
+    def _carry_out(self, job: _Job, check: Callable[[], None]) -> Generator[Any, None, None]:
+        def report(value: object) -> None:
+            self._reported.emit(job.number, job.key, value)
 
-    def _hand_on(self, key: object, result: Any, error: Exception | None) -> None:
-        if self._closed:
+        check()
+        yield (job.function(Task(check, report)),)
+
+    def _report(self, number: int, key: object, value: object) -> None:
+        if not self._closed and number >= self._oldest_wanted:
+            self.progress.emit(key, value)
+
+    def _receive(self, delivery: Delivery) -> None:
+        job: _Job = delivery.request
+        if self._closed or job.number < self._oldest_wanted:
+            if delivery.result is not None:
+                self._discard(delivery.result[0])
             return
-        if error is None:
-            self.done.emit(key, result)
-        else:
-            self.failed.emit(key, error)
+        if delivery.result is not None:
+            self.done.emit(job.key, delivery.result[0])
+        elif delivery.error is not None:
+            self.failed.emit(job.key, delivery.error)
+        if delivery.finished and job.number == self._newest:
+            self._set_busy(False)
+
+    def _set_busy(self, busy: bool) -> None:
+        if busy != self._busy:
+            self._busy = busy
+            self.busy_changed.emit(busy)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.comparison import Entry, common_parameters, moved, set_for_all
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import Session, SessionState
@@ -92,14 +92,14 @@ class CompareWorkspace(QWidget):
     def __init__(
         self,
         session: Session,
-        host: StudyRuntime,
+        service: StudyService,
         theme: Theme,
         folder: Callable[[], str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._theme, self._folder = session, theme, folder
-        self.answers = BackgroundAnswers(host, "compared numbers", self)
+        self.answers = BackgroundAnswers(service, "compared numbers", self)
         self.rows: list[ComparedRow] = []
         self._sorted: tuple[int, bool] | None = None
         self._build()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from explorer.engine.paths import checkins_cache
 from explorer.ui.base.errors import explain
-from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.jobs import LatestJob, Task
 
 if TYPE_CHECKING:
     from explorer.checkins import CacheUse
@@ -36,7 +36,7 @@ class CachedCheckins(QObject):
     def sweep(self) -> None:
         """Remove what programs that were killed left behind; nothing is said of it."""
 
-        def work() -> None:
+        def work(_task: Task) -> None:
             from explorer.checkins.cache import sweep
 
             sweep(checkins_cache())
@@ -46,7 +46,7 @@ class CachedCheckins(QObject):
     def ask(self) -> None:
         """Show how much is kept, and ask whether to remove it."""
 
-        def work() -> CacheUse:
+        def work(_task: Task) -> CacheUse:
             from explorer.checkins import cache_use
 
             return cache_use(checkins_cache())
@@ -84,7 +84,7 @@ class CachedCheckins(QObject):
         self.question = None
 
     def _clear(self) -> None:
-        def work() -> tuple[int, int]:
+        def work(_task: Task) -> tuple[int, int]:
             from explorer.checkins import cache_size, clear_cache
 
             folder = checkins_cache()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from explorer.engine.session.session import Session
 from explorer.geography.region import Region
 from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.study import Origin, Selection, all_sides
+from explorer.ui.base.jobs import LatestJob, Task
 
 # explorer.checkins imports DuckDB on first use and is therefore imported in the thread.
 TYPE_CHECKING = False
@@ -53,6 +54,15 @@ class _Job:
     sample: Sample | None = None
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    """Open check-ins, and what to show of them first."""
+
+    data: CheckinData
+    region: Region
+    origin: Origin
+
+
 class DataController(QObject):
     """Opens check-in files one at a time and makes the newest the session's data.
 
@@ -63,7 +73,7 @@ class DataController(QObject):
     progress(Progress)
         At most 20 times a second while loading.
     loaded(CheckinData)
-        After host and session know it.
+        After runtime and session know it.
     mapping_needed(MappingRequest)
         The columns can't be told; call `open` again with a mapping.
     failed(Exception)
@@ -78,23 +88,26 @@ class DataController(QObject):
     failed = Signal(object)
     cancelled = Signal()
     busy_changed = Signal(bool)
-    _told = Signal(int, str, object)
 
-    def __init__(self, session: Session, host: StudyRuntime, parent: QObject | None = None) -> None:
+    def __init__(
+        self, session: Session, runtime: StudyRuntime, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = session
-        self._host = host
+        self._runtime = runtime
         self._current: CheckinData | None = None
         self._title = ""
-        self._thread: threading.Thread | None = None
-        self._farewells: list[threading.Thread] = []
-        self._stop = threading.Event()
-        self._number = 0
-        self._busy = False
-        self._closed = False
         self._name = ""
         self.use_cache = True
-        self._told.connect(self._hear)
+        self._loading = LatestJob(
+            "opening check-ins", self, preempt_after_s=0.0, discard=_close_unused
+        )
+        self._loading.progress.connect(lambda _job, now: self.progress.emit(now))
+        self._loading.done.connect(self._opened)
+        self._loading.failed.connect(lambda _job, error: self.failed.emit(error))
+        self._loading.busy_changed.connect(self.busy_changed)
+        # Closing a database and deleting its files takes longer than a frame.
+        self._closing = ThreadPoolExecutor(1, "closing check-ins")
 
     @property
     def current(self) -> CheckinData | None:
@@ -109,7 +122,7 @@ class DataController(QObject):
     @property
     def busy(self) -> bool:
         """Whether a file is being opened."""
-        return self._busy
+        return self._loading.busy
 
     @property
     def opening(self) -> str:
@@ -144,86 +157,51 @@ class DataController(QObject):
 
     def cancel(self) -> None:
         """Stop a load that runs; the data set in use stays."""
-        self._stop.set()
+        if self._loading.cancel():
+            self.cancelled.emit()
 
     def close(self) -> None:
-        """Stop and wait for the thread; nothing is signalled afterwards."""
-        self._closed = True
-        self._stop.set()
-        for thread in (self._thread, *self._farewells):
-            if thread is not None:
-                thread.join(15)
-                if thread.is_alive():
-                    raise RuntimeError(f"{thread.name} did not stop within 15 s")
+        """Stop and wait for the threads; nothing is signalled afterwards."""
+        self._loading.close()
+        self._closing.shutdown()
 
     def _start(self, job: _Job) -> None:
-        if self._closed:
-            return
-        self._stop.set()
-        before = self._thread
-        self._stop = threading.Event()
-        self._number += 1
         self._name = job.path.name
-        self._thread = threading.Thread(
-            target=self._run, args=(job, self._number, self._stop, before), name="opening check-ins"
-        )
-        self._thread.start()
-        self._set_busy(True)
+        self._loading.submit(job, lambda task: self._load(job, task))
 
-    def _run(
-        self, job: _Job, number: int, stop: threading.Event, before: threading.Thread | None
-    ) -> None:
-        if before is not None:
-            before.join()
-        try:
-            self._load(job, number, stop)
-        except Exception as error:  # told to the user
-            from explorer.checkins import LoadCancelled, MappingNeeded
+    def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest:
+        """Open a file, or find out what has to be asked about it (in the thread)."""
+        from explorer.checkins import Format, MappingNeeded, open_checkins, sniff
 
-            if isinstance(error, LoadCancelled):
-                self._told.emit(number, "cancelled", None)
-            elif isinstance(error, MappingNeeded):
-                request = MappingRequest(job.path, error.preview, str(error))
-                self._told.emit(number, "mapping", request)
-            else:
-                self._told.emit(number, "failed", error)
-
-    def _load(self, job: _Job, number: int, stop: threading.Event) -> None:
-        from explorer.checkins import Format, LoadCancelled, open_checkins, sniff
-
-        if stop.is_set():
-            raise LoadCancelled
         with ExitStack() as stack:
             path = job.path
             if job.sample is not None:
                 path = stack.enter_context(resource_path(job.sample.file))
             elif job.mapping is None:
-                preview = sniff(path, cancelled=stop.is_set)
+                preview = sniff(path, cancelled=task.cancelled)
                 sure = preview.confidence >= SURE and (
                     preview.format is Format.SNAP or preview.has_header
                 )
                 if job.ask or not sure:
-                    reason = "" if job.ask else _why_unsure(preview)
-                    self._told.emit(number, "mapping", MappingRequest(path, preview, reason))
-                    return
-            data = open_checkins(
-                path,
-                job.mapping,
-                dialect=job.dialect,
-                cache_dir=checkins_cache(),
-                use_cache=self.use_cache,
-                progress=lambda now: self._told.emit(number, "progress", now),
-                cancelled=stop.is_set,
-                known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
-            )
+                    return MappingRequest(path, preview, "" if job.ask else _why_unsure(preview))
+            try:
+                data = open_checkins(
+                    path,
+                    job.mapping,
+                    dialect=job.dialect,
+                    cache_dir=checkins_cache(),
+                    use_cache=self.use_cache,
+                    progress=task.report,
+                    cancelled=task.cancelled,
+                    known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
+                )
+            except MappingNeeded as error:
+                return MappingRequest(job.path, error.preview, str(error))
         try:
-            first = self._first_region(data)
-            if stop.is_set():
-                raise LoadCancelled
+            return _Loaded(data, *self._first_region(data))
         except BaseException:
             data.close()
             raise
-        self._told.emit(number, "loaded", (data, *first))
 
     @staticmethod
     def _first_region(data: CheckinData) -> tuple[Region, Origin]:
@@ -234,46 +212,28 @@ class DataController(QObject):
                 return Region(*sample.suggested_region), Origin.PUBLIC
         return first_region(data)
 
-    def _hear(self, number: int, what: str, news: object) -> None:
-        """Act in the window's thread on what a load has to tell."""
-        if self._closed or number != self._number:
-            if what == "loaded":
-                news[0].close()
-            return
-        if what == "progress":
-            self.progress.emit(news)
-            return
-        if what == "loaded":
-            self._adopt(*news)
-        self._set_busy(False)
-        if what == "loaded":
-            self.loaded.emit(news[0])
-        elif what == "mapping":
-            self.mapping_needed.emit(news)
-        elif what == "cancelled":
-            self.cancelled.emit()
+    def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest) -> None:
+        if isinstance(outcome, MappingRequest):
+            self.mapping_needed.emit(outcome)
         else:
-            self.failed.emit(news)
+            self._adopt(outcome.data, outcome.region, outcome.origin)
+            self.loaded.emit(outcome.data)
 
     def _adopt(self, data: CheckinData, region: Region, origin: Origin) -> None:
         before, self._current = self._current, data
         known = next((s for s in samples() if s.sha256 == data.fingerprint), None)
         self._title = known.title if known is not None else data.basename
-        self._host.add_data(data)
+        self._runtime.add_data(data)
         selection = Selection(data.fingerprint, region, region_from=all_sides(origin))
         self._session.replace_data(selection)
         if before is not None and before.fingerprint != data.fingerprint:
-            # Closing a database and deleting its files takes longer than a frame.
-            thread = threading.Thread(
-                target=self._host.remove_data, args=(before.fingerprint,), name="closing check-ins"
-            )
-            self._farewells = [t for t in self._farewells if t.is_alive()] + [thread]
-            thread.start()
+            self._closing.submit(self._runtime.remove_data, before.fingerprint)
 
-    def _set_busy(self, busy: bool) -> None:
-        if busy != self._busy:
-            self._busy = busy
-            self.busy_changed.emit(busy)
+
+def _close_unused(outcome: _Loaded | MappingRequest) -> None:
+    """Close what was opened for nobody: the load was cancelled when it had just ended."""
+    if isinstance(outcome, _Loaded):
+        outcome.data.close()
 
 
 def _why_unsure(preview: Preview) -> str:

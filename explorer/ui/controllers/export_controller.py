@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import ExportFormat
+from explorer.files import write_whole
+from explorer.ui.base.jobs import LatestJob, Task
 
 
 class ExportController(QObject):
@@ -29,86 +29,44 @@ class ExportController(QObject):
     failed = Signal(object)
     cancelled = Signal()
     busy_changed = Signal(bool)
-    _finished = Signal(int, object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread: threading.Thread | None = None
-        self._stop = threading.Event()
-        self._number = 0
-        self._busy = False
-        self._closed = False
-        self._finished.connect(self._hear)
+        self._job = LatestJob("export", self, preempt_after_s=0.0)
+        self._job.done.connect(self._written)
+        self._job.failed.connect(lambda _job, error: self.failed.emit(error))
+        self._job.busy_changed.connect(self.busy_changed)
 
     @property
     def busy(self) -> bool:
         """Whether something is being exported."""
-        return self._busy
+        return self._job.busy
 
     def start(self, job: ExportJob) -> None:
         """Carry out a job; one that runs is cancelled."""
-        if self._closed:
-            return
-        self._stop.set()
-        before, self._stop = self._thread, threading.Event()
-        self._number += 1
-        self._thread = threading.Thread(
-            target=self._run, args=(job, self._number, self._stop, before), name="export"
-        )
-        self._thread.start()
-        self._set_busy(True)
+        self._job.submit(job, lambda task: _carry_out(job, task))
 
     def cancel(self) -> None:
         """Let the job that runs write nothing."""
-        if self._busy:
-            self._stop.set()
-            self._number += 1
-            self._set_busy(False)
+        if self._job.cancel():
             self.cancelled.emit()
 
     def close(self) -> None:
         """Cancel and wait for the thread; nothing is signalled afterwards."""
-        self._closed = True
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._job.close()
 
-    def _run(
-        self, job: ExportJob, number: int, stop: threading.Event, before: threading.Thread | None
-    ) -> None:
-        if before is not None:
-            before.join()
-        outcome: object
-        try:
-            if stop.is_set():
-                return
-            outcome = rendered(job)
-            if stop.is_set():
-                return
-            if job.path is not None:
-                from explorer.files import write_whole
-
-                write_whole(job.path, outcome)
-        except Exception as error:  # told to the user
-            outcome = error
-        if not self._closed:
-            self._finished.emit(number, job, outcome)
-
-    def _hear(self, number: int, job: ExportJob, outcome: bytes | Exception) -> None:
-        if self._closed or number != self._number:
-            return
-        self._set_busy(False)
-        if isinstance(outcome, Exception):
-            self.failed.emit(outcome)
-            return
+    def _written(self, job: ExportJob, content: bytes) -> None:
         if job.path is None:
-            _copy(job.format, outcome)
+            _copy(job.format, content)
         self.done.emit(job)
 
-    def _set_busy(self, busy: bool) -> None:
-        if busy != self._busy:
-            self._busy = busy
-            self.busy_changed.emit(busy)
+
+def _carry_out(job: ExportJob, task: Task) -> bytes:
+    content = rendered(job)
+    task.check()
+    if job.path is not None:
+        write_whole(job.path, content)
+    return content
 
 
 def _copy(form: ExportFormat, content: bytes) -> None:

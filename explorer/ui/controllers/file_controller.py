@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.formats import recipe_formats
 from explorer.figures.read_recipe import read_exported
 from explorer.figures.view_state import ViewState
 from explorer.resources import samples
-from explorer.studies.base.study import Cancelled, Selection
+from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
@@ -48,37 +48,35 @@ class FileController(QObject):
     def __init__(
         self,
         session: Session,
-        host: StudyRuntime,
+        service: StudyService,
         data: DataController,
         keeper: SessionStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._host, self._data, self._keeper = session, host, data, keeper
+        self._session, self._service, self._data, self._keeper = session, service, data, keeper
         self._waiting: Recipe | None = None
         self._wanted: Selection | None = keeper.selection
         self._path: Path | None = None
         data.loaded.connect(self._loaded)
-        self._reading = LatestJob("reading a file", self)
+        self._reading = LatestJob("reading a file", self, preempt_after_s=0.0)
         self._reading.done.connect(self._recognised)
         self._reading.failed.connect(self._unreadable)
-        self._asked = 0
-        self._busy = self._coming = False
+        self._reading.busy_changed.connect(self.busy_changed)
+        self._coming = False
 
     @property
     def busy(self) -> bool:
         """Whether a file is being looked at."""
-        return self._busy
+        return self._reading.busy
 
     def close(self) -> None:
         """Stop, and wait for the thread."""
-        self._asked += 1
         self._reading.close()
 
     def cancel(self) -> None:
         """Forget the file that is being looked at."""
-        self._asked += 1
-        self._set_busy(False)
+        self._reading.cancel()
 
     @property
     def waiting(self) -> Recipe | None:
@@ -103,40 +101,21 @@ class FileController(QObject):
 
         `exported` is None if it may also be check-ins.
         """
-        self._asked += 1
-        asked = self._asked
-
-        def check() -> None:
-            if asked != self._asked:
-                raise Cancelled
-
-        self._set_busy(True)
         self._reading.submit(
-            (asked, path), lambda: self._host.beside(read_exported, (path, exported), check)
+            path,
+            lambda task: self._service.call(read_exported, (path, exported), task.check),
         )
 
-    def _recognised(self, key: tuple[int, Path], raw: dict[str, Any] | None) -> None:
-        asked, path = key
-        if asked != self._asked:
-            return
+    def _recognised(self, path: Path, raw: dict[str, Any] | None) -> None:
         if raw is None:
             self.open_data(path)
         else:
             self._take_recipe(path, raw)
-        self._set_busy(False)
         self.recognised.emit()
 
-    def _unreadable(self, key: tuple[int, Path], error: Exception) -> None:
-        if key[0] != self._asked:
-            return
-        self._set_busy(False)
+    def _unreadable(self, _path: Path, error: Exception) -> None:
         self.problem.emit(explain(error, "recipe" if isinstance(error, ValueError) else "data"))
         self.recognised.emit()
-
-    def _set_busy(self, busy: bool) -> None:
-        if busy != self._busy:
-            self._busy = busy
-            self.busy_changed.emit(busy)
 
     def open_data(self, path: str | Path, ask: bool = False) -> None:
         """Open check-ins; with `ask`, show how the columns are read first."""
@@ -217,7 +196,7 @@ class FileController(QObject):
 
     def _is_open(self, fingerprint: str) -> bool:
         try:
-            self._host.data(fingerprint)
+            self._service.runtime.data(fingerprint)
         except LookupError:
             return False
         return True

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.runtime.runtime import StudyRuntime
-from explorer.studies.base.study import Cancelled
-from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.jobs import LatestJob, Task
 
 _RESTORE = "files of the last session"
 
@@ -37,90 +35,69 @@ class ParameterFiles(QObject):
     restored = Signal(object)
     busy_changed = Signal(bool)
 
-    def __init__(self, host: StudyRuntime, parent: QObject | None = None) -> None:
+    def __init__(self, runtime: StudyRuntime, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._host = host
+        self._runtime = runtime
         self._jobs: dict[object, LatestJob] = {}
-        self._waiting: set[object] = set()
-        self._stop = threading.Event()
 
     @property
     def busy(self) -> bool:
         """Whether a file is being read."""
-        return bool(self._waiting)
+        return any(job.busy for job in self._jobs.values())
 
     def open(self, study_id: str, key: str, path: Path) -> None:
-        """Read a file and then tell the parameter's value; a newer choice replaces a waiting one.
+        """Read a file and then signal the parameter's value; a newer choice replaces a waiting one.
 
         `path` may be a folder where the parameter takes one.
         """
-        stop = self._stop
-        self._submit((study_id, key), lambda: self._host.add_file(path, lambda: _check(stop)))
+        self._submit((study_id, key), lambda task: self._runtime.add_file(path, task.check))
 
     def restore(self, paths: Mapping[str, str]) -> None:
         """Open files of an earlier session again, where they are still the same.
 
-        `paths` tells where the file of each value was.
+        `paths` holds where the file of each value was.
         """
         if paths:
-            stop = self._stop
-            self._submit(_RESTORE, lambda: _restore(self._host, dict(paths), stop))
+            self._submit(_RESTORE, lambda task: _restore(self._runtime, dict(paths), task.check))
 
     def cancel(self) -> None:
         """Stop reading; what is being read fails as cancelled."""
-        self._stop.set()
-        self._stop = threading.Event()
+        for key, job in self._jobs.items():
+            if job.cancel():
+                self._failed(key, ValueError("Opening was cancelled."))
 
     def close(self) -> None:
         """Stop reading and wait for the threads."""
-        self._stop.set()
         for job in self._jobs.values():
             job.close()
 
-    def _submit(self, key: object, function: object) -> None:
+    def _submit(self, key: object, function: Callable[[Task], object]) -> None:
         if key not in self._jobs:
             job = self._jobs[key] = LatestJob("reading a file", self)
             job.done.connect(self._done)
             job.failed.connect(self._failed)
-        before = self.busy
-        self._waiting.add(key)
+            job.busy_changed.connect(lambda _: self.busy_changed.emit(self.busy))
         self._jobs[key].submit(key, function)
-        if not before:
-            self.busy_changed.emit(True)
-
-    def _finish(self, key: object) -> None:
-        self._waiting.discard(key)
-        if not self._waiting:
-            self.busy_changed.emit(False)
 
     def _done(self, key: object, result: object) -> None:
-        self._finish(key)
         if key == _RESTORE:
             self.restored.emit(result)
         else:
             self.opened.emit(*key, result)
 
     def _failed(self, key: object, error: Exception) -> None:
-        self._finish(key)
-        if isinstance(error, Cancelled):
-            error = ValueError("Opening was cancelled.")
         if key == _RESTORE:
             self.restored.emit([])
         else:
             self.failed.emit(*key, error)
 
 
-def _check(stop: threading.Event) -> None:
-    if stop.is_set():
-        raise Cancelled
-
-
-def _restore(host: StudyRuntime, paths: dict[str, str], stop: threading.Event) -> list[str]:
+def _restore(runtime: StudyRuntime, paths: dict[str, str], check: Callable[[], None]) -> list[str]:
     """Open the files that are where they were and the same; return the names of the others."""
     lost = []
     for value, path in paths.items():
         try:
-            same = host.add_file(Path(path), lambda: _check(stop)) == value
+            same = runtime.add_file(Path(path), check) == value
         except OSError:
             same = False
         if not same:

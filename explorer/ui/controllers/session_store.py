@@ -210,7 +210,7 @@ class SessionStore(QObject):
         """Write everything as it is now, in a thread."""
         if self._file is not None and self._window is not None:
             file, values = self._file, self._everything()
-            self._writing.submit(None, lambda: file.save(values))
+            self._writing.submit(None, lambda _: file.save(values))
 
     def _everything(self) -> dict[str, Any]:
         assert self._session is not None

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.engine.compute.runner import AnswerRunner, Delivery
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
@@ -43,7 +43,7 @@ class StudyController(QObject):
     _delivered = Signal(object)
 
     def __init__(
-        self, session: Session, host: StudyRuntime, workspace: str, parent: QObject | None = None
+        self, session: Session, service: StudyService, workspace: str, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -59,11 +59,7 @@ class StudyController(QObject):
         self._late = QTimer(self, singleShot=True, interval=LATE_MS)
         self._late.timeout.connect(lambda: self._set_stale(self._answered != self._asked))
         self._delivered.connect(self._receive)
-        if workspace == "bounds" and host.apart is not None:
-            self._runner = host.apart
-            self._runner.deliver_to(self._delivered.emit)
-        else:
-            self._runner = AnswerRunner(host, self._delivered.emit, f"answers-{workspace}")
+        self._runner = service.answers(workspace, self._delivered.emit)
         session.changed.connect(self._state_changed)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.plot_view import MAX_PINS, Pin
 from explorer.engine.session.session import Session
 from explorer.figures.pins import PinnedAnswer, pin_label, with_pins
@@ -20,7 +20,7 @@ class Pinning(QObject):
     Parameters
     ----------
     session : Session
-    host : Host
+    service : StudyService
     pins : PinList
 
     Signals
@@ -31,10 +31,10 @@ class Pinning(QObject):
 
     answered = Signal()
 
-    def __init__(self, session: Session, host: StudyRuntime, pins: PinList) -> None:
+    def __init__(self, session: Session, service: StudyService, pins: PinList) -> None:
         super().__init__(pins)
         self._session, self.list = session, pins
-        self.answers = BackgroundAnswers(host, "pinned curves", self)
+        self.answers = BackgroundAnswers(service, "pinned curves", self)
         self.answers.changed.connect(self.answered)
         pins.unpinned.connect(self._unpin)
         pins.all_unpinned.connect(self.unpin_all)

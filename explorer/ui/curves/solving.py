@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.solving.goal import (
     DIGITS,
@@ -17,11 +17,12 @@ from explorer.engine.solving.goal import (
     solvable_parameters,
     solvable_series,
 )
+from explorer.engine.solving.solve import solve
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.study import Request, Result, Study, parameter, quantity
 from explorer.studies.registry import get_study
-from explorer.ui.controllers.solve_controller import SolveController
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.curves.plot import BoundsPlot
 from explorer.ui.curves.solve_bar import SolveBar
 from explorer.ui.curves.target_line import TargetLine
@@ -29,6 +30,8 @@ from explorer.ui.panels.presets import preset_in_front
 
 LIVE_DIGITS = 3
 """Digits of a solution while the target moves; at rest there are more."""
+PREEMPT_AFTER_S = 1.0
+"""A goal that takes longer gives way to a newer one."""
 _STEP = 0.02
 """Share of a target, or of the shown range of y, by which a key moves it."""
 
@@ -49,7 +52,7 @@ class Solving(QObject):
     Parameters
     ----------
     session : Session
-    host : Host
+    service : StudyService
     plot : BoundsPlot
     bar : SolveBar
 
@@ -64,12 +67,13 @@ class Solving(QObject):
     shown_changed = Signal(bool)
 
     def __init__(
-        self, session: Session, host: StudyRuntime, plot: BoundsPlot, bar: SolveBar
+        self, session: Session, service: StudyService, plot: BoundsPlot, bar: SolveBar
     ) -> None:
         super().__init__(bar)
         self._session, self._plot, self.bar = session, plot, bar
         self.line = TargetLine(plot)
-        self.controller = SolveController(host, self)
+        self._service = service
+        self._job = LatestJob("solve", self, preempt_after_s=PREEMPT_AFTER_S)
         self._wishes: dict[tuple[str, str], SolveTarget] = {}
         self._result: Result | None = None
         self._gestures = 0
@@ -84,11 +88,15 @@ class Solving(QObject):
         bar.left.connect(lambda: self.set_shown(False))
         self.line.dragged.connect(self._dragged)
         self.line.released.connect(self.solve)
-        self.controller.solved.connect(self._solved)
-        self.controller.failed.connect(self._failed)
-        self.controller.idle.connect(self._idle)
-        self.controller.busy_changed.connect(self.busy_changed)
+        self._job.done.connect(self._solved)
+        self._job.failed.connect(self._failed)
+        self._job.busy_changed.connect(self._busy_changed)
         session.changed.connect(self._state_changed)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a solution is still to come."""
+        return self._job.busy
 
     @property
     def shown(self) -> bool:
@@ -100,7 +108,7 @@ class Solving(QObject):
         if shown != self.shown:
             self.bar.setVisible(shown)
             if not shown:
-                self.controller.cancel()
+                self._job.cancel()
                 self.bar.show_message("")
             self._refresh()
             self.shown_changed.emit(shown)
@@ -110,12 +118,12 @@ class Solving(QObject):
 
     def cancel(self) -> None:
         """Give up what is being solved."""
-        self.controller.cancel()
+        self._job.cancel()
 
     def close(self) -> None:
         """Stop listening and end the thread."""
         self._session.changed.disconnect(self._state_changed)
-        self.controller.close()
+        self._job.close()
 
     def show_result(self, result: Result) -> None:
         """Offer what the answer in front can be solved for."""
@@ -238,9 +246,8 @@ class Solving(QObject):
             self._idle()
             return
         _, request = self._front()
-        self.controller.submit(
-            SolveGoal(request, self._curve(wish), wish.parameter, wish.target, digits)
-        )
+        goal = SolveGoal(request, self._curve(wish), wish.parameter, wish.target, digits)
+        self._job.submit(goal, lambda task: self._service.call(solve, goal, task.check))
 
     # What comes back
 
@@ -272,6 +279,11 @@ class Solving(QObject):
         key = goal.parameter
         asked = goal.request.with_value(key, request[key])
         return (asked.values, asked.quantity) == (request.values, request.quantity)
+
+    def _busy_changed(self, busy: bool) -> None:
+        self.busy_changed.emit(busy)
+        if not busy:
+            self._idle()
 
     def _idle(self) -> None:
         if self._ending:

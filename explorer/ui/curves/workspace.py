@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.comparison import entries_of, with_entries
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
@@ -66,7 +66,7 @@ class BoundsWorkspace(QWidget):
     def __init__(
         self,
         session: Session,
-        host: StudyRuntime,
+        service: StudyService,
         controller: StudyController,
         theme: Theme,
         parent: QWidget | None = None,
@@ -81,8 +81,8 @@ class BoundsWorkspace(QWidget):
         self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
         self._line_late.timeout.connect(self._move_line)
         self._build()
-        self.solving = Solving(session, host, self.plot, self.solve_bar)
-        self.pinning = Pinning(session, host, self.pin_list)
+        self.solving = Solving(session, service, self.plot, self.solve_bar)
+        self.pinning = Pinning(session, service, self.pin_list)
         self.claiming = Claiming(session, self.legend)
         self._deferred_gc = DeferredGC(session, self)
         self.pinning.answered.connect(self._redraw)

@@ -112,7 +112,7 @@ class BusiestDialog(QDialog):
         start, end = self._selection.start, self._selection.end
         self._job.submit(
             box,
-            lambda: self._data.busiest_cells(_with_room(box), PARTITION, TOP, start, end),
+            lambda _: self._data.busiest_cells(_with_room(box), PARTITION, TOP, start, end),
         )
 
     def _fill(self, _key: object, cells: tuple[Cell, ...]) -> None:

@@ -8,12 +8,12 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QImage, QPalette, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.compute.worker import WorkerProcess
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.formulas import Picture, formula_pictures
 from explorer.studies.base.help_page import Formula
 from explorer.studies.base.numbers import format_number
-from explorer.studies.base.study import Cancelled, Parameter, Study
+from explorer.studies.base.study import Parameter, Study
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.theme import Theme
@@ -29,10 +29,12 @@ class HelpWindow(QDialog):
     draws them.
     """
 
-    def __init__(self, session: Session, host: StudyRuntime, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self, session: Session, worker: WorkerProcess, theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("study-page")
-        self._session, self._host, self._theme = session, host, theme
+        self._session, self._worker, self._theme = session, worker, theme
         self._drawn: dict[tuple[str, str], tuple[Picture, ...]] = {}
         self._as_typed = False
         self._closed = False
@@ -92,17 +94,10 @@ class HelpWindow(QDialog):
         self.text.setHtml(page_html(study, pictures, self._as_typed))
         if page is not None and page.formulas and not pictures:
             wanted = tuple(f.latex for f in page.formulas)
-            self._job.submit(key, lambda: self._drawn_elsewhere(wanted, colour))
-
-    def _drawn_elsewhere(self, formulas: tuple[str, ...], colour: str) -> tuple[Picture, ...]:
-        def check() -> None:
-            if self._closed:
-                raise Cancelled
-
-        drawn: tuple[Picture, ...] = self._host.worker.call(
-            formula_pictures, (formulas, colour), check
-        )
-        return drawn
+            self._job.submit(
+                key,
+                lambda task: self._worker.call(formula_pictures, (wanted, colour), task.check),
+            )
 
     def _formulas_came(self, key: tuple[str, str], pictures: tuple[Picture, ...]) -> None:
         self._drawn[key] = pictures
@@ -111,10 +106,9 @@ class HelpWindow(QDialog):
         self.text.verticalScrollBar().setValue(place)
 
     def _formulas_failed(self, _key: object, error: Exception) -> None:
-        if not isinstance(error, Cancelled):
-            log.warning("formulas not drawn: %s", error)
-            self._as_typed = True
-            self.text.setHtml(page_html(get_study(self._session.state.study), (), True))
+        log.warning("formulas not drawn: %s", error)
+        self._as_typed = True
+        self.text.setHtml(page_html(get_study(self._session.state.study), (), True))
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:

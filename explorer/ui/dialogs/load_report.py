@@ -133,7 +133,7 @@ class LoadReportDialog(QDialog):
         """Write all rows set aside to a file, in a thread."""
         self.export_button.setEnabled(False)
         self._show_message("Exporting …")
-        self._job.submit(path, lambda: self.data.export_set_aside(path))
+        self._job.submit(path, lambda _: self.data.export_set_aside(path))
 
     def _exported(self, path: Path, _count: object) -> None:
         self.export_button.setEnabled(True)

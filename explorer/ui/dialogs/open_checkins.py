@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
@@ -19,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import Dialect, LoadCancelled, Mapping, Preview, sniff
+from explorer.checkins import Dialect, Mapping, Preview, sniff
 from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, bad_cells, time_format
 from explorer.ui.base.errors import explain
@@ -73,8 +71,7 @@ class MappingDialog(QDialog):
         self.request = request
         self.preview = request.preview
         self._refused = ""
-        self._stop = threading.Event()
-        self._job = LatestJob("looking at a file", self)
+        self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
         self._job.done.connect(self._looked)
         self._job.failed.connect(self._not_looked)
         self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
@@ -157,12 +154,10 @@ class MappingDialog(QDialog):
     def _look_again(self) -> None:
         """Read the beginning of the file as it is now said to be written."""
         asked = (self.delimiter.currentData(), self.encoding.currentData())
-        self._stop.set()
-        self._stop = stop = threading.Event()
         self._refused = LOOKING
         self._check()
         path = self.request.path
-        self._job.submit(asked, lambda: sniff(path, *asked, cancelled=stop.is_set))
+        self._job.submit(asked, lambda task: sniff(path, *asked, cancelled=task.cancelled))
 
     def _looked(self, asked: tuple[str, str], preview: Preview) -> None:
         if asked == (self.delimiter.currentData(), self.encoding.currentData()):
@@ -171,13 +166,12 @@ class MappingDialog(QDialog):
 
     def _not_looked(self, asked: tuple[str, str], error: Exception) -> None:
         chosen = (self.delimiter.currentData(), self.encoding.currentData())
-        if asked == chosen and not isinstance(error, LoadCancelled):
+        if asked == chosen:
             self._refused = explain(error, "data").sentence
             self._check()
 
     def done(self, code: int) -> None:
         """Stop looking at the file, and close."""
-        self._stop.set()
         self._job.close()
         super().done(code)
 

@@ -112,7 +112,7 @@ class Dots(QObject):
         key = (id(data), box, columns, rows, start, end)
         if key == self._shown:
             return
-        self._job.submit(key, lambda: (data.density(box, columns, rows, start, end), box, data))
+        self._job.submit(key, lambda _: (data.density(box, columns, rows, start, end), box, data))
 
     def _counted(self, key: tuple[object, ...], found: tuple[np.ndarray, Box, CheckinData]) -> None:
         counts, box, data = found

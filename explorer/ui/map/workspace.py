@@ -52,14 +52,14 @@ class MapWorkspace(QWidget):
     def __init__(
         self,
         session: Session,
-        host: StudyRuntime,
+        runtime: StudyRuntime,
         controller: StudyController,
         data_controller: DataController,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._host = host
+        self._runtime = runtime
         self._controller = controller
         self._data = data_controller
         self.current_result: Result | None = None
@@ -73,7 +73,7 @@ class MapWorkspace(QWidget):
         self.dots = Dots(self)
         self._prepare = LatestJob("preparing the basemap", self)
         self._soon = QTimer(self, singleShot=True, interval=PREPARE_AFTER_MS)
-        self._soon.timeout.connect(lambda: self._prepare.submit("tiles", prepare_tiles))
+        self._soon.timeout.connect(lambda: self._prepare.submit("tiles", lambda _: prepare_tiles()))
         self.seed_label = QLabel()
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self.users = UsersLine()

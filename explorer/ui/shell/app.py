@@ -49,7 +49,7 @@ class WindowOptions:
         Device pixels to one of them, in a screenshot.
     theme : str
         ``system``, ``light`` or ``dark``.
-    apart : bool
+    compute_process : bool
         Whether answers about bounds are computed in a process of their own.
     """
 
@@ -66,7 +66,7 @@ class WindowOptions:
     size: tuple[int, int] = (1280, 800)
     scale: int = 1
     theme: str = "system"
-    apart: bool = True
+    compute_process: bool = True
 
 
 def run_window(options: WindowOptions) -> int:

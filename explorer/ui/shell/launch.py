@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from explorer.engine.compute.client import ComputeClient
 from explorer.engine.paths import cache_complaint, state_folder
-from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, typed_value
+from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
+from explorer.engine.service import StudyService
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
@@ -79,13 +79,11 @@ class Launch(QObject):
                 self.keeper.complaint = (
                     f"This session will not be saved: {error.filename}: {error.strerror}."
                 )
-        self.host = StudyRuntime()
-        if options.apart:
-            self.host.apart = ComputeClient(self.host)
+        self.service = StudyService(compute_process=options.compute_process)
         self.keeper.load()
         self.session = self._first_session()
         if card(self.session.state.study).workspace == "bounds":
-            self._start_apart()  # what it imports and what the window does, each on a core
+            self.service.start()  # what it imports and what the window does, each on a core
         choice = options.theme
         if choice == "system" and self.keeper.values is not None:
             choice = self.keeper.values.theme
@@ -103,7 +101,7 @@ class Launch(QObject):
         try:
             self.show()
             QTimer.singleShot(_STARTED_MS, freeze_gc)
-            QTimer.singleShot(_STARTED_MS, self._start_apart)
+            QTimer.singleShot(_STARTED_MS, self.service.start)
             QTimer.singleShot(_STARTED_MS, self.window.menus.cached.sweep)
             if self.options.screenshot is not None:
                 self._begin_screenshot()
@@ -141,7 +139,7 @@ class Launch(QObject):
         if self.options.values:
             study = get_study(session.state.study)
             self._settings = {
-                key: typed_value(self.host, parameter(study, key), raw)
+                key: typed_value(self.service.runtime, parameter(study, key), raw)
                 for key, raw in self.options.values
             }
             session.set_values(self._settings)
@@ -152,7 +150,7 @@ class Launch(QObject):
     def _make_window(self) -> MainWindow:
         """Return the window; on the saved session if that can be, without it if it can't."""
         try:
-            return MainWindow(self.session, self.host, self.theme, self.keeper)
+            return MainWindow(self.session, self.service, self.theme, self.keeper)
         except Exception as error:
             if not self.keeper.restored:
                 raise
@@ -160,11 +158,7 @@ class Launch(QObject):
             self._half_built = error  # with all that was made so far: Qt crashes if that goes
             self.keeper.give_up(error)
             self.session = self._first_session()
-            return MainWindow(self.session, self.host, self.theme, self.keeper)
-
-    def _start_apart(self) -> None:
-        if self.host.apart is not None:
-            self.host.apart.start()
+            return MainWindow(self.session, self.service, self.theme, self.keeper)
 
     def _open_first(self) -> None:
         self.window.parameter_files.restored.connect(self._files_restored)

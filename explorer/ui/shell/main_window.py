@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime
+from explorer.engine.runtime.runtime import FileNotOpenError
+from explorer.engine.service import StudyService
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -67,20 +68,24 @@ class MainWindow(QMainWindow):
     data_panel: DataPanel
 
     def __init__(
-        self, session: Session, host: StudyRuntime, theme: Theme, keeper: SessionStore | None = None
+        self,
+        session: Session,
+        service: StudyService,
+        theme: Theme,
+        keeper: SessionStore | None = None,
     ) -> None:
         super().__init__()
         self.setObjectName("main-window")
         self.setWindowTitle("Privacy Explorer")
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
-        self.session, self.host, self.theme = session, host, theme
+        self.session, self.service, self.theme = session, service, theme
         session.changed.connect(self._make_front)  # before a controller has an answer for it
-        self.answers = {key: StudyController(session, host, key, self) for key in TITLES}
-        self.data = DataController(session, host, self)
-        self.parameter_files = ParameterFiles(host, self)
+        self.answers = {key: StudyController(session, service, key, self) for key in TITLES}
+        self.data = DataController(session, service.runtime, self)
+        self.parameter_files = ParameterFiles(service.runtime, self)
         self.keeper = keeper or SessionStore(None)
-        self.files = FileController(session, host, self.data, self.keeper, self)
+        self.files = FileController(session, service, self.data, self.keeper, self)
         self.output = ExportActions(self)
         self.activity = Activity(self)
         self.banner = Banner()
@@ -115,7 +120,7 @@ class MainWindow(QMainWindow):
 
     def _build_docks(self) -> None:
         self.questions = QuestionList(self.session)
-        self.study_page = HelpWindow(self.session, self.host, self.theme, self)
+        self.study_page = HelpWindow(self.session, self.service.runtime.worker, self.theme, self)
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
@@ -416,5 +421,5 @@ class MainWindow(QMainWindow):
             page.close_workspace()
         self.session.changed.disconnect(self._state_changed)
         self.session.changed.disconnect(self._make_front)
-        self.host.close()
+        self.service.close()
         event.accept()

@@ -25,13 +25,15 @@ def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[Workspace]:
     def make_map() -> MapWorkspace:
         from explorer.ui.map.workspace import MapWorkspace
 
-        return MapWorkspace(window.session, window.host, window.answers["map"], window.data, window)
+        return MapWorkspace(
+            window.session, window.service.runtime, window.answers["map"], window.data, window
+        )
 
     def make_bounds() -> BoundsWorkspace:
         from explorer.ui.curves.workspace import BoundsWorkspace
 
         controller = window.answers["bounds"]
-        page = BoundsWorkspace(window.session, window.host, controller, window.theme, window)
+        page = BoundsWorkspace(window.session, window.service, controller, window.theme, window)
         watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
@@ -53,7 +55,7 @@ def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[CompareWor
         from explorer.ui.compare.workspace import CompareWorkspace
 
         folder = window.files.folder
-        page = CompareWorkspace(window.session, window.host, window.theme, folder, window)
+        page = CompareWorkspace(window.session, window.service, window.theme, folder, window)
         compared = page.answers
         window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
         page.said.connect(window.show_status)

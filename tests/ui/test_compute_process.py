@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from tests.engine.test_apart import gone
+from tests.engine.test_client import gone
 
 STUDY = "shuffle-rdp"
 
@@ -27,7 +27,7 @@ def window(open_window: Callable[..., Any], settled: Callable[..., Any]) -> Any:
 def test_curves_follow_a_slider_and_the_process_ends_with_the_window(
     window: Any, settled: Callable[..., Any], qtbot: QtBot
 ) -> None:
-    pid = window.host.apart.pid
+    pid = window.service.client.pid
     assert pid not in (None, os.getpid())
     for rounds in range(300, 340):
         window.session.set_value("T", rounds, STUDY)
@@ -35,8 +35,8 @@ def test_curves_follow_a_slider_and_the_process_ends_with_the_window(
     result = settled(window)
     assert result.request["T"] == 339
     assert window.workspaces["bounds"].plot.result.request["T"] == 339
-    assert window.host.apart.pid == pid
-    assert window.host.cached_result(result.request) is result
+    assert window.service.client.pid == pid
+    assert window.service.runtime.cached_result(result.request) is result
     window.close()
     assert gone(pid)
 
@@ -46,7 +46,7 @@ def test_a_killed_process_is_told_and_the_next_value_answered(
 ) -> None:
     window.session.set_study("private-regression")
     qtbot.waitUntil(lambda: window.current_result is not None)
-    os.kill(window.host.apart.pid, signal.SIGKILL)
+    os.kill(window.service.client.pid, signal.SIGKILL)
     qtbot.waitUntil(window.banner.isVisible)
     assert "ended before it answered" in window.banner.text.text()
     assert not window.busy

@@ -1,25 +1,28 @@
-"""From a slider to an answer: one request running, the newest waiting, the rest dropped.
+"""One thread, one job running, the newest waiting, the rest dropped.
 
-Conflation is the only rate limit. Cancelling on every new value would starve the screen (jobs of
-100 ms then never finish while a slider moves), so a running request always gets its first answer
-out; what refines it gives way to anything newer.
+Conflation is the only rate limit. Cancelling at every new value would starve the screen (jobs of
+100 ms then never finish while a slider moves), so a running job gets its first result out; what
+refines it gives way to anything newer, and so does a job without any result after a while.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import Any
 
-from explorer.engine.runtime.runtime import StudyRuntime
-from explorer.studies.base.study import Cancelled, Request, Result
+from explorer.studies.base.study import Cancelled
 
 REFINE_DELAY_S = 0.03
-"""An answer is refined only after so long without a newer request: two frames, so that a moving
-slider never waits for a refinement to notice that it is unwanted."""
+"""A result is refined only after so long without a newer request: two frames, so that a moving
+slider never waits for a refinement to notice that it is not needed."""
 PREEMPT_AFTER_S = 2.0
-"""After this long without a first answer, a newer request may push the running one out."""
+"""After this long without a first result, a newer request may stop the running one."""
+
+Check = Callable[[], None]
+Answer = Callable[[Any, Check], Generator[Any, None, None]]
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,10 @@ class Delivery:
     Attributes
     ----------
     generation : int
-        Of the request; grows by one with each submission to a runner.
-    request : Request
-    result : Result or None
-        An answer, if that is what is delivered.
+        Of the request; grows by one with each submission to a worker.
+    request : object
+    result : object or None
+        A result, if that is what is delivered.
     error : Exception or None
         Why there is none.
     finished : bool
@@ -43,32 +46,53 @@ class Delivery:
     """
 
     generation: int
-    request: Request
-    result: Result | None = None
+    request: Any
+    result: Any = None
     error: Exception | None = None
     finished: bool = False
     elapsed_ms: float = 0.0
 
 
-class AnswerRunner:
-    """A thread that answers requests, newest first.
+class LatestWorker:
+    """A thread that answers requests, newest first. It starts with the first request.
 
     Parameters
     ----------
-    host : Host
+    answer : callable
+        ``answer(request, check)`` yields results, each better than the one before. It calls
+        ``check()`` every few milliseconds, which raises `Cancelled` when the request is to end.
     deliver : callable
-        Receives every `Delivery`, **in the runner's thread** (a request dropped by `cancel` is
+        Receives every `Delivery`, **in the worker's thread** (a request dropped by `cancel` is
         reported in the caller's); a window hands it on through a queued signal.
     name : str
         For the thread.
+    preempt_after_s : float
+        How long a request without a result may hold up a newer one: 0 lets it end at once,
+        infinity lets it run to its end.
+    discard : callable
+        Receives, in the worker's thread, a result that came when nobody wanted it any more.
+    clock : callable
+        Seconds, growing; for tests.
     """
 
-    def __init__(self, host: StudyRuntime, deliver: Callable[[Delivery], None], name: str) -> None:
-        self._host = host
+    def __init__(
+        self,
+        answer: Answer,
+        deliver: Callable[[Delivery], None],
+        name: str,
+        *,
+        preempt_after_s: float = PREEMPT_AFTER_S,
+        discard: Callable[[Any], object] = lambda _: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._answer = answer
         self._deliver = deliver
         self._name = name
+        self._preempt_after_s = preempt_after_s
+        self._discard = discard
+        self._clock = clock
         self._condition = threading.Condition()
-        self._waiting: tuple[int, Request] | None = None
+        self._waiting: tuple[int, Any] | None = None
         self._running: int | None = None
         self._dropped_below = 0
         self._generation = 0
@@ -86,14 +110,19 @@ class AnswerRunner:
         with self._condition:
             return self._waiting is not None or self._running is not None
 
-    def submit(self, request: Request, generation: int | None = None) -> int:
+    def submit(self, request: Any, generation: int | None = None) -> int:
         """Ask for an answer; replaces whatever was waiting.
 
         Returns the generation, which is the one given (larger than all before) or the next.
+
+        Raises
+        ------
+        RuntimeError
+            After `close`.
         """
         with self._condition:
             if self._closed:
-                raise RuntimeError(f"runner {self._name} is closed")
+                raise RuntimeError(f"{self._name}: closed")
             self._generation = self._generation + 1 if generation is None else generation
             self._waiting = (self._generation, request)
             if self._thread is None:
@@ -118,8 +147,8 @@ class AnswerRunner:
                 lambda: self._waiting is None and self._running is None, timeout
             )
 
-    def close(self, timeout: float = 10.0) -> None:
-        """Stop the running request, end the thread and wait for it.
+    def close(self, timeout: float = 15.0) -> None:
+        """Stop the running request, end the thread and wait for it; nothing is delivered after.
 
         Raises
         ------
@@ -134,7 +163,7 @@ class AnswerRunner:
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
             if thread.is_alive():
-                raise RuntimeError(f"runner {self._name} did not stop within {timeout:g} s")
+                raise RuntimeError(f"{self._name} did not stop within {timeout:g} s")
 
     def _run(self) -> None:
         while True:
@@ -146,29 +175,31 @@ class AnswerRunner:
                     return
                 (generation, request), self._waiting = self._waiting, None
                 self._running = generation
-            self._answer(generation, request)
+            self._work(generation, request)
 
-    def _answer(self, generation: int, request: Request) -> None:
-        began = time.perf_counter()
+    def _work(self, generation: int, request: Any) -> None:
+        began = self._clock()
         answered = False
 
-        def elapsed() -> float:
-            return 1e3 * (time.perf_counter() - began)
+        def elapsed_s() -> float:
+            return self._clock() - began
 
         def check() -> None:
             newer = self._waiting is not None
-            late = elapsed() > 1e3 * PREEMPT_AFTER_S
-            if self._closed or generation < self._dropped_below or (newer and (answered or late)):
+            if self._unwanted(generation) or (
+                newer and (answered or elapsed_s() >= self._preempt_after_s)
+            ):
                 raise Cancelled
 
         error: Exception | None = None
-        answers = self._host.answer(request, check)
+        results = self._answer(request, check)
         try:
-            for result in answers:
-                if self._closed or generation < self._dropped_below:
+            for result in results:
+                if self._unwanted(generation):
+                    self._discard(result)
                     break
-                self._deliver(Delivery(generation, request, result, None, False, elapsed()))
-                rest = 0.0 if answered or result.complete else REFINE_DELAY_S
+                self._deliver(Delivery(generation, request, result, None, False, 1e3 * elapsed_s()))
+                rest = 0.0 if answered or getattr(result, "complete", True) else REFINE_DELAY_S
                 answered = True
                 if self._newer_comes(generation, rest):
                     break
@@ -177,16 +208,16 @@ class AnswerRunner:
         except Exception as caught:  # shown to the user by whoever receives it
             error = caught
         finally:
-            answers.close()
+            results.close()
         if not self._closed:
-            self._deliver(Delivery(generation, request, None, error, True, elapsed()))
+            self._deliver(Delivery(generation, request, None, error, True, 1e3 * elapsed_s()))
+
+    def _unwanted(self, generation: int) -> bool:
+        return self._closed or generation < self._dropped_below
 
     def _newer_comes(self, generation: int, seconds: float) -> bool:
         """Wait a little for a newer request, a cancel or the end; return whether one came."""
         with self._condition:
             return self._condition.wait_for(
-                lambda: (
-                    self._waiting is not None or self._closed or generation < self._dropped_below
-                ),
-                seconds,
+                lambda: self._waiting is not None or self._unwanted(generation), seconds
             )

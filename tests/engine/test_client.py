@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from explorer.engine.compute.client import ComputeClient
-from explorer.engine.compute.process import WorkerDied
-from explorer.engine.compute.runner import Delivery
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.compute.worker import WorkerDied
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve
@@ -49,11 +49,11 @@ def inbox() -> Inbox:
 
 
 @pytest.fixture
-def apart(host: StudyRuntime, inbox: Inbox) -> Iterator[ComputeClient]:
-    apart = host.apart = ComputeClient(host)
-    apart.deliver_to(inbox)
-    yield apart
-    apart.close()
+def client(host: StudyRuntime, inbox: Inbox) -> Iterator[ComputeClient]:
+    client = ComputeClient(host)
+    client.deliver_to(inbox)
+    yield client
+    client.close()
 
 
 def quick(epsilon: float = 1.0) -> Request:
@@ -82,17 +82,17 @@ def gone(pid: int) -> bool:
 
 
 def test_the_same_answers_as_here_in_order(
-    host: StudyRuntime, apart: ComputeClient, inbox: Inbox
+    host: StudyRuntime, client: ComputeClient, inbox: Inbox
 ) -> None:
     request = default_request(get_study("shuffle-rdp"))
-    assert apart.submit(request) == apart.generation == 1
-    assert apart.busy
-    assert apart.wait_idle(time_limit())
+    assert client.submit(request) == client.generation == 1
+    assert client.busy
+    assert client.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished)
     results = [d.result for d in inbox.items if d.result is not None]
     assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
     assert [d.finished for d in inbox.items] == [False] * len(results) + [True]
-    assert not apart.busy
+    assert not client.busy
     here = final_result(StudyRuntime(), request)
     for ours, theirs in zip(here.series, results[-1].series, strict=True):
         assert ours.key == theirs.key
@@ -100,41 +100,41 @@ def test_the_same_answers_as_here_in_order(
     assert host.cached_result(request) is results[-1]
 
 
-def test_only_the_newest_of_many_is_refined(apart: ComputeClient, inbox: Inbox) -> None:
+def test_only_the_newest_of_many_is_refined(client: ComputeClient, inbox: Inbox) -> None:
     asked = [quick(e) for e in np.linspace(0.5, 3.0, 40)]
     for request in asked:
-        apart.submit(request)
-    assert apart.wait_idle(time_limit())
+        client.submit(request)
+    assert client.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == len(asked))
     assert inbox.items[-2].result.request == asked[-1]
     assert len({d.generation for d in inbox.items}) < len(asked)
     assert [d.generation for d in inbox.items] == sorted(d.generation for d in inbox.items)
 
 
-def test_cancelling_stops_a_long_answer(apart: ComputeClient, inbox: Inbox) -> None:
-    apart.submit(long())
+def test_cancelling_stops_a_long_answer(client: ComputeClient, inbox: Inbox) -> None:
+    client.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
-    apart.cancel()
-    assert apart.wait_idle(time_limit())
+    client.cancel()
+    assert client.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished)
     assert inbox.items[-1].error is None
     assert not any(d.result is not None and d.result.complete for d in inbox.items)
-    apart.submit(quick())
+    client.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
 
 
-def test_cancelling_before_anything_was_sent(apart: ComputeClient, inbox: Inbox) -> None:
-    apart.cancel()  # no process yet: nothing to do
-    apart.submit(quick())
-    apart.cancel()
+def test_cancelling_before_anything_was_sent(client: ComputeClient, inbox: Inbox) -> None:
+    client.cancel()  # no process yet: nothing to do
+    client.submit(quick())
+    client.cancel()
     inbox.wait_until(lambda items: items[-1].finished)
-    assert apart.wait_idle(time_limit())
+    assert client.wait_idle(time_limit())
 
 
-def test_a_refusal_arrives_as_what_it_was(apart: ComputeClient, inbox: Inbox) -> None:
+def test_a_refusal_arrives_as_what_it_was(client: ComputeClient, inbox: Inbox) -> None:
     value = f"samples.csv#{'0' * 64}"
-    apart.submit(with_file(value))
+    client.submit(with_file(value))
     inbox.wait_until(lambda items: items[-1].finished)
     error = next(d.error for d in inbox.items if d.error is not None)
     assert isinstance(error, FileNotOpenError)
@@ -143,54 +143,54 @@ def test_a_refusal_arrives_as_what_it_was(apart: ComputeClient, inbox: Inbox) ->
     assert "explorer" in error.__notes__[0]  # where it happened, for whoever reports it
 
 
-def test_a_process_that_dies_is_said_and_started_again(apart: ComputeClient, inbox: Inbox) -> None:
-    apart.submit(long())
+def test_a_process_that_dies_is_said_and_started_again(client: ComputeClient, inbox: Inbox) -> None:
+    client.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
-    first = apart.pid
+    first = client.pid
     os.kill(first, signal.SIGKILL)
     inbox.wait_until(lambda items: items[-1].finished)
     assert isinstance(inbox.items[-1].error, WorkerDied)
-    assert not apart.busy
-    apart.submit(quick())
+    assert not client.busy
+    client.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
-    assert apart.pid != first
+    assert client.pid != first
 
 
-def test_dying_while_nothing_is_asked_is_no_error(apart: ComputeClient, inbox: Inbox) -> None:
-    apart.start()
-    first = apart.pid
+def test_dying_while_nothing_is_asked_is_no_error(client: ComputeClient, inbox: Inbox) -> None:
+    client.start()
+    first = client.pid
     os.kill(first, signal.SIGKILL)
-    assert wait_until(lambda: apart.pid is None)
+    assert wait_until(lambda: client.pid is None)
     assert inbox.items == []
-    apart.submit(quick())
+    client.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished)
     assert inbox.items[-2].result.complete
 
 
 def test_closing_ends_process_and_threads(host: StudyRuntime, inbox: Inbox) -> None:
     before = set(threading.enumerate())
-    apart = ComputeClient(host)
-    apart.deliver_to(inbox)
-    apart.submit(long())
+    client = ComputeClient(host)
+    client.deliver_to(inbox)
+    client.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
-    pid = apart.pid
-    apart.close()
-    apart.close()
+    pid = client.pid
+    client.close()
+    client.close()
     count = len(inbox.items)
     assert gone(pid)
     assert set(threading.enumerate()) - before == set()
     assert len(inbox.items) == count
     assert host.file_listeners == []
     with pytest.raises(RuntimeError, match="closed"):
-        apart.submit(quick())
+        client.submit(quick())
 
 
 def test_closing_what_was_never_asked(host: StudyRuntime) -> None:
-    apart = ComputeClient(host)
-    apart.close()
-    apart.start()
-    assert apart.pid is None
+    client = ComputeClient(host)
+    client.close()
+    client.start()
+    assert client.pid is None
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
@@ -199,9 +199,9 @@ def test_the_process_does_not_outlive_a_crash() -> None:
         "import os\n"
         "from explorer.engine.compute.client import ComputeClient\n"
         "from explorer.engine.runtime.runtime import StudyRuntime\n"
-        "apart = ComputeClient(StudyRuntime())\n"
-        "apart.start()\n"
-        "print(apart.pid, flush=True)\n"
+        "client = ComputeClient(StudyRuntime())\n"
+        "client.start()\n"
+        "print(client.pid, flush=True)\n"
         "os._exit(1)\n"
     )
     told = subprocess.run(
@@ -212,15 +212,15 @@ def test_the_process_does_not_outlive_a_crash() -> None:
 
 
 def test_a_file_opened_later_is_known_there(
-    host: StudyRuntime, apart: ComputeClient, inbox: Inbox, tmp_path: Path
+    host: StudyRuntime, client: ComputeClient, inbox: Inbox, tmp_path: Path
 ) -> None:
-    apart.submit(quick())
+    client.submit(quick())
     path = tmp_path / "public.csv"
     rng = np.random.default_rng(3)
     rows = rng.integers(0, 2, size=(200, 3))
     path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
     value = host.add_file(path)
-    apart.submit(with_file(value))
+    client.submit(with_file(value))
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
     assert inbox.items[-1].error is None
@@ -243,10 +243,10 @@ class Later(Open):
 
 
 def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
-    apart: ComputeClient, inbox: Inbox
+    client: ComputeClient, inbox: Inbox
 ) -> None:
     def answered_there(study: TinyStudy, a: float) -> bool:
-        generation = apart.submit(default_request(study, a=a))
+        generation = client.submit(default_request(study, a=a))
         inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == generation)
         assert inbox.items[-1].error is None
         line = inbox.items[-2].result.series[0]
@@ -257,12 +257,12 @@ def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
     register(early)
     try:
         assert answered_there(early, 2.0)
-        first = apart.pid
+        first = client.pid
         register(late)
         assert answered_there(late, 3.0)
-        assert apart.pid == first
+        assert client.pid == first
         os.kill(first, signal.SIGKILL)
-        assert wait_until(lambda: apart.pid is None)
+        assert wait_until(lambda: client.pid is None)
         assert answered_there(late, 4.0)
         assert answered_there(early, 5.0)
     finally:
@@ -271,19 +271,19 @@ def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
 
 
 def test_a_function_called_there_knows_registered_studies(
-    host: StudyRuntime, apart: ComputeClient
+    host: StudyRuntime, client: ComputeClient
 ) -> None:
     study = Open()
     register(study)
     try:
-        assert host.beside(final_result, default_request(study), lambda: None).complete
+        assert client.call(final_result, (default_request(study),), lambda: None).complete
         assert not study.answered
     finally:
         unregister(study.id)
 
 
 def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
-    apart: ComputeClient, inbox: Inbox
+    client: ComputeClient, inbox: Inbox
 ) -> None:
     class Local(TinyStudy):
         """Importable by no name."""
@@ -297,17 +297,17 @@ def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
     ):
         register(study)
         try:
-            apart.submit(default_request(study))
+            client.submit(default_request(study))
             inbox.wait_until(lambda items, n=generation: items[-1].finished and len(items) == n)
         finally:
             unregister(study.id)
         with pytest.raises(ValueError, match=rf"'{study.id}' can't be made from tests.*{why}"):
             raise inbox.items[-1].error
-    first = apart.pid
-    apart.submit(quick())
+    first = client.pid
+    client.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 3)
     assert inbox.items[-2].result.complete
-    assert apart.pid == first
+    assert client.pid == first
 
 
 def _wait_to_be_given_up(host: StudyRuntime, path: Path, check: Callable[[], None]) -> None:
@@ -326,24 +326,24 @@ def _die(host: StudyRuntime, _subject: None, check: Callable[[], None]) -> None:
     os._exit(7)
 
 
-def test_a_solution_found_apart_is_the_one_found_here(
-    host: StudyRuntime, apart: ComputeClient
+def test_a_solution_found_there_is_the_one_found_here(
+    host: StudyRuntime, client: ComputeClient
 ) -> None:
     request = default_request(get_study("shuffle-rdp"))
     goal = SolveGoal(request, "theorem1", "T", 1.0)
-    assert host.beside(solve, goal, lambda: None) == solve(StudyRuntime(), goal, lambda: None)
+    assert client.call(solve, (goal,), lambda: None) == solve(StudyRuntime(), goal, lambda: None)
 
 
 def test_what_a_function_raises_is_raised_where_it_was_called(
-    host: StudyRuntime, apart: ComputeClient
+    host: StudyRuntime, client: ComputeClient
 ) -> None:
     goal = SolveGoal(default_request(get_study("shuffle-rdp")), "theorem1", "T", float("nan"))
     with pytest.raises(ValueError, match="not a finite number"):
-        host.beside(solve, goal, lambda: None)
+        client.call(solve, (goal,), lambda: None)
 
 
 def test_a_call_given_up_ends_there_too(
-    host: StudyRuntime, apart: ComputeClient, tmp_path: Path
+    host: StudyRuntime, client: ComputeClient, tmp_path: Path
 ) -> None:
     path = tmp_path / "state"
 
@@ -352,20 +352,20 @@ def test_a_call_given_up_ends_there_too(
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        host.beside(_wait_to_be_given_up, path, check)
+        client.call(_wait_to_be_given_up, (path,), check)
     assert wait_until(lambda: path.read_text() == "given up")
 
 
 def test_a_call_whose_process_dies_fails_and_the_next_works(
-    host: StudyRuntime, apart: ComputeClient
+    host: StudyRuntime, client: ComputeClient
 ) -> None:
     with pytest.raises(WorkerDied):
-        host.beside(_die, None, lambda: None)
-    assert host.beside(final_result, quick(), lambda: None).complete
+        client.call(_die, (None,), lambda: None)
+    assert client.call(final_result, (quick(),), lambda: None).complete
 
 
 def test_a_call_after_the_end_is_cancelled(host: StudyRuntime) -> None:
-    host.apart = ComputeClient(host)
-    host.apart.close()
+    client = ComputeClient(host)
+    client.close()
     with pytest.raises(Cancelled):
-        host.beside(final_result, quick(), lambda: None)
+        client.call(final_result, (quick(),), lambda: None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.engine.compute.runner import AnswerRunner, Delivery
+from explorer.engine.compute.latest import Delivery, LatestWorker
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Context, Fidelity, Request, Result, default_request
 from tests.engine.tiny import TinyStudy
@@ -35,13 +35,13 @@ def inbox() -> Inbox:
 
 
 @pytest.fixture
-def runner(host: StudyRuntime, inbox: Inbox) -> Iterator[AnswerRunner]:
-    runner = AnswerRunner(host, inbox, "test")
+def runner(host: StudyRuntime, inbox: Inbox) -> Iterator[LatestWorker]:
+    runner = LatestWorker(host.answer, inbox, "test")
     yield runner
     runner.close()
 
 
-def test_coarse_then_full(tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox) -> None:
+def test_coarse_then_full(tiny: TinyStudy, runner: LatestWorker, inbox: Inbox) -> None:
     tiny.gate.set()
     runner.submit(default_request(tiny))
     assert runner.wait_idle(time_limit())
@@ -51,7 +51,7 @@ def test_coarse_then_full(tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox) -
 
 
 def test_between_first_and_newest_everything_is_dropped(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox
 ) -> None:
     runner.submit(default_request(tiny, a=0))
     inbox.wait_for(1)  # the first answer to a=0 is out; its refinement waits at the gate
@@ -74,7 +74,7 @@ def test_what_is_refined_gives_way_before_it_is_resumed(
             runner.submit(default_request(tiny, a=1))
 
     tiny.gate.set()
-    runner = AnswerRunner(host, deliver, "test")
+    runner = LatestWorker(host.answer, deliver, "test")
     try:
         runner.submit(default_request(tiny, a=0))
         inbox.wait_for(5)
@@ -86,9 +86,9 @@ def test_what_is_refined_gives_way_before_it_is_resumed(
 
 
 def test_refining_that_has_begun_gives_way_at_its_next_check(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.engine.compute.runner.REFINE_DELAY_S", 0.0)
+    monkeypatch.setattr("explorer.engine.compute.latest.REFINE_DELAY_S", 0.0)
     runner.submit(default_request(tiny, a=0))
     assert wait_until(lambda: tiny.answered == [0])  # it was resumed, and waits at the gate
     runner.submit(default_request(tiny, a=1))
@@ -98,9 +98,9 @@ def test_refining_that_has_begun_gives_way_at_its_next_check(
 
 
 def test_refining_begins_only_once_the_slider_rests(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.engine.compute.runner.REFINE_DELAY_S", time_limit())
+    monkeypatch.setattr("explorer.engine.compute.latest.REFINE_DELAY_S", time_limit())
     tiny.gate.set()
     runner.submit(default_request(tiny, a=0))
     inbox.wait_for(1)
@@ -113,9 +113,9 @@ def test_refining_begins_only_once_the_slider_rests(
 
 
 def test_a_first_answer_that_takes_long_gives_way(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+    tiny: TinyStudy, host: StudyRuntime, inbox: Inbox
 ) -> None:
-    monkeypatch.setattr("explorer.engine.compute.runner.PREEMPT_AFTER_S", 0.0)
+    runner = LatestWorker(host.answer, inbox, "impatient", preempt_after_s=0.0)
     answer = tiny.answer
 
     def slowly(request: Request, context: Context) -> Iterator[Result]:
@@ -131,10 +131,11 @@ def test_a_first_answer_that_takes_long_gives_way(
     runner.submit(default_request(tiny, a=1))
     assert runner.wait_idle(time_limit())
     assert [d.request["a"] for d in inbox.items if d.result] == [1, 1]
+    runner.close()
 
 
 def test_a_running_request_gets_its_first_answer_out(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox
 ) -> None:
     """Even when something newer waits before the first answer: else dragging starves the screen."""
     tiny.gate.set()
@@ -148,7 +149,7 @@ def test_a_running_request_gets_its_first_answer_out(
 
 
 def test_cancel_drops_running_and_waiting(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox
 ) -> None:
     runner.submit(default_request(tiny, a=1))
     inbox.wait_for(1)
@@ -161,7 +162,7 @@ def test_cancel_drops_running_and_waiting(
 
 
 def test_an_error_is_delivered_and_the_runner_goes_on(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox
 ) -> None:
     tiny.gate.set()
     broken = default_request(tiny)
@@ -178,7 +179,7 @@ def test_an_error_is_delivered_and_the_runner_goes_on(
 def test_close_during_work_leaves_no_thread(
     tiny: TinyStudy, host: StudyRuntime, inbox: Inbox
 ) -> None:
-    runner = AnswerRunner(host, inbox, "closing")
+    runner = LatestWorker(host.answer, inbox, "closing")
     runner.submit(default_request(tiny))
     inbox.wait_for(1)
     closer = threading.Thread(target=runner.close)
@@ -193,7 +194,7 @@ def test_close_during_work_leaves_no_thread(
 
 
 def test_a_complete_answer_is_remembered(
-    tiny: TinyStudy, runner: AnswerRunner, inbox: Inbox
+    tiny: TinyStudy, runner: LatestWorker, inbox: Inbox
 ) -> None:
     tiny.gate.set()
     for _ in range(2):
