@@ -240,7 +240,7 @@ class SessionStore(QObject):
 
     def _files_of(self, state: SessionState) -> dict[str, str]:
         """Return where the files are, or were last time, that a state's parameters name."""
-        opened = self._window.host.files() if self._window is not None else {}
+        opened = self._window.service.runtime.files() if self._window is not None else {}
         known = self.files | {value: str(path) for value, path in opened.items()}
         asked = [
             *state.requests.values(),
