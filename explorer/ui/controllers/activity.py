@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+
+from explorer.ui.base.styled import tool_button
 
 if TYPE_CHECKING:
     from explorer.checkins import Progress
@@ -39,15 +41,17 @@ class Activity(QObject):
         super().__init__(parent)
         self._jobs: dict[str, _Job] = {}
 
-    def watch(self, key: str, name: str, busy_changed: Signal, cancel: Callable[[], None]) -> None:
+    def watch(
+        self, key: str, name: str, busy_changed: SignalInstance, cancel: Callable[[], None]
+    ) -> None:
         """Listen to a controller's ``busy_changed(bool)``."""
         job = self._jobs[key] = _Job(name, cancel)
 
-        def told(busy: bool) -> None:
+        def set_busy(busy: bool) -> None:
             job.busy, job.said, job.fraction = busy, "", None
             self.changed.emit()
 
-        busy_changed.connect(told)
+        busy_changed.connect(set_busy)
 
     def progress(self, key: str, said: str, fraction: float | None) -> None:
         """Tell how far a job is: words, and a fraction from 0 to 1 if it is known."""
@@ -87,9 +91,8 @@ class ActivityBar(QWidget):
         self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setFixedSize(110, 12)
         self.bar.setAccessibleName("Progress")
-        self.button = QToolButton(text="Cancel")
-        self.button.setProperty("quiet", True)
-        self.button.setToolTip("Stop what runs; what there is of an answer stays (Esc)")
+        tip = "Stop what runs; what there is of an answer stays (Esc)"
+        self.button = tool_button("Cancel", tip, quiet=True)
         self.button.setStyleSheet("padding: 0 6px;")
         self.button.clicked.connect(activity.cancel)
         line = self.fontMetrics().height() + 2

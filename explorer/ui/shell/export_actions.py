@@ -43,10 +43,10 @@ class ExportActions(QObject):
     def recipe(self, view: ViewState) -> dict[str, Any]:
         """Return the recipe of the answer in front under a view, as far as it may be written."""
         result = self._window.current_result
-        data = self._window.data.current
-        about_data = result.request.selection is not None and data is not None
-        name = data.basename if about_data else ""
-        columns = asdict(data.mapping) if about_data else {}
+        assert result is not None
+        data = self._window.data.current if result.request.selection is not None else None
+        name = data.basename if data is not None else ""
+        columns = asdict(data.mapping) if data is not None else {}
         recipe = Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
         return dict(gate(result, view, recipe)[2])
 
