@@ -14,9 +14,9 @@ __all__ = [
     "card",
     "cards",
     "get_study",
-    "know",
     "register",
     "registered",
+    "set_registered",
     "study_ids",
     "unregister",
 ]
