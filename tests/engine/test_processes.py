@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engine.compute import process
+from explorer.engine.compute import worker as worker_module
 from explorer.engine.compute.worker import WorkerDied, WorkerProcess
 from explorer.studies.base.study import Cancelled, NoWorker
 from tests.engine import jobs
@@ -41,7 +41,7 @@ def test_answers_errors_and_death_in_one_life(worker: WorkerProcess) -> None:
 def test_cancel_returns_at_once_and_a_long_stale_job_is_killed(
     worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "KILL_AFTER_S", 0.2)
+    monkeypatch.setattr(worker_module, "KILL_AFTER_S", 0.2)
     worker.call(jobs.add, (1, 1), never)
     began = time.monotonic()
 
@@ -69,10 +69,10 @@ def test_no_shared_memory_is_said_with_what_to_do(
 
     with monkeypatch.context() as patch:
         patch.setattr("loky.ProcessPoolExecutor", refused)
-        patch.setattr(process, "SHARED_MEMORY", tmp_path / "none")
+        patch.setattr(worker_module, "SHARED_MEMORY", tmp_path / "none")
         with pytest.raises(NoWorker, match=r"none \(read-only file system\); make it writable"):
             worker.call(jobs.add, (1, 1), never)
-        patch.setattr(process, "SHARED_MEMORY", tmp_path)
+        patch.setattr(worker_module, "SHARED_MEMORY", tmp_path)
         with pytest.raises(NoWorker, match=r"can't start: read-only file system$"):
             worker.call(jobs.add, (1, 1), never)
     assert worker.call(jobs.add, (1, 1), never) == 2

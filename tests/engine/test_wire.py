@@ -29,7 +29,7 @@ FROZEN = {
     "map_box show_basemap show_cities pinned",
     "Pin": "recipe hidden",
     "Entry": "recipe readout",
-    "Look": "study quantity y_log hidden",
+    "PlotView": "study quantity y_log hidden",
     "Session": "study requests looks pins comparison",
     "Window": "session data_path files recent theme geometry layout folded views",
 }

@@ -229,13 +229,8 @@ class MainWindow(QMainWindow):
     @property
     def busy(self) -> bool:
         """Whether anything is being loaded or computed."""
-        return (
-            self.data.busy
-            or self.parameter_files.busy
-            or self.files.busy
-            or self.guarantee.behind
-            or any(c.busy for c in self.answers.values())
-        )
+        reading = (self.data.busy, self.parameter_files.busy, self.files.busy)
+        return any((*reading, self.guarantee.behind, *(c.busy for c in self.answers.values())))
 
     def show_status(self, text: str) -> None:
         """Show what was done in the status bar, for a while."""
