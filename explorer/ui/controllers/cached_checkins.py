@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from explorer.engine.paths import checkins_cache
-from explorer.ui.base.errors import explain
+from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
 
 if TYPE_CHECKING:
     from explorer.checkins import CacheUse
-    from explorer.ui.shell.main_window import MainWindow
 
 
 class CachedCheckins(QObject):
@@ -25,13 +25,18 @@ class CachedCheckins(QObject):
         What is asked now.
     """
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self,
+        window: QWidget,
+        show_status: Callable[[str], None],
+        show_problem: Callable[[Problem], None],
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._show_status = window, show_status
         self.question: QMessageBox | None = None
         self._job = LatestJob("looking after cached check-ins", self)
         self._job.done.connect(lambda then, found: then(found))
-        self._job.failed.connect(lambda _then, error: window.show_problem(explain(error, "cache")))
+        self._job.failed.connect(lambda _then, error: show_problem(explain(error, "cache")))
 
     def sweep(self) -> None:
         """Remove what programs that were killed left behind; nothing is said of it."""
@@ -61,7 +66,7 @@ class CachedCheckins(QObject):
         from explorer.checkins.memory import sized
 
         if not use.size:
-            self._window.show_status("Nothing is kept of check-ins that were opened.")
+            self._show_status("Nothing is kept of check-ins that were opened.")
             return
         files = f"{use.files:,} check-in file{'s' * (use.files != 1)}"
         box = QMessageBox(self._window)
@@ -97,4 +102,4 @@ class CachedCheckins(QObject):
 
         freed, left = map(sized, found)
         stays = f"; {left} stay, in use by check-ins that are open" if found[1] else ""
-        self._window.show_status(f"{freed} freed{stays}.")
+        self._show_status(f"{freed} freed{stays}.")

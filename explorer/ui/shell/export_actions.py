@@ -17,7 +17,7 @@ from explorer.ui.controllers.export_controller import ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
 if TYPE_CHECKING:
-    from explorer.ui.shell.main_window import MainWindow
+    from explorer.ui.shell.context import WindowContext
 
 
 class ExportActions(QObject):
@@ -31,7 +31,7 @@ class ExportActions(QObject):
 
     said = Signal(str)
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: WindowContext) -> None:
         super().__init__(window)
         self._window = window
         self.controller = ExportController(self)

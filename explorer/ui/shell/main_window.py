@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -40,6 +39,7 @@ from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.panels.status import StatusRow
+from explorer.ui.shell.context import WindowContext
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
@@ -50,12 +50,11 @@ if TYPE_CHECKING:
     from explorer.ui.compare.workspace import CompareWorkspace
     from explorer.ui.curves.workspace import BoundsWorkspace
     from explorer.ui.map.workspace import MapWorkspace
-    from explorer.ui.panels.data import DataPanel
 
 LAYOUT_VERSION = 1
 
 
-class MainWindow(QMainWindow):
+class MainWindow(WindowContext):
     """The one window of the program.
 
     Signals
@@ -65,7 +64,6 @@ class MainWindow(QMainWindow):
     """
 
     answered = Signal(object)
-    data_panel: DataPanel
 
     def __init__(
         self,
@@ -93,13 +91,13 @@ class MainWindow(QMainWindow):
         self._make_front(session.state, None)
         self._build_docks()
         self._build_status()
-        self.menus = Menus(self)
+        self.menus = Menus(self, self.output)
         self._connect()
         self._plain_layout = self.saveState(LAYOUT_VERSION)
         self._state_changed(session.state, None)
         for key in self.workspaces:
-            introduce(self, key)
-        self.workspaces.made = partial(introduce, self)
+            self._workspace_made(key)
+        self.workspaces.made = self._workspace_made
         self._idle = IdleTasks((*self.workspaces.pieces(), *self._others.pieces()), self)
 
     # Building
@@ -132,14 +130,12 @@ class MainWindow(QMainWindow):
         self.sides.tabBar().setDrawBase(False)
         self.sides.addTab(self.parameters, "Parameters")
         self.sides.addTab(self.data_page, "Data")
-        left = QWidget()
-        column = QVBoxLayout(left)
+        column = QVBoxLayout(left := QWidget())
         column.setContentsMargins(0, 2, 0, 0)
         column.setSpacing(4)
         parts = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         parts.addWidget(self.questions)
-        below = QWidget()
-        stack = QVBoxLayout(below)
+        stack = QVBoxLayout(below := QWidget())
         stack.setContentsMargins(0, 0, 0, 0)
         stack.setSpacing(2)
         stack.addWidget(self.presets)
@@ -196,6 +192,10 @@ class MainWindow(QMainWindow):
         self.session.changed.connect(self._state_changed)
         self.questions.clicked_on.connect(self.show_study)
         self.tabs.currentChanged.connect(self._tab_chosen)
+
+    def _workspace_made(self, key: str) -> None:
+        introduce(self, key, page := self.workspaces[key])
+        self.menus.add_workspace(key, page.view_actions())
 
     # Asked by others
 
@@ -354,8 +354,8 @@ class MainWindow(QMainWindow):
             self.answer_state.setText("no answer")
             problem = explain(error, "answer")
             if isinstance(error, FileNotOpenError):
-                ask = partial(self.parameters.ask_for, error.value)
-                problem = replace(problem, remedy="Open…", do=ask)
+                value, ask = error.value, self.parameters.ask_for
+                problem = replace(problem, remedy="Open…", do=lambda: ask(value))
             self.show_problem(problem)
 
     def _loading(self, progress: Progress) -> None:

@@ -13,13 +13,14 @@ from PySide6.QtWidgets import QMenu
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.controllers.cached_checkins import CachedCheckins
-from explorer.ui.controllers.errata import Errata
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
 from explorer.ui.panels.presets import PresetMenu
+from explorer.ui.shell.errata import Errata
 
 if TYPE_CHECKING:
     from explorer.engine.session.session import SessionState
-    from explorer.ui.shell.main_window import MainWindow
+    from explorer.ui.shell.context import WindowContext
+    from explorer.ui.shell.export_actions import ExportActions
 
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
@@ -29,11 +30,13 @@ class Menus:
 
     Parameters
     ----------
-    window : MainWindow
+    window : WindowContext
+    output : ExportActions
+        What *Export* and *Copy* do.
     """
 
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    def __init__(self, window: WindowContext, output: ExportActions) -> None:
+        self._window, self._output = window, output
         self.actions: dict[str, QAction] = {}
         self._shown: tuple[object, ...] = ()
         self._of_workspace: dict[str, list[QAction]] = {}
@@ -83,12 +86,12 @@ class Menus:
         )  # fmt: skip
         self.recent = menu.addMenu("Open recen&t")
         menu.addSeparator()
-        output = window.output
+        output = self._output
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
         self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
         menu.addSeparator()
-        self.cached = CachedCheckins(window)
+        self.cached = CachedCheckins(window, window.show_status, window.show_problem)
         self._add(
             menu, "clear-cache", "Clear cac&hed check-ins…", self.cached.ask,
             tip="Make room on the disk: say how much is kept of files opened before, and ask",

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from explorer.ui.compare.workspace import CompareWorkspace
     from explorer.ui.curves.workspace import BoundsWorkspace
     from explorer.ui.map.workspace import MapWorkspace
-    from explorer.ui.shell.main_window import MainWindow
+    from explorer.ui.shell.context import WindowContext
 
 TITLES = {"map": "Map", "bounds": "Bounds"}
 Workspace: TypeAlias = "MapWorkspace | BoundsWorkspace"
 
 
-def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[Workspace]:
+def workspaces_of(window: WindowContext, tabs: QTabWidget) -> LazyTabs[Workspace]:
     """Return the pages that show studies, by the kind of workspace."""
 
     def make_map() -> MapWorkspace:
@@ -48,7 +48,7 @@ def workspaces_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[Workspace]:
     return LazyTabs(tabs, factories)
 
 
-def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[CompareWorkspace]:
+def compare_page_of(window: WindowContext, tabs: QTabWidget) -> LazyTabs[CompareWorkspace]:
     """Return the page of the Compare tab, under the key ``compare``."""
 
     def make() -> CompareWorkspace:
@@ -66,10 +66,8 @@ def compare_page_of(window: MainWindow, tabs: QTabWidget) -> LazyTabs[CompareWor
     return LazyTabs(tabs, {"compare": TabFactory("Compare", make, pieces)})
 
 
-def introduce(window: MainWindow, key: str) -> None:
-    """Let the rest of the window know of a workspace that was made."""
-    page = window.workspaces[key]
-    window.menus.add_workspace(key, page.view_actions())
+def introduce(window: WindowContext, key: str, page: Workspace) -> None:
+    """Give a workspace that was made what stands beside it in the window."""
     if key == "map":
         from explorer.ui.panels.data import DataPanel
 

@@ -1,1 +1,0 @@
-"""What shows a result: curves and maps."""
