@@ -140,3 +140,11 @@ def test_every_listed_study_can_be_found() -> None:
         for q in study.quantities:
             assert set(q.sweeps) <= set(keys)
         assert find_spec(type(study).__module__) is not None
+
+
+def test_every_room_stands_in_the_guide() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folders = {path.parent for path in (ROOT / "explorer").rglob("__init__.py")}
+    named = {"privacy", "ui", "engine"}
+    rooms = {f.name for f in folders if f.parent.name == "explorer" or f.parent.name in named}
+    assert {room for room in rooms - {"explorer"} if f"`{room}`" not in guide} == set()
