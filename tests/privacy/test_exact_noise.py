@@ -376,7 +376,7 @@ def test_no_float_occurs_while_drawing():
             found.append((frame.f_lineno, "returned"))
         return trace
 
-    for law in (exact._steps_law, polya._unit_poisson):
+    for law in (exact._steps_law, polya_module._unit_poisson):
         law.cache_clear()
     before = sys.gettrace()
     sys.settrace(trace)

@@ -157,7 +157,7 @@ def test_the_solve_row_stays_as_high_when_its_result_appears(open_window, settle
     solving.set_shown(True)
     qtbot.turns()
     before = solving.bar.height()
-    solving.bar.show_status("ε₀ = 1.37 gives ε = 1 (Theorem 1)")
+    solving.bar.show_message("ε₀ = 1.37 gives ε = 1 (Theorem 1)")
     qtbot.turns()
     assert solving.bar.height() == before
 

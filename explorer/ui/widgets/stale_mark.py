@@ -36,7 +36,7 @@ class StaleMark(QLabel):
     ) -> None:
         super().__init__(over, wordWrap=True)
         self.setObjectName("notes")
-        self._over, self._texts, self._view = over, texts, view
+        self._texts, self._view = texts, view
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
@@ -52,7 +52,9 @@ class StaleMark(QLabel):
             dim(part, stale)
 
     def _place(self) -> None:
-        room = self._over.width() - 2 * _MARGIN
+        # Asked for anew: Python's handle of a scroll area's viewport may not outlive the call.
+        over = self.parentWidget()
+        room = (over.width() if over is not None else 0) - 2 * _MARGIN
         width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, room)
         wrapped = self.heightForWidth(width)
         self.resize(width, wrapped if wrapped > 0 else self.sizeHint().height())
