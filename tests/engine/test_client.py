@@ -16,7 +16,7 @@ import pytest
 
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.latest import Delivery
-from explorer.engine.compute.worker import WorkerDied
+from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve

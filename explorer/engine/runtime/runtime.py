@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cachetools import LRUCache
 
-from explorer.engine.compute.worker import WorkerProcess
+from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Value
 from explorer.studies.registry import get_study
 
@@ -96,7 +96,7 @@ class StudyRuntime:
     """Owns what outlives a single request. Safe to use from several worker threads."""
 
     def __init__(self, cache_bytes: int = CACHE_BYTES) -> None:
-        self.worker = WorkerProcess()
+        self.worker = EmbeddedExecutor()
         self._lock = threading.Lock()
         self._data: dict[str, CheckinData] = {}
         self._files: dict[str, Path] = {}
