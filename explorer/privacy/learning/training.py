@@ -11,9 +11,9 @@ import numpy as np
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.learning.coordinate_report import CoordinateReport, coordinate_report
+from explorer.privacy.learning.l2_report import PrivUnit, priv_unit
+from explorer.privacy.learning.linf_report import CoordinateReport, coordinate_report
 from explorer.privacy.learning.models import Gradients, IntArray, Model
-from explorer.privacy.learning.priv_unit import PrivUnit, priv_unit
 
 Randomiser = CoordinateReport | PrivUnit
 _BLOCK_CELLS = 400_000
