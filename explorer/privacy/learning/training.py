@@ -153,7 +153,7 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
     References
     ----------
     Girgis, Data & Diggavi, Algorithm 1 (which runs t in [T] from θ₀ and returns θ_T, one step
-    early: errata B6; θ after T steps is returned here).
+    early: errata shuf-B6; θ after T steps is returned here).
     """
     clients = samples.row.size
     checks.population(plan.sampled, clients)
