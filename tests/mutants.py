@@ -205,7 +205,7 @@ def survives(mutant: Mutant, folder: Path) -> bool:
     finally:
         path.write_text(text, encoding="utf-8")
     if done.returncode > 1:
-        raise ValueError(f"{mutant.tests}: {done.stdout.decode()[-2000:]}")
+        raise ValueError(f"{mutant.tests}: {done.returncode}: {done.stdout.decode()[-2000:]}")
     return done.returncode == 0
 
 
