@@ -7,6 +7,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ import explorer
 ROOT = Path(__file__).resolve().parents[1]
 QT_FREE = ("privacy", "checkins", "geography", "studies", "engine", "figures", "cli", "resources")
 LONGEST_MODULE = 420
+FULLEST_FOLDER = 20
 MODULES_WITHOUT_TYPES = 5
 
 
@@ -60,6 +62,11 @@ def test_every_module_reads_as_one_thought() -> None:
         for path in (ROOT / "explorer").rglob("*.py")
     }
     assert {path: n for path, n in lengths.items() if n > LONGEST_MODULE} == {}
+
+
+def test_no_folder_holds_more_than_one_can_survey() -> None:
+    folders = Counter(path.parent.relative_to(ROOT) for path in (ROOT / "explorer").rglob("*.py"))
+    assert {folder: n for folder, n in folders.items() if n > FULLEST_FOLDER} == {}
 
 
 def _imports(tree: ast.Module, modules: set[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from explorer.figures.export_job import ExportJob
-from explorer.figures.page_layout import Page
+from explorer.figures.pages.page_layout import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
@@ -134,8 +134,8 @@ def draw_page(
     dpi: float,
 ) -> Page:
     """Draw a result on a sheet of so many inches; to be called inside `own_settings`."""
-    from explorer.figures.curves import draw_curves
-    from explorer.figures.maps import draw_maps
+    from explorer.figures.pages.curves import draw_curves
+    from explorer.figures.pages.maps import draw_maps
 
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from explorer.figures import captions
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
-from explorer.figures.page_layout import drawable, width_in_ems, wrap
+from explorer.figures.pages.page_layout import drawable, width_in_ems, wrap
 from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role

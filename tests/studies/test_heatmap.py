@@ -526,7 +526,7 @@ def test_gaussian_noise_says_what_may_fail() -> None:
 
 
 def test_whole_counts_are_nearly_exact_at_a_large_epsilon() -> None:
-    """Errata 35: with ε = 10 almost no cell has any noise; said, and seen."""
+    """Errata heat-35: with ε = 10 almost no cell has any noise; said, and seen."""
     data = FakeData(users=150)
     user, lat, lon = data._all
     first = np.flatnonzero(np.diff(user, prepend=-1))

@@ -109,7 +109,7 @@ def test_the_papers_examples(key, expected):
 
 
 def test_the_papers_example_on_its_own_earth():
-    # Erratum B6: neither 2.31 nor 1.85 miles is 1.6.
+    # Erratum user-B6: neither 2.31 nor 1.85 miles is 1.6.
     values = {"model": "local", "space_earth": "paper", "landmarks": 1}
     assert ask(**values).readout("k1_length").value == pytest.approx(2.313, abs=1e-3)
     alone = ask("coordinate", "n", 1, 10, 3, **{**values, "n": 1})

@@ -15,9 +15,9 @@ from explorer.studies.metric_space import ChosenSpace
 SETTING = Reference(
     _PAPER, "Section 3, “Setting the Privacy Parameters”",
     "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
-    "errata C2",
+    "errata user-C2",
 )  # fmt: skip
-USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata C2")
+USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata user-C2")
 
 TOO_FAR = "farther than the space is wide"
 BELOW = "whatever lies on the line or below it has at most this ε; at 1 all data may move that far"

@@ -167,7 +167,7 @@ def _note(request: Request, key: str, bound: Bound) -> str:
     what = request.quantity
     found = []
     if key == "printed":
-        found.append("as the paper (v1) prints it, never to calibrate with: errata B1")
+        found.append("as the paper (v1) prints it, never to calibrate with: errata user-B1")
     if what in ("own", "quantile"):
         found.append(text.OWN_NORM)
         if request["model"] == LOCAL:

@@ -167,8 +167,8 @@ def count_divergences(
 
     References
     ----------
-    Balcer & Cheu 2020, Theorem 3.1(i), whose proof bounds this δ by 2e^{−nqε²/50}; errata A4 for
-    removed users.
+    Balcer & Cheu 2020, Theorem 3.1(i), whose proof bounds this δ by 2e^{−nqε²/50}; errata hist-A4
+    for removed users.
     """
     kind = Adjacency(adjacency)
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
