@@ -60,7 +60,7 @@ def tree(
 ) -> dict[str, Any]:
     drawn = {int(i): np.array(both) for i, both in noise.items()}
     found = adaptive_tree(
-        from_grid(counts),
+        from_grid(np.array(counts)),
         adaptive_budgets(eps, q, last, share),
         lambda i, draw, cells: drawn[i][draw][cells],
         tau,
