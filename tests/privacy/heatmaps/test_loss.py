@@ -18,6 +18,7 @@ from explorer.privacy.heatmaps import (
     from_grid,
     loss_statistics,
     lower_rank,
+    map_quality,
     too_noisy_threshold,
     upper_rank,
 )
@@ -104,6 +105,26 @@ def test_mass_that_moves_by_known_ways() -> None:
         loss_statistics(truth, estimate, 16.0, 8.0, finest=4)
     with pytest.raises(ValueError, match=r"^estimate:"):
         loss_statistics(truth, np.ones((4, 4)), 16.0, 8.0)
+
+
+def test_qualities_of_a_map_whose_mass_moved_by_a_block() -> None:
+    """All mass two blocks east, on blocks of 2 × 2 cells: in sides, and in km of a 10 × 40 map."""
+    truth = np.zeros((16, 16))
+    truth[4:6, 2:4] = 3.0
+    moved = np.roll(truth, 4, axis=1)
+    found = map_quality(truth, 5 * moved, (10.0, 40.0), blocks=8)
+    assert found.emd == pytest.approx(2 / 8)
+    assert found.emd_km == pytest.approx(2.5)
+    assert found.similarity == pytest.approx(0)
+    assert found.pearson < 0 < found.kl
+    same = map_quality(truth, 2 * truth)
+    assert (same.emd, same.emd_km) == (0.0, None)
+    assert (same.similarity, same.pearson) == pytest.approx((1, 1))
+    inside = truth.copy()
+    inside[4, 2], inside[5, 3] = 6.0, 0.0
+    # What moves inside a block is not seen by the distance, but by the others.
+    assert map_quality(truth, inside, blocks=8).emd == pytest.approx(0)
+    assert map_quality(truth, inside, blocks=64).emd == pytest.approx(0.25 * 2 / 16)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4))
