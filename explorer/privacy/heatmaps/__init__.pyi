@@ -68,6 +68,10 @@ from explorer.privacy.heatmaps.evaluation.metrics import (
     pyramid_norm as pyramid_norm,
     quick_bounds as quick_bounds,
 )
+from explorer.privacy.heatmaps.evaluation.quality import (
+    Quality as Quality,
+    map_quality as map_quality,
+)
 from explorer.privacy.heatmaps.integers import (
     IntegerCounts as IntegerCounts,
     cumulative_floors as cumulative_floors,

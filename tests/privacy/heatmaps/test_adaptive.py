@@ -53,6 +53,7 @@ def test_every_path_spends_the_whole_budget(epsilon, ends, share) -> None:
     [
         ((0.0, 2, 8), "epsilon"),
         ((math.inf, 2, 8), "epsilon"),
+        ((1e-101, 2, 8), "epsilon"),
         ((1.0, 3, 2), "start"),
         ((1.0, 0, 2, 1.0), "share"),
         ((1.0, 0, 2, [0.3, 0.0]), "share"),
@@ -133,6 +134,22 @@ def test_agrees_with_the_tree_walked_cell_by_cell(case) -> None:
         assert count == pytest.approx(seen[cell][0], rel=1e-9, abs=1e-9)
     twice = sum(not split for (i, _), (_, split) in visited.items() if i < budgets.last)
     assert tree.draws == len(visited) + twice
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-9, 1e9])
+def test_extreme_budgets_give_maps_and_no_warnings(epsilon) -> None:
+    """Warnings are errors here; a budget without end gives the truth."""
+    grid = np.random.default_rng(1).gamma(0.1, 5, (32, 32))
+    for seed in range(20):
+        tree = adaptive_tree(
+            from_grid(grid), adaptive_budgets(epsilon, 1, 5), AdaptiveDemonstrationNoise(seed)
+        )
+        fitted = fit_adaptive(tree, 5)
+        for drawn in (fitted.flat(), fitted.smooth()):
+            assert (drawn >= 0).all()
+            assert drawn.sum() == pytest.approx(1, rel=1e-9)
+        if epsilon > 1:
+            np.testing.assert_allclose(fitted.flat() * fitted.total, grid, atol=1e-6)
 
 
 @given(st.integers(0, 2**32), st.integers(0, 1), st.floats(1, 1500))

@@ -19,6 +19,8 @@ THRESHOLD = 10.0
 """τ unless chosen otherwise: a cell is split if its children can be told from noise."""
 
 
+LEAST_EPSILON = 1e-100
+
 Share = TypeVar("Share", float, Fraction)
 
 
@@ -110,7 +112,7 @@ def adaptive_budgets(
     Parameters
     ----------
     epsilon : float
-        Finite and > 0.
+        Finite and at least 1e-100, so that variances are finite.
     start, last : int
         0 ≤ q ≤ L.
     share : float or sequence of float
@@ -121,7 +123,7 @@ def adaptive_budgets(
     ValueError
         Naming the parameter, its value and the domain.
     """
-    checks.positive("epsilon", epsilon)
+    checks.reals("epsilon", epsilon, LEAST_EPSILON, open_high=True)
     left, spent = [float(epsilon)], []
     for part in _shares(start, last, share):
         spent.append(part * left[-1])

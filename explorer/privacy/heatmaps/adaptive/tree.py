@@ -194,8 +194,7 @@ def _estimates(
         return first, np.full(len(first), variance)
     parent, spread = above
     four = first.reshape(-1, 4)
-    sums, sum_variance = four.sum(axis=1), 4 * variance
-    fitted = (parent * sum_variance + sums * spread) / (sum_variance + spread)
-    estimate = (four + ((fitted - sums) / 4)[:, None]).ravel()
-    shared = sum_variance * spread / (sum_variance + spread) / 16
-    return estimate, np.repeat(0.75 * variance + shared, 4)
+    sums = four.sum(axis=1)
+    share = 4 * variance / (4 * variance + spread)  # of the parent's estimate in the family's sum
+    estimate = (four + (share * (parent - sums) / 4)[:, None]).ravel()
+    return estimate, np.repeat(0.75 * variance + share * spread / 16, 4)

@@ -87,13 +87,14 @@ def loss_statistics(
     level = max((i for i in range(1, finest + 1) if shares[i] <= MOST_WRONG), default=1)
     squares = 1 << level
     step_x, step_y = width_km / squares, height_km / squares
-    distance = grid_emd(_sums(p, squares), _sums(q, squares), step_x, step_y).value
+    distance = grid_emd(block_sums(p, squares), block_sums(q, squares), step_x, step_y).value
     wrong = shares[level]
     mean = distance / wrong if wrong > 0 else 0.0
     return LossStatistics(shares, level, (step_x, step_y), wrong, distance, mean)
 
 
-def _sums(grid: NDArray[np.float64], blocks: int) -> NDArray[np.float64]:
+def block_sums(grid: NDArray[np.float64], blocks: int) -> NDArray[np.float64]:
+    """Return the sums of blocks × blocks equal squares of a square grid."""
     size = len(grid) // blocks
     summed: NDArray[np.float64] = grid.reshape(blocks, size, blocks, size).sum(axis=(1, 3))
     return summed
