@@ -37,6 +37,8 @@ QUERY_BYTES = 1_000_000_000
 _PIECE = 400_000
 """Rows of the file fetched at a time, where there are many."""
 
+_BUSIEST = {"rows": "n", "users": "count(DISTINCT user_id)"}
+
 _FEW_USERS = 2000
 """Up to so many sampled users are picked by the database; more are picked from all rows."""
 
@@ -232,18 +234,19 @@ class CheckinData:
         top: int = 30,
         start: str | None = None,
         end: str | None = None,
+        by: str = "rows",
     ) -> tuple[Cell, ...]:
         """Return the cells of a partition × partition grid with most check-ins, busiest first.
 
-        This looks at the real data and is not private; whoever shows it must say so. Ties go to
-        the cell further south, then west.
+        With `by` = ``users`` those with most users. This looks at the real data and is not private;
+        whoever shows it must say so. Ties go to the cell further south, then west.
         """
         south, west, north, east = box
         where, values = self._inside(box, start, end)
         cell = grid_cell(box, partition, partition)
         counted = self._fetchall(
             f"SELECT {cell} AS cell, count(*) AS n FROM {self._rows} WHERE {where} "
-            f"GROUP BY cell ORDER BY n DESC, cell LIMIT {int(top)}",
+            f"GROUP BY cell ORDER BY {_BUSIEST[by]} DESC, cell LIMIT {int(top)}",
             values,
         )
         people = dict(

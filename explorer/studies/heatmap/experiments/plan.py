@@ -1,0 +1,241 @@
+"""Experiments as rows to be, the trials that they need, and the rows made of what trials found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from explorer.privacy.heatmaps import level_of
+from explorer.studies.heatmap.experiments.samples import keep
+from explorer.studies.heatmap.experiments.sources import Place, Source
+from explorer.studies.heatmap.experiments.statistics import (
+    QUANTILES,
+    Summary,
+    differences,
+    summarise,
+)
+from explorer.studies.heatmap.experiments.trial import MEASURES, Found, Trial, make_trial
+
+SCHEMA = "privacy-explorer-experiment/1"
+SETTINGS = ("resolution", "sigma", "w", "n0")
+"""Parameters of the map that stand in every row, null where the mechanism does not read them."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mechanism at one setting on samples of one region: a row to be.
+
+    Attributes
+    ----------
+    place : Place
+    source : Source
+    users : int or None
+        Asked for; None is all.
+    values : mapping
+        Parameters of the heatmap study that differ from their defaults; with ``mechanism``.
+    draws : int
+    resample : bool
+        Whether every draw has a sample of its own (number i for draw i), as the paper's trials, or
+        all draws the sample number 0.
+    axis, x
+        What the row's place on the x axis is, if it has one.
+    panel : str
+        To which picture of a figure the row belongs.
+    """
+
+    place: Place
+    source: Source
+    users: int | None
+    values: Mapping[str, Any]
+    draws: int
+    resample: bool = False
+    axis: str = ""
+    x: float | str | None = None
+    panel: str = ""
+
+    @property
+    def level(self) -> int:
+        """ℓ of the map's 2^ℓ × 2^ℓ cells."""
+        return level_of(int(self.values["resolution"]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row with its trials, in the order of the draws, and the users counted."""
+
+    point: Point
+    trials: tuple[Trial, ...]
+    users: int
+
+
+def rows_of(points: Sequence[Point], seed: int, folder: Path) -> Iterator[Row]:
+    """Count the samples of points, keep the counts in a folder, and yield rows with their trials.
+
+    Raises
+    ------
+    ValueError
+        If there is nobody in a place, or a parameter is out of its range; the message names it.
+    """
+    counted: dict[object, tuple[str, int]] = {}
+    for point in points:
+        trials, used = [], 0
+        for draw in range(point.draws):
+            number = draw if point.resample else 0
+            what = (point.source.data, point.place.name, point.users, point.level, number)
+            if what not in counted:
+                sample = point.source.sample(point.place, point.users, point.level, number)
+                counted[what] = keep(sample, folder), sample.counts.users
+            digest, users = counted[what]
+            used = max(used, users)
+            trials.append(
+                make_trial(
+                    data=point.source.data,
+                    region=point.place.name,
+                    counts=digest,
+                    sides_km=point.place.sides_km,
+                    draw=draw,
+                    seed=seed,
+                    values=point.values,
+                )
+            )
+        yield Row(point, tuple(trials), used)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials of some rows, each once, under their keys.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+    key : callable
+        From a trial to its key.
+    by_key : dict
+        In the order in which they are best run: what shares counts and draw lies together.
+    """
+
+    rows: tuple[Row, ...]
+    key: Callable[[Trial], str]
+    by_key: dict[str, Trial]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], key: Callable[[Trial], str]) -> Trials:
+        """Return the trials of rows."""
+        found = [trial for row in rows for trial in row.trials]
+        order = {digest: i for i, digest in enumerate(dict.fromkeys(t["counts"] for t in found))}
+        found.sort(key=lambda trial: (order[trial["counts"]], trial["draw"]))
+        return cls(tuple(rows), key, {key(trial): trial for trial in found})
+
+    def report(self, found: Mapping[str, Found]) -> dict[str, Any]:
+        """Return what the trials, found under their keys, say: rows, means, differences, digest.
+
+        Returns
+        -------
+        dict
+            ``rows``: a mapping for each row; ``means``: over the regions of otherwise equal rows;
+            ``differences``: of these from the first mechanism's; ``digest``: sha256 of keys and
+            numbers in the order of the keys, so that it does not depend on how they were found.
+        """
+        draws = [
+            {m: _numbers([found[self.key(trial)][m] for trial in row.trials]) for m in MEASURES}
+            for row in self.rows
+        ]
+        rows = [
+            {**_labels(row), **_columns({m: summarise([of_row[m]]) for m in MEASURES})}
+            for row, of_row in zip(self.rows, draws, strict=True)
+        ]
+        means, compared = _over_regions(self.rows, draws)
+        return {"rows": rows, "means": means, "differences": compared, "digest": digest(found)}
+
+
+def digest(found: Mapping[str, Found]) -> str:
+    """Return the sha256 of keys and what was found under them, in the order of the keys."""
+    text = json.dumps(dict(sorted(found.items())), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+Draws = dict[str, list[float]]
+
+
+def _numbers(values: Sequence[float | None]) -> list[float]:
+    return [float("nan") if value is None else value for value in values]
+
+
+def _labels(row: Row) -> dict[str, Any]:
+    """Return what a row is about."""
+    values, point = row.trials[0]["values"], row.point
+    labels = {
+        "region": point.place.name,
+        "mechanism": values["mechanism"],
+        "epsilon": values["epsilon"],
+        "users": row.users,
+        "draws": point.draws,
+        "users_asked": "all" if point.users is None else point.users,
+        **{key: values.get(key) for key in SETTINGS},
+    }
+    labels["resolution"] = int(labels["resolution"])
+    if point.axis:
+        labels |= {"panel": point.panel, "axis": point.axis, "x": point.x}
+    return labels
+
+
+def _columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | None]:
+    """Return every measure's mean, noise interval and quantiles, null where there is none."""
+    columns: dict[str, float | None] = {}
+    for measure, found in summaries.items():
+        low, high = (found and found.noise) or (None, None)
+        columns[measure] = found.mean if found else None
+        columns[f"{measure}_low"], columns[f"{measure}_high"] = low, high
+        for i, q in enumerate(QUANTILES):
+            columns[f"{measure}_p{round(100 * q):02d}"] = found.quantiles[i] if found else None
+    return columns
+
+
+def _over_regions(
+    rows: Sequence[Row], draws: Sequence[Draws]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return means over regions, and their differences from the first mechanism's."""
+    groups: dict[str, dict[str, dict[str, list[list[float]]]]] = {}
+    labels: dict[tuple[str, str], dict[str, Any]] = {}
+    for row, of_row in zip(rows, draws, strict=True):
+        label = {**_labels(row), "region": "mean", "users": None}
+        mechanism = label["mechanism"]
+        setting = {**label, "mechanism": "", "w": None, "n0": None}
+        varied = {key: row.point.values.get(key) for key in ("w", "n0")}
+        name = json.dumps([setting, varied], sort_keys=True)
+        labels.setdefault((name, mechanism), label)
+        group = groups.setdefault(name, {}).setdefault(mechanism, {m: [] for m in MEASURES})
+        for measure in MEASURES:
+            group[measure].append(of_row[measure])
+    means, compared = [], []
+    for name, by_mechanism in groups.items():
+        first = next(iter(by_mechanism))
+        for mechanism, values in by_mechanism.items():
+            label = labels[name, mechanism]
+            means.append({**label, **_mean_columns({m: summarise(v) for m, v in values.items()})})
+            if mechanism != first:
+                against = by_mechanism[first]
+                paired = {m: summarise(differences(v, against[m])) for m, v in values.items()}
+                compared.append({**label, "against": first, **_mean_columns(paired)})
+    return means, compared
+
+
+def _mean_columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | int | None]:
+    """Return columns with both intervals of a mean over regions, and how many there are."""
+    columns: dict[str, float | int | None] = {}
+    for measure, found in summaries.items():
+        columns[measure] = found.mean if found else None
+        for kind in ("noise", "regions"):
+            ends = (getattr(found, kind) if found else None) or (None, None)
+            columns[f"{measure}_{kind}_low"], columns[f"{measure}_{kind}_high"] = ends
+    emd = summaries["emd"]
+    return {"regions": emd.of_regions if emd else 0, **columns}
+
+
+def with_draws(points: Sequence[Point], draws: int) -> list[Point]:
+    """Return points with another number of draws."""
+    return [replace(point, draws=draws) for point in points]

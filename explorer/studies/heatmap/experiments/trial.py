@@ -1,0 +1,200 @@
+"""One trial: one draw of one mechanism on one sample, compared with the truth.
+
+A trial is plain JSON, and what it finds depends on nothing else but the counts it names by their
+digest: not on where, when or after which others it is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+from numpy.typing import NDArray
+
+from explorer.geography.region import Region
+from explorer.privacy.heatmaps import compare
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.studies.base.study import Selection, default_request
+from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
+from explorer.studies.heatmap.parameters import PARAMETERS
+from explorer.studies.heatmap.run import (
+    Stopwatch,
+    Task,
+    exact_estimate,
+    exact_truth,
+    run_mechanism,
+)
+from explorer.studies.heatmap.study import HeatmapStudy
+
+KIND = "heatmap-trial/1"
+"""Stands in every trial; another meaning of the fields needs another."""
+MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
+BLOCKS = 64
+"""Blocks on a side between whose sums the distance is taken."""
+
+Trial = dict[str, Any]
+Found = dict[str, float | None]
+
+
+def make_trial(
+    *,
+    data: str,
+    region: str,
+    counts: str,
+    sides_km: tuple[float, float] | None,
+    draw: int,
+    seed: int,
+    values: Mapping[str, Any],
+) -> Trial:
+    """Return a trial.
+
+    Parameters
+    ----------
+    data, region : str
+        What is counted: a file's fingerprint or the name of made data, and where in it.
+    counts : str
+        Digest of the sample.
+    sides_km : (width, height) or None
+        Of the region; None where the plane is not the Earth.
+    draw, seed : int
+        Number of the draw, and the experiment's seed.
+    values : mapping
+        Parameters of the heatmap study that differ from their defaults. Those that the mechanism
+        does not read are left out: they change neither the trial nor its key.
+    """
+    request = default_request(HeatmapStudy(), **values)
+    chosen = request["mechanism"]
+    read = {
+        p.key: request[p.key]
+        for p in PARAMETERS
+        if all(request[key] in allowed for key, allowed in p.relevant_when)
+    }
+    return {
+        "kind": KIND,
+        "data": data,
+        "region": region,
+        "counts": counts,
+        "sides_km": None if sides_km is None else list(sides_km),
+        "draw": draw,
+        "seed": seed,
+        "values": {"mechanism": chosen, **read},
+    }
+
+
+def noise_seed(trial: Trial) -> int:
+    """Return the seed of a trial's noise: 128 bits of the sha256 of data, region, draw and seed.
+
+    Mechanism, ε, grid, filter and sample are not among them. So all mechanisms meet the same draw
+    in a region (`run_mechanism` says which share their noise), a curve over any parameter is one of
+    the same draws, and the draws of two regions are independent.
+    """
+    drawn_by = {key: trial[key] for key in ("data", "draw", "region", "seed")}
+    text = json.dumps(drawn_by, sort_keys=True, separators=(",", ":"))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+
+
+def task_of(trial: Trial, folder: Path) -> dict[str, Any]:
+    """Return what `run_trial` is called with: the trial, and where its counts lie."""
+    return {"trial": trial, "folder": str(folder)}
+
+
+def run_trial(task: Mapping[str, Any]) -> Found:
+    """Return how near a trial's map comes to the true one.
+
+    Parameters
+    ----------
+    task : mapping
+        From `task_of`. The folder is that of `explorer.studies.heatmap.experiments.samples.keep`;
+        it is no part of the trial, whose key must not change with it.
+
+    Returns
+    -------
+    dict
+        A number for each of `MEASURES`: the exact earth mover's distance of 64 × 64 block sums of
+        the two heatmaps in the unit square and in kilometres; similarity, Pearson correlation and
+        KL divergence of the heatmaps themselves. None where there is none.
+    """
+    trial = task["trial"]
+    if trial["kind"] != KIND:
+        raise ValueError(f"trial: kind {trial['kind']!r} is not {KIND!r}")
+    sample, context = _opened(task["folder"], trial["counts"])
+    selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
+    request = default_request(HeatmapStudy(), **trial["values"])
+    request = replace(request, selection=selection, seed=noise_seed(trial))
+    estimate = run_mechanism(Task(request, None, sample.counts, context, Stopwatch()))
+    sigma, level = request["sigma"], sample.counts.level
+    truth = exact_truth(selection, sample.counts, sigma, context)
+    found = exact_estimate(estimate, sigma, level)
+    agreement = compare(truth, found)
+    p, q = block_sums(found), block_sums(truth)
+    km = trial["sides_km"]
+    return {
+        "emd": _middle(exact_distance(p, q)),
+        "emd_km": None if km is None else _middle(exact_distance(p, q, *km)),
+        "similarity": agreement.similarity,
+        "pearson": None if np.isnan(agreement.pearson) else agreement.pearson,
+        "kl": agreement.kl,
+    }
+
+
+def block_sums(grid: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of a map's `BLOCKS` × `BLOCKS` blocks; a coarser map as it is."""
+    side = grid.shape[0]
+    if side <= BLOCKS:
+        return grid
+    step = side // BLOCKS
+    return np.asarray(grid.reshape(BLOCKS, step, BLOCKS, step).sum(axis=(1, 3)))
+
+
+def _middle(interval: Any) -> float:
+    """Return an exact distance; its certified ends are a rounding error apart."""
+    return float((interval.low + interval.high) / 2)
+
+
+class TrialContext:
+    """What a mechanism asks of whoever runs it, where there is nobody to wait for.
+
+    Keeps what it is asked to keep for the trials to come; the oldest goes first.
+    """
+
+    def __init__(self, known: dict[object, Any]) -> None:
+        self._known = known
+        self._kept: LRUCache[object, Any] = LRUCache(maxsize=24)
+
+    def check(self) -> None:
+        """Go on."""
+
+    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Return ``function(*args)``: this is the worker process."""
+        return function(*args)
+
+    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+        """Return a value known or computed earlier under this key, or make and keep it."""
+        if key in self._known:
+            return self._known[key]
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def checkins(self, selection: Selection) -> Any:
+        """Raise `LookupError`: trials run on counts."""
+        raise LookupError(f"{selection.data}: a trial has counts and no check-ins")
+
+    def file(self, value: str) -> Path:
+        """Raise `LookupError`: no parameter of the map names a file."""
+        raise LookupError(f"{value}: a trial opens no file")
+
+
+@lru_cache(maxsize=8)
+def _opened(folder: str, digest: str) -> tuple[Sample, TrialContext]:
+    """Return a sample and what is kept for it; the last few samples stay open."""
+    sample = open_sample(Path(folder), digest)
+    selection = Selection(digest, Region(*UNIT_SQUARE)).rows
+    return sample, TrialContext({("heatmap votes", selection, sample.votes.level): sample.votes})
