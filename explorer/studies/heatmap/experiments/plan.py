@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -234,8 +234,3 @@ def _mean_columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | 
             columns[f"{measure}_{kind}_low"], columns[f"{measure}_{kind}_high"] = ends
     emd = summaries["emd"]
     return {"regions": emd.of_regions if emd else 0, **columns}
-
-
-def with_draws(points: Sequence[Point], draws: int) -> list[Point]:
-    """Return points with another number of draws."""
-    return [replace(point, draws=draws) for point in points]
