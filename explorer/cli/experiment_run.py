@@ -36,15 +36,14 @@ class Progress:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
-        self._last = -SAY_S
-        self._taken = 0
-        self.done = 0
+        self._began = self._last = 0.0
+        self._known = self.done = 0
 
-    def taken_over(self, taken: int, total: int) -> None:
-        """Say how much is known already."""
-        self._taken = self.done = taken
-        self._began = time.monotonic()
-        over = f", {taken:,} of them known already" if taken else ""
+    def begin(self, known: int, total: int) -> None:
+        """Say how much there is to do, and how much of it is known already."""
+        self._known = self.done = known
+        self._began = self._last = time.monotonic()
+        over = f", {known:,} of them known already" if known else ""
         self._say(f"{total:,} trials{over}")
 
     def at(self, done: int, total: int) -> None:
@@ -55,8 +54,8 @@ class Progress:
             return
         self._last = now
         text = f"{done:,} of {total:,} trials"
-        if done > self._taken and done < total:
-            left = (now - self._began) * (total - done) / (done - self._taken)
+        if done < total:
+            left = (now - self._began) * (total - done) / (done - self._known)
             text += f", {left:.0f} s left"
         self._say(text, in_place=True)
 
@@ -94,12 +93,12 @@ def run_points(
     found: dict[str, Any] = {}
     total = len(trials.by_key)
     try:
-        for part in find_trials(trials, executor, checkpoint, folder):
-            first = not found and not progress.done
+        for i, part in enumerate(find_trials(trials, executor, checkpoint, folder)):
             found |= part
-            if first:
-                progress.taken_over(len(found), total)
-            progress.at(len(found), total)
+            if i:
+                progress.at(len(found), total)
+            else:
+                progress.begin(len(found), total)
     except KeyboardInterrupt:
         progress.end()
         click.echo(
