@@ -37,18 +37,17 @@ class Progress:
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
         self._began = self._last = 0.0
-        self._known = self.done = 0
+        self._known = 0
 
     def begin(self, known: int, total: int) -> None:
         """Say how much there is to do, and how much of it is known already."""
-        self._known = self.done = known
+        self._known = known
         self._began = self._last = time.monotonic()
         over = f", {known:,} of them known already" if known else ""
         self._say(f"{total:,} trials{over}")
 
     def at(self, done: int, total: int) -> None:
         """Say how much is done, if it is time."""
-        self.done = done
         now = time.monotonic()
         if not self._terminal and now - self._last < SAY_S and done < total:
             return
@@ -102,7 +101,7 @@ def run_points(
     except KeyboardInterrupt:
         progress.end()
         click.echo(
-            f"{progress.done:,} of {total:,} trials are kept; the same command goes on from there",
+            f"{len(found):,} of {total:,} trials are kept; the same command goes on from there",
             err=True,
         )
         raise

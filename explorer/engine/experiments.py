@@ -50,9 +50,7 @@ def find_trials(
     WorkerDied, DifferentCode, Cancelled, NoWorker
         As `Executor.batches`; what came before stays.
     """
-    kept = {
-        key: found for task, found in checkpoint.rows() if (key := task_key(task)) in trials.by_key
-    }
+    kept = checkpoint.results(trials.by_key)
     yield kept
     missing = [trial for key, trial in trials.by_key.items() if key not in kept]
     tasks = [task_of(trial, folder) for trial in missing]

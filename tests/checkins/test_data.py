@@ -185,6 +185,13 @@ def test_busiest_cells(data: CheckinData) -> None:
         assert cell.users == len(users)
 
 
+def test_cells_with_most_users_are_others(data: CheckinData) -> None:
+    every = data.busiest_cells(BOX, partition=20, top=400)
+    by_users = data.busiest_cells(BOX, partition=20, top=5, by="users")
+    assert [c.users for c in by_users] == sorted((c.users for c in every), reverse=True)[:5]
+    assert set(by_users) <= set(every)
+
+
 def test_histograms(data: CheckinData) -> None:
     per_user: dict[int, int] = {}
     for r in ROWS:

@@ -64,6 +64,15 @@ class Checkpoint:
                 ((task_key(t), canonical(t), json.dumps(result)) for t, result in results),
             )
 
+    def results(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the results that are there under some keys, in the order of the keys."""
+        found = self._connection.execute(
+            "SELECT key, result FROM trial WHERE key IN (SELECT value FROM json_each(?))"
+            " ORDER BY key",
+            (json.dumps(list(keys)),),
+        )
+        return {key: json.loads(result) for key, result in found}
+
     def rows(self) -> Iterator[tuple[Task, Any]]:
         """Yield tasks and results in the order of the tasks' keys, in which sums are to be taken.
 

@@ -22,7 +22,7 @@ from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import compare
 from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
-from explorer.studies.base.study import Selection, default_request
+from explorer.studies.base.study import Selection, default_request, relevant
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (
@@ -74,12 +74,7 @@ def make_trial(
         Which of `MEASURES` are wanted.
     """
     request = default_request(HeatmapStudy(), **values)
-    chosen = request["mechanism"]
-    read = {
-        p.key: request[p.key]
-        for p in PARAMETERS
-        if all(request[key] in allowed for key, allowed in p.relevant_when)
-    }
+    given = dict(request.values)
     return {
         "kind": KIND,
         "data": data,
@@ -89,7 +84,7 @@ def make_trial(
         "draw": draw,
         "seed": seed,
         "measures": list(measures),
-        "values": {"mechanism": chosen, **read},
+        "values": {p.key: given[p.key] for p in PARAMETERS if relevant(p, given, "")},
     }
 
 
