@@ -50,7 +50,7 @@ def find_trials(
     WorkerDied, DifferentCode, Cancelled, NoWorker
         As `Executor.batches`; what came before stays.
     """
-    kept = checkpoint.results(trials.by_key)
+    kept = checkpoint.known(trials.by_key)
     yield kept
     missing = [trial for key, trial in trials.by_key.items() if key not in kept]
     tasks = [task_of(trial, folder) for trial in missing]

@@ -195,7 +195,7 @@ def test_what_is_kept_is_not_computed_again(pool: EmbeddedExecutor, tmp_path: Pa
     assert complete(tmp_path, pool, trials(2))[0] == 2
     again = Checkpoint(tmp_path / "sweep.sqlite")
     assert "kept" in [result for _, result in again.rows()]
-    assert again.results([task_key(trials(2)[0]), "0" * 64]) == {task_key(trials(2)[0]): "kept"}
+    assert again.known([task_key(trials(2)[0]), "0" * 64]) == {task_key(trials(2)[0]): "kept"}
     again.close()
 
 

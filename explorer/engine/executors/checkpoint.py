@@ -64,15 +64,6 @@ class Checkpoint:
                 ((task_key(t), canonical(t), json.dumps(result)) for t, result in results),
             )
 
-    def results(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return the results that are there under some keys, in the order of the keys."""
-        found = self._connection.execute(
-            "SELECT key, result FROM trial WHERE key IN (SELECT value FROM json_each(?))"
-            " ORDER BY key",
-            (json.dumps(list(keys)),),
-        )
-        return {key: json.loads(result) for key, result in found}
-
     def rows(self) -> Iterator[tuple[Task, Any]]:
         """Yield tasks and results in the order of the tasks' keys, in which sums are to be taken.
 
@@ -80,6 +71,15 @@ class Checkpoint:
         """
         for task, result in self._connection.execute("SELECT task, result FROM trial ORDER BY key"):
             yield json.loads(task), json.loads(result)
+
+    def known(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the results that are kept under some keys."""
+        found = {}
+        for key in keys:
+            row = self._connection.execute("SELECT result FROM trial WHERE key = ?", (key,))
+            if (kept := row.fetchone()) is not None:
+                found[key] = json.loads(kept[0])
+        return found
 
     def close(self) -> None:
         """Close the file."""

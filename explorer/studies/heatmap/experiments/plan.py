@@ -72,8 +72,12 @@ class Row:
     users: int
 
 
-def rows_of(points: Sequence[Point], seed: int, folder: Path) -> Iterator[Row]:
+def rows_of(
+    points: Sequence[Point], seed: int, folder: Path, measures: Sequence[str] = MEASURES
+) -> Iterator[Row]:
     """Count the samples of points, keep the counts in a folder, and yield rows with their trials.
+
+    The trials measure what is named, or everything.
 
     Raises
     ------
@@ -100,6 +104,7 @@ def rows_of(points: Sequence[Point], seed: int, folder: Path) -> Iterator[Row]:
                     draw=draw,
                     seed=seed,
                     values=point.values,
+                    measures=measures,
                 )
             )
         yield Row(point, tuple(trials), used)
