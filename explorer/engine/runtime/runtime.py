@@ -245,7 +245,7 @@ class _Context:
         self._runtime = runtime
         self.check = check
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         return self._runtime.worker.call(function, args, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:

@@ -312,7 +312,7 @@ def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -
     items = np.arange(metric.size)
     names = _names(space, items)
     arguments = (str(path), name, names, space.named, decimal)
-    read = context.heavy(read_values, *arguments) if large else read_values(*arguments)
+    read = context.run_in_worker(read_values, *arguments) if large else read_values(*arguments)
     values, note = read
     first, second, distance = _pairs(metric, items, True)
     return Query(
