@@ -21,7 +21,7 @@ from explorer.studies.linear_queries.parameters import (
     POSITION,
 )
 from explorer.studies.linear_queries.values_file import read_values
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 FILE_ITEMS_MAX = 1000
 """Most items of a space that a file may give values for; grids may have more."""

@@ -13,7 +13,7 @@ from explorer.privacy.spaces import Grid, Sphere, Square
 from explorer.studies.base.study import Context
 from explorer.studies.linear_queries.parameters import CELLS, COORDINATE, LANDMARKS, POSITION
 from explorer.studies.linear_queries.queries import Query
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 ENTRIES_MAX = 10_000_000
 """Most numbers gone through to find the steepest pair, where a bound is known without."""
