@@ -31,13 +31,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 class EmbeddedExecutor(Executor):
-    """A pool of loky's, whose processes start when first needed and end with this one.
-
-    Parameters
-    ----------
-    workers : int
-        With one, jobs run one at a time.
-    """
+    """A pool of loky's, whose processes start when first needed and end with this one."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
