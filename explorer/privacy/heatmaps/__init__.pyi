@@ -1,3 +1,30 @@
+from explorer.privacy.heatmaps.adaptive.budgets import (
+    Budgets as Budgets,
+    ExactBudgets as ExactBudgets,
+    adaptive_budgets as adaptive_budgets,
+    adaptive_budgets_exact as adaptive_budgets_exact,
+    check_threshold as check_threshold,
+    measured_levels as measured_levels,
+)
+from explorer.privacy.heatmaps.adaptive.exact import (
+    ExactAdaptiveTree as ExactAdaptiveTree,
+    adaptive_tree_exact as adaptive_tree_exact,
+    fresh_noise as fresh_noise,
+    transcript_loss as transcript_loss,
+)
+from explorer.privacy.heatmaps.adaptive.fit import (
+    AdaptiveFit as AdaptiveFit,
+    fit_adaptive as fit_adaptive,
+    smooth_stopped_cells as smooth_stopped_cells,
+)
+from explorer.privacy.heatmaps.adaptive.flatness import (
+    flatness_statistic as flatness_statistic,
+)
+from explorer.privacy.heatmaps.adaptive.tree import (
+    AdaptiveDemonstrationNoise as AdaptiveDemonstrationNoise,
+    AdaptiveTree as AdaptiveTree,
+    adaptive_tree as adaptive_tree,
+)
 from explorer.privacy.heatmaps.baselines import (
     cells_kept as cells_kept,
     discrete_grid as discrete_grid,
@@ -21,9 +48,18 @@ from explorer.privacy.heatmaps.clustering.weighted import (
     k_median as k_median,
     k_median_cost as k_median_cost,
 )
+from explorer.privacy.heatmaps.evaluation.binomial import (
+    lower_rank as lower_rank,
+    too_noisy_threshold as too_noisy_threshold,
+    upper_rank as upper_rank,
+)
 from explorer.privacy.heatmaps.evaluation.gaussian_filter import (
     Smoothing as Smoothing,
     smoothing as smoothing,
+)
+from explorer.privacy.heatmaps.evaluation.loss import (
+    LossStatistics as LossStatistics,
+    loss_statistics as loss_statistics,
 )
 from explorer.privacy.heatmaps.evaluation.metrics import (
     Metrics as Metrics,
@@ -31,6 +67,10 @@ from explorer.privacy.heatmaps.evaluation.metrics import (
     compare as compare,
     pyramid_norm as pyramid_norm,
     quick_bounds as quick_bounds,
+)
+from explorer.privacy.heatmaps.evaluation.quality import (
+    Quality as Quality,
+    map_quality as map_quality,
 )
 from explorer.privacy.heatmaps.integers import (
     IntegerCounts as IntegerCounts,

@@ -1,0 +1,1 @@
+"""Adaptive quadtree: cells are split where the noisy counts show mass, and only there."""
