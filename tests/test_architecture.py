@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 QT_FREE = ("privacy", "checkins", "geography", "studies", "engine", "figures", "cli", "resources")
 LONGEST_MODULE = 420
 FULLEST_FOLDER = 20
+OWN_IMPORTS_IN_FUNCTIONS = 26
+"""Outside `cli`: each with its reason beside it."""
 MODULES_WITHOUT_TYPES = 5
 
 
@@ -155,3 +157,32 @@ def test_every_room_stands_in_the_guide() -> None:
     named = {"privacy", "ui", "engine"}
     rooms = {f.name for f in folders if f.parent.name == "explorer" or f.parent.name in named}
     assert {room for room in rooms - {"explorer"} if f"`{room}`" not in guide} == set()
+
+
+def _imports_in_functions(tree: ast.Module) -> set[int]:
+    """Return the lines inside functions on which something of the house is imported."""
+    return {
+        node.lineno
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.level or str(node.module).split(".")[0] == "explorer")
+        )
+        or (
+            isinstance(node, ast.Import)
+            and any(a.name.split(".")[0] == "explorer" for a in node.names)
+        )
+    }
+
+
+def test_the_house_is_imported_at_the_top_of_modules() -> None:
+    """But for what would hold up the window; commands of the command line import what they need."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "explorer").rglob("*.py"))
+        if "cli" not in path.relative_to(ROOT).parts
+        for line in _imports_in_functions(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert len(found) <= OWN_IMPORTS_IN_FUNCTIONS, found

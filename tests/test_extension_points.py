@@ -15,6 +15,7 @@ from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import READERS, file_patterns
 from explorer.checkins.readers.base import Beginning, Judge, Written, table_preview, write_table
 from explorer.checkins.readers.plan import Plan
+from explorer.cli import run
 from tests.extensions.checkout import Checkout
 
 PARTS = Path(__file__).parent / "extensions"
@@ -105,8 +106,8 @@ def test_a_reader_of_checkins_is_one_file_and_one_line(blocks: Path, tmp_path: P
         sniff(blocks, cancelled=lambda: True)
 
 
-def test_a_reader_of_checkins_is_in_the_file_dialog_and_the_columns_dialog(
-    blocks: Path, qtbot: Any
+def test_a_reader_of_checkins_is_in_dialogs_and_the_command_lines_help(
+    blocks: Path, qtbot: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from explorer.ui.controllers.data_controller import MappingRequest
     from explorer.ui.dialogs.open_checkins import MappingDialog
@@ -116,6 +117,10 @@ def test_a_reader_of_checkins_is_in_the_file_dialog_and_the_columns_dialog(
     qtbot.addWidget(dialog)
     assert "Detected: Blocks, " in dialog.detected.text()
     dialog.reject()
+    assert run(["heatmap", "--help"]) == 0
+    assert "FILE is SNAP text, CSV, TSV (plain or .gz) or Parquet or Blocks;" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 BANDS = """

@@ -81,7 +81,7 @@ def open_checkins(
     Parameters
     ----------
     path : path
-        SNAP text, CSV, TSV (each plain or .gz) or Parquet.
+        In a format of one of the `readers`.
     mapping : Mapping or None
         Which column holds what; None uses the guess of `sniff`.
     dialect : Dialect or None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -316,8 +316,6 @@ class PointSet:
         1 where the file has no weights.
     users_in_file, users_in_region, users_used : int
         Users with ≥ 1 kept row at all; inside region and time range; sampled of these.
-    users_asked : int or None
-        How many were asked for; more than `users_in_region` means all were taken.
     """
 
     user: IndexArray
@@ -327,17 +325,11 @@ class PointSet:
     users_in_file: int
     users_in_region: int
     users_used: int
-    users_asked: int | None = None
 
     @property
     def rows(self) -> int:
         """Check-ins in the set."""
         return int(self.lat.size)
-
-    @property
-    def all_taken(self) -> bool:
-        """Whether fewer users than asked were there, so that all of them were taken."""
-        return self.users_asked is not None and self.users_asked > self.users_in_region
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,12 +339,3 @@ class Cell:
     box: Box
     rows: int
     users: int
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Counts in bins; bin i holds values from ``edges[i]`` to below ``edges[i + 1]``."""
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    labels: tuple[str, ...] = field(default=())

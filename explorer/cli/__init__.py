@@ -16,6 +16,7 @@ from explorer import __version__
 from explorer.cli.bounds import bounds_command
 from explorer.cli.cache import cache_command
 from explorer.cli.errata import errata_command
+from explorer.cli.experiment import experiment_command
 from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
 from explorer.cli.studies import studies_command
@@ -81,6 +82,7 @@ for command in (
     studies_command,
     bounds_command,
     heatmap_command,
+    experiment_command,
     window_command,
     fetch_command,
     cache_command,

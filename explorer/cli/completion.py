@@ -32,6 +32,14 @@ def studies(workspace: str = "") -> Completer:
     return complete
 
 
+def experiments(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete names of experiments."""
+    from explorer.studies.heatmap.experiments.figures import FIGURES, QUALITY
+
+    named = [(QUALITY, "Error of any mechanisms in any regions")]
+    return _beginning(named + [(f.name, f.title) for f in FIGURES.values()], begun)
+
+
 def of_study(keys: Callable[[Study], Found], ending: str = "") -> Completer:
     """Return what completes keys of the study named before, each with an ending."""
 

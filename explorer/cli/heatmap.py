@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.common import (
-    best_answer,
     check_folder,
     check_output,
+    compute,
     export,
     open_file,
     open_host,
@@ -38,6 +38,18 @@ METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
 
 class StudyCommand(click.Command):
     """A command with an option for every parameter of the heatmap study."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's help, then what files it reads."""
+        from explorer.checkins.readers import all_readers
+
+        super().format_help_text(ctx, formatter)
+        formats = " or ".join(reader.name for reader in all_readers())
+        with formatter.indentation():
+            formatter.write_paragraph()
+            formatter.write_text(
+                f"FILE is {formats}; the word sample stands for the bundled synthetic one."
+            )
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, then the study's, then --help."""
@@ -165,11 +177,7 @@ def heatmap_command(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Draw the differentially private heatmap of a file of check-ins (demonstration noise).
-
-    FILE is SNAP text, CSV, TSV (each plain or .gz) or Parquet; the word sample stands for the
-    bundled synthetic one.
-    """
+    """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
     from explorer.checkins.presets import preset
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
@@ -204,7 +212,7 @@ def heatmap_command(
         )
         request = default_request(get_study("heatmap"), **values)
         request = replace(request, selection=selection, seed=seed)
-        result = best_answer(host, request, quiet)
+        result = compute(host, request, quiet=quiet)
         shown = {"both": ("true", "private"), "private": ("private",), "true": ("true",)}[panes]
         view = ViewState.for_result(result, theme=theme, surfaces=shown)
         summary = heatmap_summary(result, data, view)

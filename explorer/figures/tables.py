@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.export import recipe_text
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.table_copy import copied, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region

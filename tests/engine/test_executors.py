@@ -195,6 +195,7 @@ def test_what_is_kept_is_not_computed_again(pool: EmbeddedExecutor, tmp_path: Pa
     assert complete(tmp_path, pool, trials(2))[0] == 2
     again = Checkpoint(tmp_path / "sweep.sqlite")
     assert "kept" in [result for _, result in again.rows()]
+    assert again.known([task_key(trials(2)[0]), "0" * 64]) == {task_key(trials(2)[0]): "kept"}
     again.close()
 
 
@@ -202,3 +203,25 @@ def test_another_file_is_not_taken_for_kept_results(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a database, however long it may be" * 100)
     with pytest.raises(ValueError, match=r"notes\.txt can't be resumed .* choose another"):
         Checkpoint(tmp_path / "notes.txt")
+
+
+def test_a_map_that_is_given_up_leaves_nothing_for_the_pool_to_fail_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What the pool's thread fails on it logs, which is printed beside the answer."""
+    pool = EmbeddedExecutor(2)
+    checks = iter(range(5))
+
+    def check() -> None:
+        if next(checks, None) is None:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        list(pool.batches(jobs.trial, trials(50, seconds=0.3), check))
+    pool.close()
+    assert caplog.messages == []
+
+
+def test_an_interrupt_from_the_keyboard_does_not_reach_workers(pool: EmbeddedExecutor) -> None:
+    """A terminal sends it to them too, and they would print where they were."""
+    assert pool.call(signal.getsignal, (signal.SIGINT,), never) is signal.SIG_IGN

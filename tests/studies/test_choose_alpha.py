@@ -13,7 +13,8 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep, default_request
 from explorer.studies.choose_alpha import ChooseAlpha
 from explorer.studies.choose_alpha.text import change_sentence, factor
-from explorer.studies.metric_space import chosen_space, half_circumference
+from explorer.studies.metric_space.choice import chosen_space
+from explorer.studies.metric_space.parameters import half_circumference
 from tests.studies import walking
 from tests.studies.context import Context
 

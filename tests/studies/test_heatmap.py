@@ -109,7 +109,7 @@ class FakeContext:
         if self.cancelled:
             raise Cancelled
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         self.ran.append(function.__name__)
         function, args = pickle.loads(pickle.dumps((function, args)))
         return pickle.loads(pickle.dumps(function(*args)))
@@ -542,7 +542,7 @@ def test_whole_counts_are_nearly_exact_at_a_large_epsilon() -> None:
 class NoWorkerContext(FakeContext):
     """A system that lets no process start."""
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         raise NoWorker("nothing can be written to /dev/shm")
 
 

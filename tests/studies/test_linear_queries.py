@@ -18,7 +18,7 @@ from explorer.studies.linear_queries.queries import query_of
 from explorer.studies.linear_queries.sensitivity import sensitivity
 from explorer.studies.linear_queries.tables import printed_private_up_to
 from explorer.studies.linear_queries.values_file import read_values
-from explorer.studies.metric_space import chosen_space
+from explorer.studies.metric_space.choice import chosen_space
 from tests.studies import walking
 from tests.studies.context import Context
 

@@ -61,14 +61,9 @@ class Executor(ABC):
 
     @abstractmethod
     def submit(self, function: str, *args: Any) -> Future[Any]:
-        """Have ``function(*args)`` computed; returns at once. A broken pool is renewed.
+        """Have ``function(*args)``, given as ``package.module:function``, computed.
 
-        Parameters
-        ----------
-        function : str
-            As ``package.module:function``.
-        *args
-            Pickled.
+        Returns at once. A broken pool is renewed.
 
         Returns
         -------
@@ -99,26 +94,10 @@ class Executor(ABC):
     def call(
         self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
     ) -> Any:
-        """Return ``function(*args)`` computed by a worker.
+        """Return ``function(*args)`` computed by a worker, which must be able to import it.
 
-        Parameters
-        ----------
-        function : callable
-            Importable by name.
-        args : tuple
-        check : callable
-            Called every few milliseconds while waiting; may raise `Cancelled`.
-
-        Raises
-        ------
-        Cancelled
-            From `check`, or because the executor was closed meanwhile.
-        WorkerDied
-            If the worker ended before it answered.
-        NoWorker
-            If the system doesn't let it start.
-        Exception
-            Whatever the function raised.
+        `check` is called every few milliseconds while waiting; what it raises ends the call. Raises
+        otherwise what `submit` and its future do.
         """
         name = name_of(function)
         while True:
@@ -158,7 +137,7 @@ class Executor(ABC):
             would be a second release.
         tasks : iterable of Task
         check : callable
-            Called every few milliseconds while waiting; what it raises ends everything.
+            As in `call`.
 
         Raises
         ------
@@ -166,10 +145,8 @@ class Executor(ABC):
             If that befell one batch `MAX_FAILURES` times; it is named.
         DifferentCode
             If a worker's package, Python, numpy or machine differs from this process'.
-        Cancelled, NoWorker
-            As `call`.
         Exception
-            Whatever the function raised.
+            What `check`, the function or `submit` raised.
         """
         name, code = name_of(function), code_here()
         numbered = enumerate(tasks)
@@ -235,13 +212,7 @@ class _Batch:
 def run_batch(
     function: str, tasks: Sequence[Task], code: dict[str, str]
 ) -> tuple[list[Any], float]:
-    """Return the results of tasks and the seconds taken, in a worker with the client's code.
-
-    Raises
-    ------
-    DifferentCode
-        Before anything is computed.
-    """
+    """Return the results of tasks and the seconds taken, or raise `DifferentCode` (in a worker)."""
     here = code_here()
     other = [f"{key} {here[key]} instead of {code[key]}" for key in code if here[key] != code[key]]
     if other:
@@ -270,13 +241,7 @@ def code_here() -> dict[str, str]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return ``package.module:function``.
-
-    Raises
-    ------
-    ValueError
-        If another process could not import it by that name.
-    """
+    """Return ``package.module:function``; ValueError if others could not import that."""
     name = f"{function.__module__}:{function.__qualname__}"
     if function.__module__ == "__main__" or "<" in name or resolve_name(name) is not function:
         raise ValueError(f"{name} can't be imported by a worker; define it in a module, by itself")
@@ -284,13 +249,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def canonical(task: Task) -> str:
-    """Return a task's one form as JSON.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not plain JSON.
-    """
+    """Return a task's one form as JSON; TypeError or ValueError if it is not plain JSON."""
     return json.dumps(
         task, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )

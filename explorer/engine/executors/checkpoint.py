@@ -72,6 +72,15 @@ class Checkpoint:
         for task, result in self._connection.execute("SELECT task, result FROM trial ORDER BY key"):
             yield json.loads(task), json.loads(result)
 
+    def known(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the results that are kept under some keys."""
+        found = {}
+        for key in keys:
+            row = self._connection.execute("SELECT result FROM trial WHERE key = ?", (key,))
+            if (kept := row.fetchone()) is not None:
+                found[key] = json.loads(kept[0])
+        return found
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

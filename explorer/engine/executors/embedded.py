@@ -10,6 +10,7 @@ import fcntl
 import os
 import pickle
 import select
+import signal
 import threading
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Future
@@ -30,13 +31,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 class EmbeddedExecutor(Executor):
-    """A pool of loky's, whose processes start when first needed and end with this one.
-
-    Parameters
-    ----------
-    workers : int
-        With one, jobs run one at a time.
-    """
+    """A pool of loky's, whose processes start when first needed and end with this one."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
@@ -73,8 +68,10 @@ class EmbeddedExecutor(Executor):
         """Give a future up; a running one is killed when it holds up the next one for too long."""
         future.cancel()
         running, parcel = self._jobs.get(future, (None, None))
-        if running is not None and parcel is not None and not running.cancel():
-            parcel.empty()  # one that only waits in the pool's queue then does nothing
+        if running is not None and parcel is not None:
+            # One that only waits then does nothing. It is not cancelled in the pool, whose thread
+            # fails on what is cancelled when it is closed.
+            parcel.empty()
             with self._lock:
                 self._stale[running] = time.monotonic()
 
@@ -205,8 +202,10 @@ def end_with(lifeline: str) -> None:
     """Let this process be ended by the system once a pipe's other end is closed.
 
     SIGIO's default is the end of the process, whatever that is doing: a thread that looks for its
-    parent would not wake up while compiled code holds the interpreter's lock.
+    parent would not wake up while compiled code holds the interpreter's lock. An interrupt from
+    the keyboard is the parent's affair, which a terminal sends to all.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         # Opened anew: the signal goes to one process for each opening.
         end = os.open(lifeline, os.O_RDONLY | os.O_NONBLOCK)

@@ -245,7 +245,7 @@ class _Context:
         self._runtime = runtime
         self.check = check
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         return self._runtime.worker.call(function, args, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:
@@ -280,12 +280,18 @@ def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
 
 
 def final_result(
-    runtime: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
+    runtime: StudyRuntime,
+    request: Request,
+    check: Callable[[], None] = lambda: None,
+    on_result: Callable[[Result], object] = lambda _: None,
 ) -> Result:
-    """Return a request's best answer, computed here and now unless `check` raises `Cancelled`."""
+    """Return a request's last result, computed here and now unless `check` raises `Cancelled`.
+
+    `on_result` is called with every result on the way.
+    """
     result = None
-    for result in runtime.answer(request, check):  # noqa: B007  (the last one is wanted)
-        continue
+    for result in runtime.answer(request, check):
+        on_result(result)
     if result is None:
         raise RuntimeError(f"study {request.study!r} gave no answer")
     return result

@@ -10,7 +10,7 @@ from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import Condition, Guarantee, Table
 from explorer.studies.choose_alpha.requirements import Requirements
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 SETTING = Reference(
     _PAPER, "Section 3, “Setting the Privacy Parameters”",

@@ -307,6 +307,6 @@ def public_coupling(request: Request, context: Context) -> PublicCoupling:
     path = context.file(str(request["public"]))
     chosen = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))
     found: PublicCoupling = context.memo(
-        ("coordinate-mean", "public", chosen), lambda: context.heavy(measure, path, *chosen)
+        ("coordinate-mean", "public", chosen), lambda: context.run_in_worker(measure, path, *chosen)
     )
     return found

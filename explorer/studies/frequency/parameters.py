@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, simulate, trials
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import CLUSTERED, DISCRETE, space_parameters
+from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
 EVEN, SKEWED, ONE = "even", "skewed", "one"

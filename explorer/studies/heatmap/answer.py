@@ -115,7 +115,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         watch.resume()
         note = "" if function is exact_distance or not last else text.INTERVAL_ONLY
         try:
-            unit &= context.heavy(function, p, q, *arguments)
+            unit &= context.run_in_worker(function, p, q, *arguments)
         except NoWorker as error:
             # The map is drawn all the same, and the distance lies in what is known already.
             why = f"The distance is an interval only: {error}."
@@ -127,7 +127,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         metrics = _metric_readouts(agreement, unit, km)
         yield _with(first, plain, metrics, watch, Fidelity.COARSE, complete=False)
         watch.resume()
-        km &= context.heavy(function, p, q, *arguments, width, height)
+        km &= context.run_in_worker(function, p, q, *arguments, width, height)
         watch.lap(f"{name} km")
         metrics = _metric_readouts(agreement, unit, km, note)
         fidelity = Fidelity.FULL if last else Fidelity.COARSE

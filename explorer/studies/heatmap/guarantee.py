@@ -7,6 +7,7 @@ from functools import lru_cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from explorer.privacy import heatmaps
 from explorer.privacy.core.bound import Reference
 from explorer.studies.base.numbers import at_most, percent_at_most
 from explorer.studies.base.study import Guarantee, Request
@@ -70,9 +71,7 @@ def sampled(request: Request) -> Scheme:
 
 def sampling_level(request: Request, adjacency: Adjacency) -> float:
     """Return the ε of pure mechanisms towards all users of the file."""
-    from explorer.privacy.heatmaps import sampling_guarantee
-
-    found = sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
+    found = heatmaps.sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
     return float(found.value)
 
 
@@ -137,9 +136,7 @@ def _level(request: Request) -> str:
 @lru_cache(maxsize=16)
 def _wider(epsilon: float, delta: float) -> float:
     """Return the ε that Gaussian noise keeps for replacing a user: it is said in three places."""
-    from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
-
-    return gaussian_epsilon_of_replacement(epsilon, delta)
+    return heatmaps.gaussian_epsilon_of_replacement(epsilon, delta)
 
 
 def replacement(request: Request) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import (
+from explorer.studies.metric_space.parameters import (
     CLUSTERED,
     DISCRETE,
     GRID,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import SPHERE, space_parameters
+from explorer.studies.metric_space.parameters import SPHERE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"

@@ -44,7 +44,7 @@ from explorer.studies.linear_queries.parameters import (
 )
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.linear_queries.tables import slope_table, true_deltas_at, width_table
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _COARSE_POINTS = 5
 _AT_ONCE = 4_000_000

@@ -153,7 +153,7 @@ def _from_file(
         arguments += (norm, named.half_circumference(values.get("space_earth", "equator"), unit))
     arguments += (decimal,)
     large = path.stat().st_size > _HEAVY_BYTES
-    read: ReadSpace = context.heavy(reader, *arguments) if large else reader(*arguments)
+    read: ReadSpace = context.run_in_worker(reader, *arguments) if large else reader(*arguments)
     if read.coordinates is None:
         layout = pictures.matrix_layout(read.metric)
     else:

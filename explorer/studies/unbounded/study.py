@@ -20,7 +20,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 from explorer.studies.unbounded import curves, text
 from explorer.studies.unbounded.help import PAGE, PRESETS
 from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES

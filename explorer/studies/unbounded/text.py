@@ -9,7 +9,7 @@ from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata user-D5")
 CHERNOFF = Reference(

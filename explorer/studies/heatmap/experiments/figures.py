@@ -6,7 +6,7 @@ and stands in its rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -41,6 +41,11 @@ class Panel:
     axis: str
     xs: tuple[Any, ...]
     fixed: tuple[tuple[str, Any], ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What the panel sets."""
+        return (self.axis, "resolution", *(key for key, _ in self.fixed))
 
     def settings(self, x: Any) -> tuple[int, dict[str, Any]]:
         """Return how many users and which parameters there are at a place of the axis."""
@@ -163,32 +168,37 @@ FIGURES = {
 
 
 def quality_points(
-    source: Source,
-    places: Sequence[Place],
-    *,
+    where: Sequence[tuple[Place, Source]],
     mechanisms: Sequence[str],
     users: Sequence[int | None],
     draws: int,
-    axes: dict[str, Sequence[Any]],
-    fixed: dict[str, Any],
+    axes: Mapping[str, Sequence[Any]],
+    fixed: Mapping[str, Any],
 ) -> Iterator[Point]:
     """Yield the rows of heatmap quality: regions × users × parameters × mechanisms.
 
     Parameters
     ----------
-    axes : dict
+    where : sequence of (Place, Source)
+    mechanisms, users, draws
+        As `Point` has them.
+    axes : mapping
         Values of some parameters of the study, all combined, the last varying fastest.
-    fixed : dict
+    fixed : mapping
         Other parameters.
     """
-    for place, count, chosen in product(places, users, product(*axes.values())):
+    for (place, source), count, chosen in product(where, users, product(*axes.values())):
         values = {**fixed, **dict(zip(axes, chosen, strict=True))}
         for mechanism in mechanisms:
             yield Point(place, source, count, {**values, "mechanism": mechanism}, draws)
 
 
 def figure_points(
-    figure: Figure, where: Sequence[tuple[Place, Source]], mechanisms: Sequence[str]
+    figure: Figure,
+    where: Sequence[tuple[Place, Source]],
+    mechanisms: Sequence[str],
+    draws: int,
+    fixed: Mapping[str, Any],
 ) -> Iterator[Point]:
     """Yield the rows of a figure.
 
@@ -198,14 +208,18 @@ def figure_points(
     where : sequence of (Place, Source)
         Regions of check-ins, or what `made_data` returns.
     mechanisms : sequence of str
+    draws : int
+    fixed : mapping
+        Parameters that the figure leaves open.
     """
     for panel in figure.panels:
         for i, x in enumerate(panel.xs):
             users, values = panel.settings(x)
             for place, source in where[i : i + 1] if figure.made else where:
                 for mechanism in mechanisms:
+                    chosen = {**fixed, **values, "mechanism": mechanism}
                     yield Point(
-                        place, source, users, {**values, "mechanism": mechanism}, figure.draws,
+                        place, source, users, chosen, draws,
                         resample=True, axis=panel.axis, x=x, panel=panel.key,
                     )  # fmt: skip
 

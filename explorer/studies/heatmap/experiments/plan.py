@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,12 @@ class Row:
     users: int
 
 
-def rows_of(points: Sequence[Point], seed: int, folder: Path) -> Iterator[Row]:
+def rows_of(
+    points: Sequence[Point], seed: int, folder: Path, measures: Sequence[str] = MEASURES
+) -> Iterator[Row]:
     """Count the samples of points, keep the counts in a folder, and yield rows with their trials.
+
+    The trials measure what is named, or everything.
 
     Raises
     ------
@@ -100,6 +104,7 @@ def rows_of(points: Sequence[Point], seed: int, folder: Path) -> Iterator[Row]:
                     draw=draw,
                     seed=seed,
                     values=point.values,
+                    measures=measures,
                 )
             )
         yield Row(point, tuple(trials), used)
@@ -234,8 +239,3 @@ def _mean_columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | 
             columns[f"{measure}_{kind}_low"], columns[f"{measure}_{kind}_high"] = ends
     emd = summaries["emd"]
     return {"regions": emd.of_regions if emd else 0, **columns}
-
-
-def with_draws(points: Sequence[Point], draws: int) -> list[Point]:
-    """Return points with another number of draws."""
-    return [replace(point, draws=draws) for point in points]

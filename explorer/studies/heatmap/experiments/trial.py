@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,12 +17,12 @@ from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
-from numpy.typing import NDArray
 
 from explorer.geography.region import Region
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import compare
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-from explorer.studies.base.study import Selection, default_request
+from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
+from explorer.studies.base.study import Selection, default_request, relevant
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (
@@ -52,6 +53,7 @@ def make_trial(
     draw: int,
     seed: int,
     values: Mapping[str, Any],
+    measures: Sequence[str] = MEASURES,
 ) -> Trial:
     """Return a trial.
 
@@ -68,14 +70,11 @@ def make_trial(
     values : mapping
         Parameters of the heatmap study that differ from their defaults. Those that the mechanism
         does not read are left out: they change neither the trial nor its key.
+    measures : sequence of str
+        Which of `MEASURES` are wanted.
     """
     request = default_request(HeatmapStudy(), **values)
-    chosen = request["mechanism"]
-    read = {
-        p.key: request[p.key]
-        for p in PARAMETERS
-        if all(request[key] in allowed for key, allowed in p.relevant_when)
-    }
+    given = dict(request.values)
     return {
         "kind": KIND,
         "data": data,
@@ -84,7 +83,8 @@ def make_trial(
         "sides_km": None if sides_km is None else list(sides_km),
         "draw": draw,
         "seed": seed,
-        "values": {"mechanism": chosen, **read},
+        "measures": list(measures),
+        "values": {p.key: given[p.key] for p in PARAMETERS if relevant(p, given, "")},
     }
 
 
@@ -117,9 +117,9 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     Returns
     -------
     dict
-        A number for each of `MEASURES`: the exact earth mover's distance of 64 × 64 block sums of
-        the two heatmaps in the unit square and in kilometres; similarity, Pearson correlation and
-        KL divergence of the heatmaps themselves. None where there is none.
+        A number for each of the trial's measures: the exact earth mover's distance of 64 × 64
+        block sums of the two heatmaps in the unit square and in kilometres; similarity, Pearson
+        correlation and KL divergence of the heatmaps themselves. None where there is none.
     """
     trial = task["trial"]
     if trial["kind"] != KIND:
@@ -131,20 +131,24 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     estimate = run_mechanism(Task(request, None, sample.counts, context, Stopwatch()))
     sigma, level = request["sigma"], sample.counts.level
     truth = exact_truth(selection, sample.counts, sigma, context)
-    found = exact_estimate(estimate, sigma, level)
+    return _compared(truth, exact_estimate(estimate, sigma, level), trial)
+
+
+def _compared(truth: FloatArray, found: FloatArray, trial: Trial) -> Found:
+    """Return what a trial measures of two heatmaps."""
     agreement = compare(truth, found)
-    p, q = block_sums(found), block_sums(truth)
-    km = trial["sides_km"]
-    return {
-        "emd": _middle(exact_distance(p, q)),
-        "emd_km": None if km is None else _middle(exact_distance(p, q, *km)),
-        "similarity": agreement.similarity,
-        "pearson": None if np.isnan(agreement.pearson) else agreement.pearson,
-        "kl": agreement.kl,
+    p, q, km = block_sums(found), block_sums(truth), trial["sides_km"]
+    measured: dict[str, Callable[[], float | None]] = {
+        "emd": lambda: _middle(exact_distance(p, q)),
+        "emd_km": lambda: None if km is None else _middle(exact_distance(p, q, *km)),
+        "similarity": lambda: agreement.similarity,
+        "pearson": lambda: None if math.isnan(agreement.pearson) else agreement.pearson,
+        "kl": lambda: agreement.kl,
     }
+    return {measure: measured[measure]() for measure in trial["measures"]}
 
 
-def block_sums(grid: NDArray[Any]) -> NDArray[Any]:
+def block_sums(grid: FloatArray) -> FloatArray:
     """Return the sums of a map's `BLOCKS` × `BLOCKS` blocks; a coarser map as it is."""
     side = grid.shape[0]
     if side <= BLOCKS:
@@ -153,7 +157,7 @@ def block_sums(grid: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(grid.reshape(BLOCKS, step, BLOCKS, step).sum(axis=(1, 3)))
 
 
-def _middle(interval: Any) -> float:
+def _middle(interval: Interval) -> float:
     """Return an exact distance; its certified ends are a rounding error apart."""
     return float((interval.low + interval.high) / 2)
 

@@ -1,0 +1,345 @@
+"""The command that runs experiments: many draws of many mechanisms, summed up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from explorer.cli import completion
+from explorer.cli.common import open_file, parse_columns, parse_pair, parse_region
+from explorer.cli.experiment_run import (
+    Progress,
+    as_table,
+    check_output,
+    document_json,
+    run_points,
+    stamp_of,
+    write,
+)
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
+    from explorer.geography.region import Region
+    from explorer.studies.heatmap.experiments.figures import Figure
+    from explorer.studies.heatmap.experiments.plan import Point
+    from explorer.studies.heatmap.experiments.sources import Place
+
+QUALITY = "heatmap-quality"
+DRAWS = 10
+SWEPT = ("resolution", "sigma", "n0", "w", "epsilon")
+"""Parameters of the map with an option for a list of values, the last varying fastest."""
+
+
+def _listed(key: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
+    """Return what reads a comma-separated list of a map's parameter."""
+
+    def parse(_ctx: click.Context, _option: click.Parameter, raw: str) -> list[Any]:
+        from explorer.studies.base.study import parameter
+        from explorer.studies.registry import get_study
+
+        p = parameter(get_study("heatmap"), key)
+        try:
+            return [p.parse(item.strip()) for item in raw.split(",")]
+        except ValueError as error:
+            raise click.BadParameter(f"{error}; give numbers with commas between") from error
+
+    return parse
+
+
+def _users(_ctx: click.Context, _option: click.Parameter, raw: str) -> list[int | None]:
+    found: list[int | None] = []
+    for item in (part.strip() for part in raw.split(",")):
+        if item != "all" and not (item.isdecimal() and int(item)):
+            raise click.BadParameter(
+                f"{item!r} is not a number of users; give whole numbers above 0 or all, "
+                "with commas between"
+            )
+        found.append(None if item == "all" else int(item))
+    return found
+
+
+def _mechanisms(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> list[str] | None:
+    from explorer.studies.heatmap.mechanisms import MECHANISMS
+
+    if raw is None:
+        return None
+    found = [item.strip() for item in raw.split(",")]
+    for key in found:
+        if key not in MECHANISMS:
+            raise click.BadParameter(
+                f"there is no mechanism {key!r}; there are {', '.join(MECHANISMS)}"
+            )
+    return list(dict.fromkeys(found))
+
+
+def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) -> list[Region]:
+    return [parse_region(ctx, option, one) for one in raw]
+
+
+@click.command("experiment")
+@click.argument("name", metavar="NAME", required=False, shell_complete=completion.experiments)
+@click.option("--list", "as_list", is_flag=True, help="List the experiments.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Check-ins; the word sample stands for the bundled synthetic ones.",
+)
+@click.option(
+    "--columns",
+    callback=parse_columns,
+    metavar="ROLE=COLUMN,…",
+    help="Which column holds what, as the command heatmap has it.",
+)
+@click.option(
+    "--region",
+    "typed",
+    multiple=True,
+    callback=_regions,
+    metavar="S,W,N,E",
+    help="A box of degrees; may be given several times.",
+)
+@click.option(
+    "--regions",
+    type=click.IntRange(1, 90_000),
+    metavar="N",
+    help="The N cells with most users of 300 × 300 over latitudes 0 to 50, longitudes −135 to −60.",
+)
+@click.option(
+    "--users",
+    default="200",
+    show_default=True,
+    callback=_users,
+    metavar="N|all,…",
+    help="How many users of each region, those with the smallest hashes of their ids.",
+)
+@click.option("--data-seed", type=int, default=0, show_default=True, help="Key of these hashes.")
+@click.option(
+    "--mechanisms",
+    callback=_mechanisms,
+    metavar="KEY,…",
+    help="Default: all that the map offers; of a figure those it is about.",
+)
+@click.option(
+    "--epsilon", default=".1,.5,1,2,5,10", show_default=True, callback=_listed("epsilon"),
+    metavar="E,…", help="Privacy of the map.",
+)  # fmt: skip
+@click.option(
+    "--resolution", default="256", show_default=True, callback=_listed("resolution"),
+    metavar="N,…", help="Cells on a side of the map.",
+)  # fmt: skip
+@click.option(
+    "--sigma", default=".02", show_default=True, callback=_listed("sigma"),
+    metavar="S,…", help="Blur of the heatmaps that are compared, in sides of the map.",
+)  # fmt: skip
+@click.option(
+    "--n0", default="200", show_default=True, callback=_listed("n0"),
+    metavar="N,…", help="Assumed number of users.",
+)  # fmt: skip
+@click.option(
+    "--w", default="20", show_default=True, callback=_listed("w"),
+    metavar="N,…", help="Cells kept on a level.",
+)  # fmt: skip
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Another parameter of the map."
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(1, 100_000),
+    metavar="D",
+    help="Draws of the noise, the same for all mechanisms. Default: 10; of a figure the paper's.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of noise and made data.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=min(os.cpu_count() or 1, 256),
+    show_default="one a core",
+    metavar="K",
+    help="Processes that run trials; the numbers do not depend on it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the rows with every setting (.csv), or all that --json prints (.json).",
+)
+@click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@click.pass_context
+def experiment_command(
+    ctx: click.Context,
+    /,
+    name: str | None,
+    as_list: bool,
+    seed: int,
+    workers: int,
+    as_json: bool,
+    output: Path | None,
+    quiet: bool,
+    **asked: Any,
+) -> None:
+    """Run an experiment: how far private heatmaps lie from the true ones, over many draws.
+
+    For example: privacy-explorer experiment heatmap-quality --data sample
+    --region 40.55,-74.10,40.90,-73.75 --mechanisms pyramid,least-squares --epsilon 1,2
+
+    Progress goes to standard error. Ctrl+C keeps the trials that are done, and the same command
+    goes on. What is printed is computed from the check-ins: for the curator only.
+    """
+    from explorer.studies.heatmap.experiments.plan import SCHEMA
+
+    if as_list:
+        click.echo(_list())
+        return
+    figure = _named(ctx, name)
+    fixed = _fixed(asked["settings"], figure)
+    check_output(output)
+    with ExitStack() as stack:
+        data = _opened(stack, asked, quiet)
+        points = _points(figure, data, fixed, seed, asked)
+        report = run_points(stack, points, seed, workers, Progress(quiet))
+        about = {"experiment": name}
+        if figure is not None:
+            about |= {"title": figure.title, "expected": figure.expected}
+        settings = {"seed": seed, "data_seed": asked["data_seed"], **fixed}
+        if data is not None:
+            settings |= {"data": data.basename, "sha256": data.fingerprint}
+        document = {
+            "schema": SCHEMA, **about, "stamp": stamp_of(data), "settings": settings, **report
+        }  # fmt: skip
+    if output is not None:
+        write(output, document)
+    click.echo(document_json(document) if as_json else as_table(document))
+
+
+def _list() -> str:
+    """Return the experiments, a line each: what it is, what it needs or why it is not there."""
+    from explorer.studies.heatmap.experiments.figures import FIGURES
+
+    lines = [(QUALITY, "Error of any mechanisms in any regions (check-ins)")]
+    for figure in FIGURES.values():
+        lines.append((figure.name, f"{figure.title} ({figure.missing or figure.needs})"))
+    return "\n".join(f"{name:16} {said}" for name, said in lines)
+
+
+def _named(ctx: click.Context, name: str | None) -> Figure | None:
+    """Return the figure of that name, None for heatmap quality; check the options beside it."""
+    from explorer.studies.heatmap.experiments.figures import CHECKINS, FIGURES
+
+    if name is None:
+        raise click.BadParameter("name an experiment; --list lists them", param_hint="NAME")
+    figure = FIGURES.get(name)
+    if figure is None and name != QUALITY:
+        raise click.BadParameter(
+            f"there is no experiment {name!r}; there are {', '.join((QUALITY, *FIGURES))}",
+            param_hint="NAME",
+        )
+    if figure is not None and figure.missing:
+        raise click.BadParameter(f"{name} can't be run: {figure.missing}", param_hint="NAME")
+    given = {
+        option.name: option.opts[0]
+        for option in ctx.command.params
+        if ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    }
+    needs_data = figure is None or figure.needs == CHECKINS
+    refused: tuple[str, ...] = () if figure is None else (*SWEPT, "users")
+    if not needs_data:
+        refused += ("data", "columns", "typed", "regions", "data_seed")
+    for key in refused:
+        if key in given:
+            raise click.BadParameter(
+                f"{name} sets this itself; leave it out, or run {QUALITY}", param_hint=given[key]
+            )
+    if needs_data and "data" not in given:
+        raise click.BadParameter(
+            f"{name} is about check-ins: name their file, or sample", param_hint="--data"
+        )
+    if "typed" in given and "regions" in given:
+        raise click.BadParameter("choose --region or --regions", param_hint="--regions")
+    if figure is None and not {"typed", "regions"} & set(given):
+        raise click.BadParameter(
+            "name regions by --region S,W,N,E, or take the busiest cells by --regions N",
+            param_hint="--region",
+        )
+    return figure
+
+
+def _fixed(settings: tuple[str, ...], figure: Figure | None) -> dict[str, Any]:
+    """Return the parameters of --set, but for those that have options of their own."""
+    from explorer.studies.base.study import parameter
+    from explorer.studies.registry import get_study
+
+    own = {"mechanism": "--mechanisms", **({} if figure else {key: f"--{key}" for key in SWEPT})}
+    taken = {key for panel in figure.panels for key in panel.keys} if figure else set()
+    fixed = {}
+    for key, raw in (parse_pair(item, "--set") for item in settings):
+        if key in own:
+            raise click.BadParameter(f"{key} has an option: {own[key]}", param_hint="--set")
+        if key in taken:
+            raise click.BadParameter(f"{key} is set by the figure", param_hint="--set")
+        try:
+            fixed[key] = parameter(get_study("heatmap"), key).parse(raw)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--set") from error
+    return fixed
+
+
+def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData | None:
+    if asked["data"] is None:
+        return None
+    data, _ = open_file(
+        stack, asked["data"], asked["columns"], use_cache=not asked["no_cache"], quiet=quiet
+    )
+    stack.callback(data.close)
+    return data
+
+
+def _points(
+    figure: Figure | None,
+    data: CheckinData | None,
+    fixed: dict[str, Any],
+    seed: int,
+    asked: dict[str, Any],
+) -> list[Point]:
+    """Return the rows that are asked for."""
+    from explorer.studies.heatmap.experiments.figures import (
+        check_users,
+        figure_points,
+        made_data,
+        papers_mechanisms,
+        quality_points,
+    )
+    from explorer.studies.heatmap.experiments.sources import (
+        CheckinSource,
+        Source,
+        busiest_places,
+        place_of,
+    )
+    from explorer.studies.heatmap.mechanisms import MECHANISMS
+
+    where: list[tuple[Place, Source]] = []
+    if data is not None:
+        places = [place_of(region) for region in asked["typed"]] or busiest_places(
+            data, asked["regions"] or (figure.regions if figure else 1)
+        )
+        if figure is not None:
+            check_users(figure, data, places)
+        source = CheckinSource(data, asked["data_seed"])
+        where = [(place, source) for place in places]
+    if figure is not None:
+        mechanisms = asked["mechanisms"] or papers_mechanisms()
+        draws = asked["draws"] or figure.draws
+        where = where or made_data(figure, seed)
+        return list(figure_points(figure, where, mechanisms, draws, fixed))
+    axes = {key: asked[key] for key in SWEPT}
+    mechanisms = asked["mechanisms"] or tuple(MECHANISMS)
+    draws = asked["draws"] or DRAWS
+    return list(quality_points(where, mechanisms, asked["users"], draws, axes, fixed))

@@ -1,0 +1,59 @@
+"""Running the trials of an experiment: what is known already is taken over, the rest computed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from explorer.engine.executors.base import Executor, canonical, code_here, task_key
+from explorer.engine.executors.checkpoint import Checkpoint
+from explorer.engine.paths import cache_folder
+from explorer.studies.heatmap.experiments.plan import Trials
+from explorer.studies.heatmap.experiments.trial import Found, run_trial, task_of
+
+
+def kept_trials() -> Path:
+    """Return the file in the cache in which trials run by just this code are kept.
+
+    Other code, Python, numpy or another machine may find other numbers: they have other files.
+    """
+    folder = cache_folder() / "experiments"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder / f"trials-{hashlib.sha256(canonical(code_here()).encode()).hexdigest()[:16]}.db"
+
+
+def find_trials(
+    trials: Trials,
+    executor: Executor,
+    checkpoint: Checkpoint,
+    folder: Path,
+    check: Callable[[], None] = lambda: None,
+) -> Iterator[dict[str, Found]]:
+    """Yield what trials find, under their keys: first all that is kept, then batch after batch.
+
+    Every batch is kept as it comes, so that whoever stops can go on with the same call.
+
+    Parameters
+    ----------
+    trials : Trials
+        With `task_key` as their key.
+    executor : Executor
+    checkpoint : Checkpoint
+    folder : Path
+        Where the counts lie; the workers must see it.
+    check : callable
+        Called every few milliseconds while waiting; may raise to stop.
+
+    Raises
+    ------
+    WorkerDied, DifferentCode, Cancelled, NoWorker
+        As `Executor.batches`; what came before stays.
+    """
+    kept = checkpoint.known(trials.by_key)
+    yield kept
+    missing = [trial for key, trial in trials.by_key.items() if key not in kept]
+    tasks = [task_of(trial, folder) for trial in missing]
+    for batch in executor.batches(run_trial, tasks, check):
+        checkpoint.add((missing[number], found) for number, found in batch)
+        yield {task_key(missing[number]): found for number, found in batch}

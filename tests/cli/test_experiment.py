@@ -1,0 +1,202 @@
+"""The command experiment: rows as JSON, going on after a stop, and what it says of wrong words."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.cli import experiment_run, run
+from explorer.engine.experiments import kept_trials
+from explorer.studies.heatmap.experiments.figures import FIGURES
+
+REGION = "40.55,-74.10,40.90,-73.75"
+QUALITY = ["experiment", "heatmap-quality"]
+SMALL = [
+    *QUALITY, "--data", "sample", "--region", REGION, "--region", "40.6,-74.1,40.9,-73.8",
+    "--mechanisms", "pyramid,laplace", "--epsilon", "1,4", "--users", "50,all", "--draws", "3",
+    "--resolution", "16", "--data-seed", "7", "--workers", "1",
+]  # fmt: skip
+Said = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Run a command with nothing known already; what it returns and says."""
+
+    def call(*words: str, fresh: bool = True) -> tuple[int, str, str]:
+        if fresh:
+            kept_trials().unlink(missing_ok=True)
+        code = run(list(words))
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return call
+
+
+def test_rows_progress_and_the_same_numbers_by_any_number_of_workers(
+    said: Said, tmp_path: Path
+) -> None:
+    table = tmp_path / "rows.csv"
+    code, out, err = said(*SMALL, "--json", "--output", str(table))
+    assert code == 0
+    assert err.splitlines()[0] == "48 trials"
+    assert "48 of 48 trials" in err
+    assert f"written: {table}" in err
+    document = json.loads(out)
+    rows = document["rows"]
+    assert [(r["region"], r["users_asked"], r["epsilon"], r["mechanism"]) for r in rows] == [
+        (region, users, epsilon, mechanism)
+        for region in ("40.55,-74.1,40.9,-73.75", "40.6,-74.1,40.9,-73.8")
+        for users in (50, "all") for epsilon in (1.0, 4.0) for mechanism in ("pyramid", "laplace")
+    ]  # fmt: skip
+    for row in rows:
+        assert row["draws"] == 3
+        assert row["users"] == 50 or (row["users_asked"] == "all" and row["users"] > 50)
+        assert 0 < row["emd_low"] < row["emd"] < row["emd_high"] < 2
+        assert row["emd_p05"] <= row["emd_p50"] <= row["emd_p95"]
+        assert row["emd_km"] > row["emd"]
+        assert 0 < row["similarity"] <= 1
+        assert -1 <= row["pearson"] <= 1
+        assert row["kl"] > 0
+    # Less private is nearer, and a grid of noise is far.
+    assert all(a["emd"] > b["emd"] for a, b in zip(rows[0::4], rows[2::4], strict=True))
+    assert len(document["means"]) == 8
+    assert {r["against"] for r in document["differences"]} == {"pyramid"}
+    assert document["stamp"] == "synthetic data"
+    assert document["settings"]["data_seed"] == 7
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert "# stamp: synthetic data" in lines
+    written = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert [float(row["emd"]) for row in written] == [row["emd"] for row in rows]
+
+    words = [*SMALL[:-1], "2", "--json", "--quiet"]
+    code, again, err = said(*words)
+    assert (code, json.loads(again), err) == (0, document, "")
+    code, again, err = said(*SMALL, "--json", fresh=False)
+    assert json.loads(again) == document
+    assert err == "48 trials, 48 of them known already\n"
+    # More draws: only the new ones are computed.
+    code, out, err = said(*SMALL, "--draws", "4", fresh=False)
+    assert err.startswith("64 trials, 48 of them known already\n")
+    assert out.splitlines()[-1] == "synthetic data"
+
+
+def test_the_same_command_goes_on_after_a_stop(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    undisturbed = said(*SMALL, "--json")[1]
+    heard: list[int] = []
+
+    def stop(_: Any, done: int, total: int) -> None:
+        heard.append(done)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(experiment_run.Progress, "at", stop)
+        code, out, err = said(*SMALL, "--json")
+    assert code == 130
+    assert out == ""
+    (done,) = heard
+    assert 0 < done < 48
+    assert f"{done} of 48 trials are kept; the same command goes on from there" in err
+    code, out, err = said(*SMALL, "--json", fresh=False)
+    assert code == 0
+    assert err.startswith(f"48 trials, {done} of them known already\n")
+    assert out == undisturbed
+
+
+def test_the_busiest_cells_and_single_draws(said: Said) -> None:
+    words = ["--data", "sample", "--regions", "2", "--draws", "1", "--resolution", "16",
+             "--mechanisms", "pyramid", "--epsilon", "1", "--workers", "1", "--json"]  # fmt: skip
+    code, out, _ = said(*QUALITY, *words)
+    assert code == 0
+    rows = json.loads(out)["rows"]
+    assert len({row["region"] for row in rows}) == len(rows) == 2
+    for row in rows:
+        south, west, north, east = map(float, row["region"].split(","))
+        assert (north - south, east - west) == pytest.approx((1 / 6, 0.25), abs=1e-6)
+        assert row["emd_low"] is None  # one draw says nothing of the noise
+    assert json.loads(out)["means"][0]["emd_regions_low"] is not None
+
+
+def test_a_figure_by_name(said: Said) -> None:
+    words = ["--mechanisms", "pyramid", "--draws", "1", "--set", "sigma=0.05", "--workers", "2"]
+    code, out, _ = said("experiment", "figure-10", *words, "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert document["experiment"] == "figure-10"
+    assert document["stamp"] == "synthetic data"
+    assert [(r["axis"], r["x"]) for r in document["rows"]] == [
+        ("filled", x) for x in (0.04, 0.15, 0.3, 0.75)
+    ]
+    assert all(r["emd_km"] is None and r["sigma"] == 0.05 for r in document["rows"])
+
+
+def test_the_list_names_them_all_and_says_why_one_is_missing(said: Said) -> None:
+    code, out, _ = said("experiment", "--list")
+    assert code == 0
+    names = [line.split()[0] for line in out.splitlines()]
+    assert names == ["heatmap-quality", *FIGURES]
+    for figure in FIGURES.values():
+        assert figure.missing in out
+
+
+WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["experiment"], ["NAME", "--list"]),
+        (["experiment", "figure-3"], ["NAME", "figure-3", "heatmap-quality, figure-1"]),
+        (["experiment", "figure-9"], ["figure-9", "picture"]),
+        ([*QUALITY, "--region", REGION], ["--data", "sample"]),
+        ([*QUALITY, "--data", "sample"], ["--region", "--regions N"]),
+        ([*WITH_DATA, "--regions", "3"], ["--regions", "choose"]),
+        ([*WITH_DATA, "--region", "1,2,3"], ["--region", "3 numbers"]),
+        ([*WITH_DATA, "--mechanisms", "pyramid,magic"], ["--mechanisms", "'magic'", "laplace"]),
+        ([*WITH_DATA, "--epsilon", "1;2"], ["--epsilon", "'1;2'", "commas"]),
+        ([*WITH_DATA, "--epsilon", "0"], ["--epsilon", "outside"]),
+        ([*WITH_DATA, "--resolution", "100"], ["--resolution", "128"]),
+        ([*WITH_DATA, "--users", "0"], ["--users", "'0'", "all"]),
+        ([*WITH_DATA, "--users", "many"], ["--users", "'many'", "all"]),
+        ([*WITH_DATA, "--draws", "0"], ["--draws", "1"]),
+        ([*WITH_DATA, "--workers", "0"], ["--workers", "1"]),
+        ([*WITH_DATA, "--output", "rows.xls"], ["--output", ".csv"]),
+        ([*WITH_DATA, "--set", "epsilon=3"], ["--set", "--epsilon"]),
+        ([*WITH_DATA, "--set", "variant=mine"], ["--set", "experiments, theory"]),
+        ([*WITH_DATA, "--set", "magic=1"], ["magic", "variant"]),
+        (["experiment", "figure-1", "--data", "sample", "--epsilon", "1"],
+         ["--epsilon", "figure-1", "heatmap-quality"]),
+        (["experiment", "figure-2"], ["--data", "check-ins"]),
+        (["experiment", "figure-10", "--data", "sample"], ["--data", "figure-10"]),
+        (["experiment", "figure-10", "--set", "epsilon=3"], ["--set", "epsilon"]),
+    ],
+)  # fmt: skip
+def test_wrong_words_are_told_with_the_option_and_what_to_do(
+    said: Said, words: list[str], told: list[str]
+) -> None:
+    code, out, err = said(*words)
+    assert code == 2, err
+    assert out == ""
+    assert err.count("\n") == 1
+    for part in told:
+        assert part in err, err
+
+
+def test_regions_without_check_ins_are_told(said: Said) -> None:
+    nowhere = [*QUALITY, "--data", "sample", "--region", "1,1,2,2", "--draws", "1"]
+    code, _, err = said(*nowhere)
+    assert code == 1
+    assert "1,1,2,2: nobody checked in there" in err
+    assert "--region" in err
+    code, _, err = said("experiment", "figure-4", "--data", "sample", "--region", "1,1,2,2")
+    assert code == 1
+    assert "it takes 500 users" in err
+    assert "--region" in err
+    code, _, err = said(*QUALITY, "--data", "sample", "--regions", "90000")
+    assert code == 1
+    assert "--regions" in err
