@@ -151,7 +151,7 @@ def _option(p: Parameter) -> click.Option:
     "--set-aside",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.csv",
-    help="Write every row rejected, with its line number and the reason.",
+    help="Write every rejected row, with its line number and the reason.",
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
@@ -355,7 +355,7 @@ def _extent(data: CheckinData) -> Region:
     from explorer.geography.region import Region
 
     if not data.rows or data.extent is None:
-        raise ValueError(f"{data.basename}: no row was kept; see the counts of rows rejected")
+        raise ValueError(f"{data.basename}: no row was kept; see the counts of rejected rows")
     south, west, north, east = data.extent
     margin = 1e-6 + 1e-3 * max(north - south, east - west)
     try:

@@ -27,7 +27,7 @@ from explorer.ui.base.styled import styled_label
 
 
 class LoadReportDialog(QDialog):
-    """Counts, reasons with their first lines, and the export of all rows rejected.
+    """Counts, reasons with their first lines, and the export of all rejected rows.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class LoadReportDialog(QDialog):
         self.data = data
         report = data.report
         self.setWindowTitle(f"{data.basename}: what was read")
-        self._job = LatestJob("exporting rows rejected", self)
+        self._job = LatestJob("exporting rejected rows", self)
         self._job.done.connect(self._exported)
         self._job.failed.connect(
             lambda _key, error: self._show_message(explain(error, "export").sentence)
@@ -123,12 +123,12 @@ class LoadReportDialog(QDialog):
 
     def _choose_file(self) -> None:
         name = f"{Path(self.data.basename).name.partition('.')[0]}-set-aside.csv"
-        path, _ = QFileDialog.getSaveFileName(self, "Export all rows rejected", name, "CSV (*.csv)")
+        path, _ = QFileDialog.getSaveFileName(self, "Export all rejected rows", name, "CSV (*.csv)")
         if path:
             self.export_to(Path(path))
 
     def export_to(self, path: Path) -> None:
-        """Write all rows rejected to a file, in a thread."""
+        """Write all rejected rows to a file, in a thread."""
         self.export_button.setEnabled(False)
         self._show_message("Exporting …")
         self._job.submit(path, lambda _: self.data.export_set_aside(path))
