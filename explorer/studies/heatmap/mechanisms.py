@@ -6,11 +6,23 @@ from dataclasses import dataclass
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.heatmaps.adaptive.budgets import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
-from explorer.studies.base.study import Parameter, Request
+from explorer.studies.base.builders import count, real, share
+from explorer.studies.base.study import Parameter, Request, Scale
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
+)
+SPLIT = Reference(
+    "Cormode, Procopiuc, Srivastava, Shen and Yu 2012",
+    "private quadtrees",
+    "not in the paper: ε is split along paths, cells by noisy counts (Zhang, Xiao and Xie 2016)",
+)
+FITTED_TREE = Reference(
+    "Hay, Rastogi, Miklau and Suciu 2010",
+    "Theorem 3",
+    "weighted by variances, on the tree as it has grown; then top-down projections",
 )
 CAPPED = Reference(
     PAPER,
@@ -44,6 +56,10 @@ ONE_CELL_EACH = (
     "in Z-order). The true map spreads each user's check-ins: part of the difference is not noise."
 )
 _LEVELS = "each level's counts change by at most 1 in total and the levels' ε add up to ε"
+_PATHS = (
+    "noisy counts alone decide which cells are read, on every path down to a cell the readings' ε "
+    "add up to ε, and one user's mass on all paths is at most 1"
+)
 _CELLS = "the counts of all cells change by at most 1 in total"
 _ONE_COUNT = "one count changes by 1"
 _THEN_CHOSEN = ", and choosing the largest looks at noisy counts only"
@@ -109,9 +125,37 @@ class Mechanism:
     release: str | None = None
 
 
+_DEEPEST = 11
+"""Level of the finest map's cells."""
+_OF_TREE = (
+    share("rho", "ρ", "share spent on a level",
+          "Adaptive quadtree only: which part of what is left of ε a cell's first count spends; "
+          "its quarters go on with the rest. Costs no privacy, but must be chosen without looking "
+          "at the data.",
+          float(SHARE), 0.1, 0.9, latex=r"\rho"),
+    real("tau", "τ", "threshold of splits",
+         "Adaptive quadtree only: a cell is split if its estimated count times the ε left for its "
+         "quarters is above this. Higher leaves more cells whole. Costs no privacy, but must be "
+         "chosen without looking at the data.",
+         THRESHOLD, 2.0, 100.0, latex=r"\tau"),
+    count("q", "q", "start level",
+          "Adaptive quadtree only: all cells of this level, 4 to its power, are read whatever the "
+          "data are.",
+          START, 0, 6, Scale.LINEAR),
+    count("L", "L", "deepest level",
+          "Adaptive quadtree only: cells of this level are not split further; at most the level of "
+          "the map's own cells, log₂ Δ.",
+          _DEEPEST, 0, _DEEPEST, Scale.LINEAR),
+)  # fmt: skip
+
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.key: mechanism
     for mechanism in (
+        Mechanism(
+            "adaptive", "Adaptive quadtree", "adaptive quadtree",
+            "explorer.studies.heatmap.adaptive:run", _PATHS, (SPLIT, FITTED_TREE),
+            uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE,
+        ),
         Mechanism(
             "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
             (ALGORITHM,), uses=("w", "backend", "variant"),

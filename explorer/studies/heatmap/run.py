@@ -86,6 +86,8 @@ class Estimate:
     cells_read: int
     objective: float | None = None
     notes: tuple[str, ...] = ()
+    made_of_noise: tuple[tuple[str, float], ...] = ()
+    """Further functions of noisy counts, by the keys of `explorer.studies.heatmap.public`."""
 
 
 @dataclass(frozen=True)
