@@ -17,11 +17,12 @@ PAGE = Page(
         "a cell that stays whole twice, with all of ε that its quarters would have had; a fit "
         "makes parts and whole agree, and inside whole cells the map is smoothed. It needs no "
         "guess of how many users there are, and on nine regions of two public data sets errs least "
-        "from ε = .5. The paper's counts ever smaller cells where there is something to see (a pyramid). With a capped "
-        "depth it stops where cells would be lost in the noise; then either the paper's linear "
-        "program or least squares makes a map of the counts. Dense aggregation counts on one "
-        "level. The others add noise to every cell of the map: Laplace, Gaussian, or whole-number "
-        "noise to whole counts, each also with only the largest cells kept.",
+        "from ε = .5. The paper's counts ever smaller cells where there is something to see (a "
+        "pyramid). With a capped depth it stops where cells would be lost in the noise; then "
+        "either the paper's linear program or least squares makes a map of the counts. Dense "
+        "aggregation counts on one level. The others add noise to every cell of the map: Laplace, "
+        "Gaussian, or whole-number noise to whole counts, each also with only the largest cells "
+        "kept.",
         "All users are in the map unless a sample is asked for. Users are sampled by a hash of "
         "their ids: so many with the smallest hashes, where one user more in the file may push "
         "another out, so that one more or less costs 2ε; or a share of all hashes, where everyone "

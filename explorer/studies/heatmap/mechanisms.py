@@ -104,6 +104,8 @@ class Mechanism:
         Which numbers the noise is drawn from where it is exact.
     notes : tuple of str
         What else a reader must know, whatever the data.
+    in_figures : bool
+        Whether experiments that repeat the paper's figures run it.
     release : str or None
         What releases it with exact noise; None where nothing does, and it is a demonstration.
     """
@@ -122,6 +124,7 @@ class Mechanism:
     weight: str = _SHARE
     ideal: str = "real-valued"
     notes: tuple[str, ...] = ()
+    in_figures: bool = False
     release: str | None = None
 
 
@@ -154,11 +157,11 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "adaptive", "Adaptive quadtree", "adaptive quadtree",
             "explorer.studies.heatmap.adaptive:run", _PATHS, (SPLIT, FITTED_TREE),
-            uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE,
+            uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE, in_figures=True,
         ),
         Mechanism(
             "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
-            (ALGORITHM,), uses=("w", "backend", "variant"),
+            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True,
         ),
         Mechanism(
             "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
@@ -166,7 +169,7 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "least-squares", "Depth cap + least squares", "depth cap + least squares",
-            _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"),
+            _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"), in_figures=True,
         ),
         Mechanism(
             "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
@@ -175,10 +178,11 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "laplace", "Laplace baseline", "Laplace", _RUN + "laplace", _CELLS, (BASELINES,),
+            in_figures=True,
         ),
         Mechanism(
             "top", "Top t % baseline", "Laplace, top cells", _RUN + "laplace",
-            _CELLS + _THEN_CHOSEN, (BASELINES,), uses=("top_percent",),
+            _CELLS + _THEN_CHOSEN, (BASELINES,), uses=("top_percent",), in_figures=True,
         ),
         Mechanism(
             "gaussian", "Gaussian, (ε, δ)", "Gaussian", _RUN + "gaussian", _CELLS,
