@@ -63,7 +63,7 @@ def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
     assert window.tabs.currentWidget() is window.compare
 
 
-def test_the_same_numbers_are_added_once_and_it_is_said(window, qtbot) -> None:
+def test_the_same_numbers_are_added_once_and_it_is_reported(window, qtbot) -> None:
     window.tabs.setCurrentWidget(window.workspaces["bounds"])
     ctrl_d(qtbot, window)
     assert len(window.session.state.comparison) == 2

@@ -87,7 +87,7 @@ class Launch(QObject):
         choice = options.theme
         if choice == "system" and self.keeper.values is not None:
             choice = self.keeper.values.theme
-        self.theme = themes.Theme(choice, dressed=False)
+        self.theme = themes.Theme(choice, apply=False)
         self.window = self._make_window()
         self.theme.apply_stylesheet()
         self.window.resize(*options.size)
