@@ -156,7 +156,7 @@ def bounds_command(
     pixels = parse_size(size)
     check_output(output)
     chosen = get_study(study)
-    if chosen.workspace != "bounds":
+    if chosen.needs_data:
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
     with ExitStack() as stack:
         host = open_host(stack)

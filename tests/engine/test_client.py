@@ -143,7 +143,9 @@ def test_a_refusal_arrives_as_what_it_was(client: ComputeClient, inbox: Inbox) -
     assert "explorer" in error.__notes__[0]  # where it happened, for whoever reports it
 
 
-def test_a_process_that_dies_is_said_and_started_again(client: ComputeClient, inbox: Inbox) -> None:
+def test_a_process_that_dies_is_reported_and_started_again(
+    client: ComputeClient, inbox: Inbox
+) -> None:
     client.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     first = client.pid

@@ -62,7 +62,7 @@ def test_a_closed_worker_cancels(worker: EmbeddedExecutor) -> None:
         worker.call(jobs.add, (1, 1), never)
 
 
-def test_no_shared_memory_is_said_with_what_to_do(
+def test_no_shared_memory_is_reported_with_what_to_do(
     worker: EmbeddedExecutor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refused(**_: object) -> None:

@@ -246,7 +246,7 @@ def test_legends_show_the_mark():
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_more_curves_than_colours_are_told_apart_by_dashes(role):
+def test_more_curves_than_colours_are_distinguished_by_dashes(role):
     colours = len(theme("light").curves)
     many = [series(f"s{i}", role, [1, 2]) for i in range(5 * colours)]
     styles = list(series_styles(many, "light").values())

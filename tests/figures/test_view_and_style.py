@@ -195,7 +195,7 @@ def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
     assert line.endswith("upper ≤ 1.138 · lower ≥ 3.848 · between in [0.1234, 0.6544]")
 
 
-def test_infinite_numbers_beside_a_picture_are_told():
+def test_infinite_numbers_beside_a_picture_are_reported():
     readouts = (
         Readout("a", "level", None, Role.EXACT, "nats", note="infinite: a value is excluded"),
         Readout("b", "bound", None, Role.UPPER, note="infinite: a value is excluded"),

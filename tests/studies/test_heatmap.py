@@ -281,13 +281,13 @@ def test_an_answer_without_mass_is_uniform_and_said_so() -> None:
     pytest.fail("no seed of 20 gave a negative count, whose probability is about 1/2 each")
 
 
-def test_fewer_users_than_asked_is_said() -> None:
+def test_fewer_users_than_asked_is_reported() -> None:
     notes = answers(request_for(users=500))[-1].notes
     assert any("500 users were asked for, but only 60" in note for note in notes)
     assert not any("asked" in note for note in answers(request_for(users=60))[-1].notes)
 
 
-def test_a_sample_of_users_is_said() -> None:
+def test_a_sample_of_users_is_reported() -> None:
     notes = answers(request_for(users=50))[-1].notes
     assert any(note.startswith("50 of 60 users were sampled") for note in notes)
     assert not any("sampled" in note for note in answers(request_for(users=60))[-1].notes)
@@ -638,7 +638,7 @@ def test_without_data_it_asks_for_some() -> None:
         answers(replace(request_for(), selection=None))
 
 
-def test_it_stops_when_told_to() -> None:
+def test_it_stops_when_cancelled() -> None:
     context = FakeContext(FakeData())
     stream = HeatmapStudy().answer(request_for(), context)
     next(stream)

@@ -434,7 +434,7 @@ def test_a_row_too_many_is_no_header_if_it_holds_values(tmp_path):
         _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "5\n1\n0\n0\n")
 
 
-def test_names_without_anything_to_match_are_taken_by_place_and_said(tmp_path):
+def test_names_without_anything_to_match_are_taken_by_place_and_reported(tmp_path):
     result = _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "home,1\nwork,0\ngym,0\n")
     assert result.readout("k1").value == pytest.approx(3.0)
     assert any("in the order of the space" in note for note in result.notes)
@@ -471,6 +471,6 @@ def test_dragging_alpha_looks_at_no_pairs_again():
     assert again == kept
 
 
-def test_work_stops_when_told():
+def test_work_stops_when_cancelled():
     with pytest.raises(Cancelled):
         ask(context=Context(stop_after=3))

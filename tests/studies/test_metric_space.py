@@ -250,7 +250,7 @@ def test_scaling_lays_a_plane_out_as_it_is(tmp_path):
     assert space.unit == "km"
 
 
-def test_what_scaling_loses_is_said(tmp_path):
+def test_what_scaling_loses_is_reported(tmp_path):
     context = Context()
     star = np.ones((4, 4)) - np.eye(4)
     value = context.add_file(write(tmp_path, "\n".join(",".join(map(str, r)) for r in star)))

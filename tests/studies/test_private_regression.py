@@ -320,7 +320,7 @@ def scattered(folder, beyond, n=200):
     [(0, "0 values lie beyond"), (1, "1 value lies beyond"), (100, "100 values lie beyond"),
      (101, "101 values lie beyond"), (200, "200 values lie beyond")],
 )  # fmt: skip
-def test_bounds_that_do_not_fit_are_told(tmp_path, beyond, margin):
+def test_bounds_that_do_not_fit_are_reported(tmp_path, beyond, margin):
     context = Context()
     value = context.add_file(scattered(tmp_path, beyond))
     result = ask(n=200, low=100, high=200, context=context, source="file", file=value)[-1]

@@ -68,7 +68,7 @@ def test_what_is_no_table_is_refused_with_place_and_remedy(tmp_path, text, why):
         numeric(table(tmp_path, text))
 
 
-def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
+def test_long_files_are_cut_and_that_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_table, "MAX_RECORDS", 3)
     found = table(tmp_path, "a,b\n" + "1,2\n" * 5)
     assert found.cut

@@ -348,7 +348,7 @@ def test_dots_are_seeded_and_run_in_the_worker(study):
     assert shares == sorted(shares)
 
 
-def test_runs_too_few_for_beta_are_said(study, host):
+def test_runs_too_few_for_beta_are_reported(study, host):
     final = last(
         study, host, "error", Sweep("n", 1000, 1e4, 2), runs=50, beta=0.001, levels=2, children=2
     )
@@ -459,7 +459,7 @@ def test_the_guarantee_moves_with_the_sliders(study, host):
     assert any("71.1 times" in d for d in at(study, host, "error").guarantee.differences)
 
 
-def test_coarse_alone_and_cancelled_when_told(study):
+def test_coarse_alone_and_cancelled_when_asked(study):
     request = replace(default_request(study), fidelity=Fidelity.COARSE)
     for what in ("error", "users"):
         asked = replace(request, quantity=what, sweep=Sweep("eps", 0.5, 1.0, 9))

@@ -96,7 +96,7 @@ def test_a_sentence_about_a_change_closes_its_comma():
     assert "0.008 of the largest distance apart, both equally likely" in sentence
 
 
-def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
+def test_what_a_histogram_of_soft_cells_needs_is_what_is_reported():
     study = get_study("linear-queries")
     preset = next(p for p in study.presets if p.key == "histogram")
     found = {}

@@ -244,7 +244,7 @@ def test_the_same_file_with_other_columns_is_another_picture(desk: Desk, tmp_pat
     )
 
 
-def test_bad_cells_are_told_apart() -> None:
+def test_bad_cells_are_distinguished() -> None:
     mapping = Mapping(user=0, time=1, lat=2, lon=3, weight=4)
     good = ("7", "2010-01-31T12:00:00Z", "48.1", "11.5", "2")
     assert bad_cells(good, mapping) == {}

@@ -147,7 +147,7 @@ def test_a_solution_that_comes_late_is_dropped(tiny, solving, qtbot, monkeypatch
     assert solving.bar.said.text() == ""
 
 
-def test_solving_is_cancelled_and_a_failure_is_said(tiny, solving, settled, qtbot, moon):
+def test_solving_is_cancelled_and_a_failure_is_reported(tiny, solving, settled, qtbot, moon):
     tiny.session.set_value("slow", True)
     settled(tiny)
     type_target(qtbot, solving.bar, "0.9")

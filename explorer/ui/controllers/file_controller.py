@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from explorer.checkins.model import Mapping
+from explorer.checkins.readers import file_patterns
 from explorer.engine.service import StudyService
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
@@ -24,7 +26,7 @@ from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData, Mapping
+    from explorer.checkins import CheckinData
 
 
 class FileController(QObject):
@@ -124,8 +126,6 @@ class FileController(QObject):
 
     def _columns_wanted(self) -> Mapping | None:
         """Return how a waiting recipe read this file's columns, if it says so."""
-        from explorer.checkins import Mapping
-
         recipe, path = self._waiting, self._path
         if recipe is None or not recipe.columns or path is None or path.name != recipe.data_name:
             return None
@@ -138,8 +138,6 @@ class FileController(QObject):
 
     def choose_data(self, parent: QWidget, ask: bool = False) -> None:
         """Ask for a check-in file and open it; with `ask`, show how it is read first."""
-        from explorer.checkins.readers import file_patterns
-
         kinds = f"Check-ins ({file_patterns()});;All files (*)"
         path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), kinds)
         if path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -19,11 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import CheckinData
 from explorer.geography.scale_bar import format_coordinates
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
 
 
 class LoadReportDialog(QDialog):

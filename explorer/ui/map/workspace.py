@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Self
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -25,12 +26,14 @@ from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.map.dots import Dots
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.users_line import UsersLine
+from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
 """From the map's first showing to the building of tiles not yet seen, which its first picture would
@@ -38,7 +41,7 @@ otherwise share the interpreter with."""
 HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 
 
-class MapWorkspace(QWidget):
+class MapWorkspace(Workspace):
     """Linked panes, a tool bar above them and the metrics below.
 
     Signals
@@ -62,7 +65,6 @@ class MapWorkspace(QWidget):
         self._runtime = runtime
         self._controller = controller
         self._data = data_controller
-        self.current_result: Result | None = None
         self._pending_box: Box | None = None
         self._went_home = False
         self._prepared = False
@@ -97,16 +99,20 @@ class MapWorkspace(QWidget):
         self._follow_selection(session.state)
         self._show_seed()
 
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window, and the data panel beside it."""
+        runtime, answers = window.service.runtime, window.answers["map"]
+        page = cls(window.session, runtime, answers, window.data, window)
+        page.side_panel = DataPanel(window.session, window.data, page, page)
+        return page
+
     # What the window asks for ----------------------------------------------------------------
 
     @property
     def view_box(self) -> Box:
         """What the map shows."""
         return self.panes.box
-
-    def shown_result(self, result: Result) -> Result:
-        """Return an answer as it is shown; nothing is pinned beside a map."""
-        return result
 
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu; separators are where groups end."""
@@ -142,6 +148,8 @@ class MapWorkspace(QWidget):
 
     def close_workspace(self) -> None:
         """Stop what runs beside the study; the window closes."""
+        if isinstance(self.side_panel, DataPanel):
+            self.side_panel.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.dots.close()
         self._soon.stop()
