@@ -6,11 +6,18 @@ from dataclasses import dataclass
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.heatmaps.adaptive.budgets import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
-from explorer.studies.base.study import Parameter, Request
+from explorer.studies.base.builders import count, real, share
+from explorer.studies.base.study import Parameter, Request, Scale
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
+)
+ADAPTIVE = Reference(
+    "this program",
+    "the module's docstring",
+    "splits by noisy counts, ε shared along paths; least squares as Hay et al. 2010",
 )
 CAPPED = Reference(
     PAPER,
@@ -88,6 +95,8 @@ class Mechanism:
         Which numbers the noise is drawn from where it is exact.
     notes : tuple of str
         What else a reader must know, whatever the data.
+    in_figures : bool
+        Whether experiments that repeat the paper's figures run it.
     release : str or None
         What releases it with exact noise; None where nothing does, and it is a demonstration.
     """
@@ -106,15 +115,40 @@ class Mechanism:
     weight: str = _SHARE
     ideal: str = "real-valued"
     notes: tuple[str, ...] = ()
+    in_figures: bool = False
     release: str | None = None
 
+
+ADAPTIVE_PARAMETERS = (
+    count("start", "q", "start level",
+          "Level whose 4^q cells are read whatever the data are; at most that of the map's cells.",
+          START, 0, 5, Scale.LINEAR),
+    count("depth", "L", "deepest level",
+          "Level whose cells are not split any more; that of the map's cells if those are coarser.",
+          11, 0, 11, Scale.LINEAR),
+    share("probe", "ρ", "share spent on looking",
+          "Which part of a cell's budget the first count of it takes; what is left goes to its "
+          "children, or to a second count of it.",
+          float(SHARE), 0.1, 0.9, latex=r"\rho"),
+    real("threshold", "τ", "threshold",
+         "A cell is split if its estimated count times what its children may spend is above this. "
+         "Costs no privacy, but must be chosen without looking at the data.",
+         THRESHOLD, 7.0, 100.0, latex=r"\tau"),
+)  # fmt: skip
+"""No choice of ρ and τ makes trees without data grow from level to level (`check_threshold`)."""
 
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.key: mechanism
     for mechanism in (
         Mechanism(
             "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
-            (ALGORITHM,), uses=("w", "backend", "variant"),
+            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True,
+        ),
+        Mechanism(
+            "adaptive", "Adaptive quadtree", "adaptive quadtree", _RUN + "adaptive",
+            "all counts of a user's cell on a path change by at most their mass there, the ε "
+            "along every path adds up to ε, and splitting looks at noisy counts only",
+            (ADAPTIVE, FITTED), parameters=ADAPTIVE_PARAMETERS, in_figures=True,
         ),
         Mechanism(
             "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
@@ -122,7 +156,7 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "least-squares", "Depth cap + least squares", "depth cap + least squares",
-            _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"),
+            _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"), in_figures=True,
         ),
         Mechanism(
             "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
@@ -131,10 +165,11 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "laplace", "Laplace baseline", "Laplace", _RUN + "laplace", _CELLS, (BASELINES,),
+            in_figures=True,
         ),
         Mechanism(
             "top", "Top t % baseline", "Laplace, top cells", _RUN + "laplace",
-            _CELLS + _THEN_CHOSEN, (BASELINES,), uses=("top_percent",),
+            _CELLS + _THEN_CHOSEN, (BASELINES,), uses=("top_percent",), in_figures=True,
         ),
         Mechanism(
             "gaussian", "Gaussian, (ε, δ)", "Gaussian", _RUN + "gaussian", _CELLS,

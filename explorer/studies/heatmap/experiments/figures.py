@@ -17,8 +17,6 @@ from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 QUALITY = "heatmap-quality"
-PAPERS = ("adaptive", "pyramid", "least-squares", "laplace", "top")
-"""Mechanisms in the figures, of those there are: the paper's, and what is better."""
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 CHECKINS, MADE = "check-ins", "made data"
 
@@ -254,5 +252,5 @@ def check_users(figure: Figure, checkins: Any, places: Sequence[Place]) -> None:
 
 
 def papers_mechanisms() -> tuple[str, ...]:
-    """Return the mechanisms of the figures, of those there are."""
-    return tuple(key for key in PAPERS if key in MECHANISMS)
+    """Return the keys of the mechanisms that the figures compare."""
+    return tuple(m.key for m in MECHANISMS.values() if m.in_figures)

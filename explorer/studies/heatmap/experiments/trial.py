@@ -175,7 +175,7 @@ class TrialContext:
     def check(self) -> None:
         """Go on."""
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Return ``function(*args)``: this is the worker process."""
         return function(*args)
 
