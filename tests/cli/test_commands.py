@@ -79,6 +79,7 @@ def test_heatmap_prints_counts_metrics_and_recipe(
         (["capped", "--n0", "50"], {"2", "3"}),
         (["least-squares", "--n0", "50", "--w", "4"], {"1", "2", "3"}),
         (["dense", "--n0", "50"], {"3"}),
+        (["adaptive", "--start-level", "1", "--depth", "4"], {"1", "2", "3", "4"}),
         (["gaussian", "--delta", "1e-9"], {"5"}),
         (["integers"], {"5"}),
     ],

@@ -120,7 +120,7 @@ class Mechanism:
 
 
 ADAPTIVE_PARAMETERS = (
-    count("start", "q", "start level",
+    count("start_level", "q", "start level",
           "Level whose 4^q cells are read whatever the data are; at most that of the map's cells.",
           START, 0, 5, Scale.LINEAR),
     count("depth", "L", "deepest level",

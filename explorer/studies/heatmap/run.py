@@ -218,7 +218,7 @@ def adaptive(task: Task) -> Estimate:
     The map is smoothed inside cells that were not split, but for a coarse answer.
     """
     request, level = task.request, task.counts.level
-    start, last = measured_levels(level, request["start"], request["depth"])
+    start, last = measured_levels(level, request["start_level"], request["depth"])
     budgets = adaptive_budgets(task.epsilon, start, last, request["probe"])
     check_threshold(request["threshold"], budgets)
     noise = AdaptiveDemonstrationNoise(request.seed)
