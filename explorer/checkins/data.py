@@ -52,7 +52,7 @@ class CheckinData:
     basename : str
         Name of the file without its folder; all that a recipe may tell.
     path : Path
-        Where the file was, for exporting what was set aside. Never stored in a recipe.
+        Where the file was, for exporting what was rejected. Never stored in a recipe.
     size : int
         Bytes of the file.
     synthetic : bool
@@ -276,7 +276,7 @@ class CheckinData:
     def export_set_aside(
         self, target: str | os.PathLike[str], cancelled: Callable[[], bool] | None = None
     ) -> int:
-        """Write every row set aside as CSV: line number, reason, what is wrong, the line's text.
+        """Write every row rejected as CSV: line number, reason, what is wrong, the line's text.
 
         The file is read again for the texts, and the target replaced only once all is written.
 
@@ -299,7 +299,7 @@ class CheckinData:
         if changed:
             raise CheckinError(
                 f"{self.basename} has been changed or moved since it was opened; open it again "
-                "to export what was set aside."
+                "to export what was rejected."
             )
         stored = self._settings["dialect"]
         dialect = Dialect(**stored)

@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a row is set aside; a row failing several checks is counted under the first."""
+    """Why a row is rejected; a row failing several checks is counted under the first."""
 
     TOO_MANY_FIELDS = "too_many_fields"
     TOO_FEW_FIELDS = "too_few_fields"
@@ -244,7 +244,7 @@ IsCancelled = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One line that was set aside: its number (from 1) and text (cut at 500 characters)."""
+    """One line that was rejected: its number (from 1) and text (cut at 500 characters)."""
 
     line: int
     text: str
@@ -294,7 +294,7 @@ class LoadReport:
 
     @property
     def total_set_aside(self) -> int:
-        """Lines set aside for any reason."""
+        """Lines rejected for any reason."""
         return sum(self.set_aside.values())
 
 

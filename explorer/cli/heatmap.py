@@ -151,7 +151,7 @@ def _option(p: Parameter) -> click.Option:
     "--set-aside",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.csv",
-    help="Write every row set aside, with its line number and the reason.",
+    help="Write every rejected row, with its line number and the reason.",
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
@@ -329,7 +329,7 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
     rows, users, metrics = summary["rows"], summary["users"], summary["metrics"]
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
     lines = [
-        f"rows: {rows['kept']:,} kept of {rows['read']:,}; set aside: {aside}",
+        f"rows: {rows['kept']:,} kept of {rows['read']:,}; rejected: {aside}",
         f"users: {users['used']:,} used of {users['in_region']:,} in the region "
         f"and {users['in_file']:,} in the file",
     ]
@@ -355,7 +355,7 @@ def _extent(data: CheckinData) -> Region:
     from explorer.geography.region import Region
 
     if not data.rows or data.extent is None:
-        raise ValueError(f"{data.basename}: no row was kept; see the counts of rows set aside")
+        raise ValueError(f"{data.basename}: no row was kept; see the counts of rejected rows")
     south, west, north, east = data.extent
     margin = 1e-6 + 1e-3 * max(north - south, east - west)
     try:

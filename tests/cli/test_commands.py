@@ -76,10 +76,11 @@ def test_heatmap_prints_counts_metrics_and_recipe(
 @pytest.mark.parametrize(
     ("words", "levels"),
     [
+        (["adaptive"], {"2", "3", "4", "5"}),
+        (["adaptive", "--rho", "0.5", "--tau", "4", "--q", "1", "--L", "3"], {"1", "2", "3"}),
         (["capped", "--n0", "50"], {"2", "3"}),
         (["least-squares", "--n0", "50", "--w", "4"], {"1", "2", "3"}),
         (["dense", "--n0", "50"], {"3"}),
-        (["adaptive", "--start-level", "1", "--depth", "4"], {"1", "2", "3", "4"}),
         (["gaussian", "--delta", "1e-9"], {"5"}),
         (["integers"], {"5"}),
     ],

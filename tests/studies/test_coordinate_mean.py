@@ -496,7 +496,7 @@ def test_words_among_numbers_are_set_aside(tmp_path):
     context = Context()
     value = context.add_file(path)
     result = ask(points=2, q_from="file", public=value, context=context)[-1]
-    assert "50 records in 2 columns; 1 lines set aside (line 52, a: '?'" in result.notes[0]
+    assert "50 records in 2 columns; 1 lines rejected (line 52, a: '?'" in result.notes[0]
 
 
 def test_without_a_public_file_the_slider_counts():

@@ -401,7 +401,7 @@ def test_the_guarantee_names_all_three_promises():
     assert "(1, 0)" in g.replace_one
     assert "clusters" in g.sentence
     assert "which of two data sets" in ask(space="discrete").guarantee.sentence
-    assert "her own" in ask(model="local").guarantee.trust
+    assert "their own" in ask(model="local").guarantee.trust
     assert len(g.differences) >= 4
 
 

@@ -33,6 +33,7 @@ from explorer.studies.base.study import (
     all_sides,
     default_request,
     parameter,
+    preset,
     preset_request,
     relevant,
 )
@@ -154,7 +155,7 @@ def test_coarse_answer_is_picture_then_metrics() -> None:
     np.testing.assert_array_equal(picture.surface("private").values, last.surface("private").values)
 
 
-@pytest.mark.parametrize("mechanism", ["pyramid", "laplace", "top"])
+@pytest.mark.parametrize("mechanism", ["adaptive", "pyramid", "laplace", "top"])
 def test_full_answer_ends_with_the_exact_distance(mechanism: str) -> None:
     pytest.importorskip("explorer.privacy.transport.grid")
     context = FakeContext(FakeData())
@@ -245,8 +246,9 @@ def test_dragging_reads_the_data_once() -> None:
 
 def test_reference_backend_has_the_same_misfit_and_runs_elsewhere() -> None:
     context = FakeContext(FakeData())
-    reference = answers(request_for(backend="cvxpy", resolution=32), context)[-1]
-    ours = answers(request_for(resolution=32), context)[-1]
+    fixed = {"mechanism": "pyramid", "resolution": 32}
+    reference = answers(request_for(backend="cvxpy", **fixed), context)[-1]
+    ours = answers(request_for(**fixed), context)[-1]
     assert context.ran == ["solve_reduced"]
     assert reference.readout("objective").value == pytest.approx(
         ours.readout("objective").value, rel=1e-6
@@ -383,7 +385,8 @@ def test_settings_hold_while_they_are_constants() -> None:
     assert chosen(found, "ε, Δ").holds is False
     sampled = chosen(request_for(users=200, resolution="256"), "ε, Δ")
     assert "the sample of users" in sampled.text
-    paper = preset_request(HeatmapStudy(), HeatmapStudy.presets[0])
+    study = HeatmapStudy()
+    paper = preset_request(study, preset(study, "figure-3-algorithm"))
     selection = replace(request_for(users=200).selection)
     assert chosen(replace(paper, selection=selection), "ε, Δ").holds is True
     other = replace(selection, data_seed=1)
@@ -400,11 +403,11 @@ def test_where_a_choice_came_from_changes_no_picture() -> None:
 
 
 def test_both_schedules() -> None:
-    theory = answers(request_for(variant="theory", w=20))[-1]
+    theory = answers(request_for(mechanism="pyramid", variant="theory", w=20))[-1]
     split = {r.key: r.value for r in theory.readouts if r.key.startswith("epsilon_level_")}
     assert list(split) == [f"epsilon_level_{i}" for i in range(7)]
     assert max(split, key=split.get) == "epsilon_level_2"
-    experiments = answers(request_for(w=20))[-1]
+    experiments = answers(request_for(mechanism="pyramid", w=20))[-1]
     assert "epsilon_level_1" not in {r.key for r in experiments.readouts}
 
 
@@ -451,6 +454,7 @@ def test_every_parameter_to_both_ends(mechanism: str) -> None:
 
 def test_only_what_matters_is_shown() -> None:
     for mechanism, keys in {
+        "adaptive": {"rho", "tau", "q", "L"},
         "pyramid": {"w", "backend", "variant"},
         "capped": {"w", "n0", "backend"},
         "least-squares": {"w", "n0"},
@@ -533,7 +537,7 @@ def test_whole_counts_are_nearly_exact_at_a_large_epsilon() -> None:
     data._all = (user[first], lat[first], lon[first])  # one check-in each: the truth is whole
     context = FakeContext(data)
     whole = answers(request_for(mechanism="integers", epsilon=10.0), context)[-1]
-    paper = answers(request_for(epsilon=10.0), context)[-1]
+    paper = answers(request_for(mechanism="pyramid", epsilon=10.0), context)[-1]
     assert any("counts once" in note for note in whole.notes)
     assert any("once" in c.text for c in whole.conditions)
     assert whole.readout("emd").high < paper.readout("emd").low
@@ -555,7 +559,7 @@ def test_without_a_worker_the_map_is_drawn_and_the_distance_stays_an_interval() 
     assert "/dev/shm" in distance.note
     assert any("/dev/shm" in note for note in last.notes)
     with pytest.raises(NoWorker):  # what can't be drawn without it
-        answers(request_for(backend="cvxpy"), NoWorkerContext(FakeData()))
+        answers(request_for(mechanism="pyramid", backend="cvxpy"), NoWorkerContext(FakeData()))
 
 
 def test_large_maps_end_with_an_interval() -> None:

@@ -184,7 +184,7 @@ def test_the_guarantee_takes_the_best_route_that_certifies():
     # A single item hides among nobody: composition is all there is, without a δ.
     alone = ask(model="local", m=1, low=0.1, high=1.0).guarantee
     assert "not covered" in alone.add_remove
-    assert "her own" in ask(model="local").guarantee.differences[2]
+    assert "their own" in ask(model="local").guarantee.differences[2]
 
 
 def test_a_delta_of_one_promises_nothing():

@@ -429,7 +429,7 @@ def test_names_that_do_not_fit_are_refused_with_their_line(tmp_path, text, needl
 
 
 def test_a_row_too_many_is_no_header_if_it_holds_values(tmp_path):
-    # A point that was set aside leaves a row of values over: none may be dropped silently.
+    # A point that was rejected leaves a row of values over: none may be dropped silently.
     with pytest.raises(TableFileError, match="4 rows of values where the space has 3 items"):
         _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "5\n1\n0\n0\n")
 

@@ -283,7 +283,7 @@ def test_a_users_own_file(tmp_path):
         assert "computed from real data" in result.stamp
         assert all(readout.curator_only for readout in result.readouts)
     last = results[-1]
-    assert "1,500 records in 4 columns; 1 lines set aside (line 1502, weight: 'x'" in last.notes[0]
+    assert "1,500 records in 4 columns; 1 lines rejected (line 1502, weight: 'x'" in last.notes[0]
     table = next(t for t in last.tables if t.key == "columns")
     assert [row[:4] for row in table.rows] == [
         ("height", "feature", 0.0, 2.0),

@@ -46,7 +46,7 @@ def test_bad_rows_are_counted_with_line_and_field(tmp_path):
     assert str(found.rejected[1]) == "line 4, b: 'x' is not a number"
     assert str(found.rejected[2]) == "line 5, b: the field is empty"
     said = read_summary(found, 10)
-    assert "10 records in 2 columns; 6 lines set aside" in said
+    assert "10 records in 2 columns; 6 lines rejected" in said
     assert "and 1 more" in said
 
 

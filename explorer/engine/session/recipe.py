@@ -15,11 +15,13 @@ from explorer.geography.region import Region
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
+    Parameter,
     Request,
     Scale,
     Selection,
     Study,
     Sweep,
+    Value,
     default_sweep,
     parameter,
     quantity,
@@ -236,7 +238,9 @@ def _request(read: wire.Question) -> Request:
     study = get_study(read.study)
     for key in read.values:
         parameter(study, key)
-    values = tuple((p.key, p.parse(read.values.get(p.key, p.default))) for p in study.parameters)
+    values = tuple(
+        (p.key, p.parse(read.values.get(p.key, _meant(study, p)))) for p in study.parameters
+    )
     shown = read.quantity or next((q.key for q in study.quantities), "")
     allowed = quantity(study, shown).sweeps if shown else ()
     sweep = default_sweep(study, allowed[0]) if allowed else None
@@ -249,6 +253,11 @@ def _request(read: wire.Question) -> Request:
         seed=read.seed,
         fidelity=Fidelity[read.fidelity.upper()],
     )
+
+
+def _meant(study: Study, p: Parameter) -> Value:
+    """Return the value of a parameter that a file does not name."""
+    return wire.FORMER_DEFAULTS.get((study.id, p.key), p.default)
 
 
 def _sweep(read: wire.Sweep, study: Study, shown: str, allowed: tuple[str, ...]) -> Sweep:

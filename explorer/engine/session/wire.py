@@ -63,6 +63,11 @@ Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
 """South, west, north, east in degrees."""
 
 
+FORMER_DEFAULTS: dict[tuple[str, str], Value] = {("heatmap", "mechanism"): "pyramid"}
+"""(Study, parameter) → what a file means that does not name it, where the default is another now.
+"""
+
+
 class Sweep(Struct):
     """The x axis of a question."""
 

@@ -29,9 +29,9 @@ class Adjacency(StrEnum):
     REPLACE = "replace"
     """Z against Z+1, Z ~ Bin(n, q): a user's bit changes and n is public (the paper's)."""
     REMOVE = "addremove"
-    """Bin(n−1, q) against 1 + Bin(n, q): a user holding 1 leaves and takes her noise along."""
+    """Bin(n−1, q) against 1 + Bin(n, q): a user holding 1 leaves and takes their noise along."""
     REMOVE_ZERO = "addremove0"
-    """Bin(n−1, q) against Bin(n, q): a user holding 0 leaves and takes her noise along."""
+    """Bin(n−1, q) against Bin(n, q): a user holding 0 leaves and takes their noise along."""
 
 
 class Directions(NamedTuple):

@@ -131,7 +131,7 @@ def guarantee(eps0: float, distance: float, differing: tuple[str, ...]) -> Guara
         replace_one="",
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
-            "what her message says has the guarantee for replacing it"
+            "what their message says has the guarantee for replacing it"
         ),
         trust=(
             "Clients trust the shuffler to forget who sent what: against all who see the shuffled "

@@ -58,7 +58,7 @@ def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSp
         return f"{said}: an observer may become practically certain which of the two it was."
     right, _, wrong = best.partition(":")
     return (
-        f"{said}: an observer who thought it 50:50 whether you did can reach at most "
+        f"{said}: an observer with 50:50 prior odds on whether you did can reach at most "
         f"{right}:{wrong}. If the mechanism has a δ, they guess right at most that often, plus "
         "δ/2, and single outcomes may say more."
     )

@@ -83,7 +83,8 @@ PRESETS = (
         "belief_after",
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
         "One cannot distinguish much about any particular coordinate (after Example 1).",
-        "From 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor e^δ = 2.",
+        "From prior odds of 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor "
+        "e^δ = 2.",
     ),
     Preset(
         "example1-limits",

@@ -105,7 +105,7 @@ def demand_sentence(demand: Demand) -> str:
 
 
 def believes(level: float) -> str:
-    """Return what an observer at 50:50 can come to believe at a level: ``reach at most 55:45``."""
+    """Return what an observer with 50:50 prior odds can come to: ``reach at most 55:45``."""
     best = odds(level)
     return "become practically certain" if best == "100:0" else f"reach at most {best}"
 
@@ -120,8 +120,8 @@ def guarantee(
     """
     low = min(demand.level, demand.eps)
     sentence = (
-        "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
-        f"has can {believes(low)} after seeing the report, if their beliefs couple the "
+        "An observer with 50:50 prior odds on which of two values a user's most sensitive "
+        f"coordinate has can {believes(low)} after seeing the report, if their beliefs couple the "
         f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
         f"as a whole, they can {believes(demand.eps)}."
     )

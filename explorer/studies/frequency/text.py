@@ -190,7 +190,7 @@ def guarantee(
     `near` is how far items move of which the sentence speaks: the distance inside a cluster, or
     the only one there is with one item a cluster (`alone`).
     """
-    who = "her own" if local else "all users'"
+    who = "their own" if local else "all users'"
     return Guarantee(
         unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
         replace_one=(
@@ -205,7 +205,7 @@ def guarantee(
             f"GKRR: the items of {'one user' if local else 'all users'} are randomised and "
             f"shuffled; everybody else sees {who} shuffled answers. Hadamard response: each user "
             "sends randomised items. Laplace: "
-            + ("each user adds noise to her own histogram." if local
+            + ("each user adds noise to their own histogram." if local
                else "the curator sees all data and adds noise once.")
         ),
         sentence="GKRR: " + guesses(

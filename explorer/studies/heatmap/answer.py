@@ -30,6 +30,7 @@ from explorer.studies.base.study import (
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.public import MADE_OF_NOISE
 from explorer.studies.heatmap.run import (
     Estimate,
     Stopwatch,
@@ -157,6 +158,7 @@ def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:
     ]
     if estimate.objective is not None:
         readouts.append(Readout("objective", "Misfit minimised", estimate.objective))
+    readouts += [Readout(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise]
     readouts += [
         Readout(f"epsilon_level_{i}", f"ε of level {i}", value)
         for i, value in estimate.epsilon_levels

@@ -54,8 +54,9 @@ def pure(request: Request) -> Guarantee:
             f"{sample_sentence(request)}"
             "Whether any one user is in the data or not, the odds of every possible map differ by "
             f"a factor of at most {at_most(math.exp(coming))} "
-            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): who thought it 50:50 that the user is "
-            f"in it ends up at most {percent_at_most(most)} sure. {A_DEMONSTRATION}"
+            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): an observer with 50:50 "
+            f"prior odds that the user is in it ends up at most {percent_at_most(most)} sure. "
+            f"{A_DEMONSTRATION}"
         ),
         references=_sources(request),
     )
@@ -122,8 +123,8 @@ def gaussian(request: Request) -> Guarantee:
         trust=TRUST,
         sentence=(
             f"{sample_sentence(request)}"
-            "Who thought it 50:50 that any one user is in the data guesses right at most "
-            f"{percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
+            "An observer with 50:50 prior odds that any one user is in the data guesses right at "
+            f"most {percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
         ),
         references=_sources(request),
     )

@@ -12,12 +12,17 @@ PAGE = Page(
         "whether any one person is in the data at all. How much it hides is ε: smaller is more "
         "private and, on average, makes a worse map.",
         "Every user weighs the same, however often they checked in: their check-ins inside the "
-        "region share a mass of 1. The mechanisms differ in where they add the noise. The paper's "
-        "counts ever smaller cells where there is something to see (a pyramid). With a capped "
-        "depth it stops where cells would be lost in the noise; then either the paper's linear "
-        "program or least squares makes a map of the counts. Dense aggregation counts on one "
-        "level. The others add noise to every cell of the map: Laplace, Gaussian, or whole-number "
-        "noise to whole counts, each also with only the largest cells kept.",
+        "region share a mass of 1. The mechanisms differ in where they add the noise. The "
+        "adaptive quadtree splits a cell into four only where noisy counts show people, and counts "
+        "a cell that stays whole twice, with all of ε that its quarters would have had; a fit "
+        "makes parts and whole agree, and inside whole cells the map is smoothed. It needs no "
+        "guess of how many users there are, and on nine regions of two public data sets errs least "
+        "from ε = .5. The paper's counts ever smaller cells where there is something to see (a "
+        "pyramid). With a capped depth it stops where cells would be lost in the noise; then "
+        "either the paper's linear program or least squares makes a map of the counts. Dense "
+        "aggregation counts on one level. The others add noise to every cell of the map: Laplace, "
+        "Gaussian, or whole-number noise to whole counts, each also with only the largest cells "
+        "kept.",
         "All users are in the map unless a sample is asked for. Users are sampled by a hash of "
         "their ids: so many with the smallest hashes, where one user more in the file may push "
         "another out, so that one more or less costs 2ε; or a share of all hashes, where everyone "
@@ -37,9 +42,9 @@ PAGE = Page(
     ),
     assumptions=(
         f"Neighbouring data differ in {ONE_USER}.",
-        "Region, time range, ε, δ, Δ, w, n₀, t, σ and the sample of users are chosen without "
-        "looking at the data. What the program found from them breaks this (✗); what somebody "
-        "typed, they must vouch for.",
+        "Region, time range, ε, δ, Δ, w, n₀, t, ρ, τ, q, L, σ and the sample of users are chosen "
+        "without looking at the data. What the program found from them breaks this (✗); what "
+        "somebody typed, they must vouch for.",
         "In a sample of so many users, adding or removing one is replacing one among the sampled.",
         "The number of users is not published; if it is, one user can only be replaced by another, "
         "and every ε doubles; Gaussian noise then has the level that the guarantee states for "
@@ -47,6 +52,15 @@ PAGE = Page(
         "Every published map counts: what is released from the same check-ins adds up.",
     ),
     formulas=(
+        Formula(
+            "adaptive quadtree: a cell's count s on level i, and what is left of ε below it",
+            r"y=s+Lap(1/e_i),\quad e_i=\rho\,r_i,\quad r_{i+1}=r_i-e_i,\quad r_q=\varepsilon,"
+            r"\quad e_L=r_L",
+        ),
+        Formula(
+            "it is split if G, estimated from y, its siblings' and its parent's counts, is large",
+            r"G\,r_{i+1}>\tau;\quad otherwise\ \ y'=s+Lap(1/r_{i+1})",
+        ),
         Formula(
             "noise on level i of the pyramid, and how ε is split",
             r"t_i=P_i\,s+Lap(1/\varepsilon_i),\quad\varepsilon_i\propto 2^{-(i-q)/2},\quad"
@@ -93,6 +107,19 @@ _BEATS = (
     "earth mover's distance of 64 × 64 block sums "
 )
 PRESETS = (
+    Preset(
+        "adaptive",
+        "Beyond the paper: adaptive quadtree, ε = 1",
+        "Cells are split only where noisy counts show people; at the same ε nearer to the truth "
+        "than the paper's algorithm and least squares, on average over the check-ins below.",
+        values=(("mechanism", "adaptive"), ("epsilon", 1.0), ("resolution", "256")),
+        users=200,
+        published="",
+        computed="On nine regions of two public data sets, ten draws each: mean earth mover's "
+        "distance of 64 × 64 block sums .042 (± .0013) with 200 users, against .078 of the paper's "
+        "algorithm and .051 of least squares; with all 891 to 7,102 users .0104, against .0188 and "
+        ".0170.",
+    ),
     Preset(
         "figure-3-algorithm",
         "Figure 3: the paper's algorithm, ε = 1",

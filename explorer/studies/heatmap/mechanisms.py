@@ -14,10 +14,15 @@ from explorer.studies.base.study import Parameter, Request, Scale
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
 )
-ADAPTIVE = Reference(
-    "this program",
-    "the module's docstring",
-    "splits by noisy counts, ε shared along paths; least squares as Hay et al. 2010",
+SPLIT = Reference(
+    "Cormode, Procopiuc, Srivastava, Shen and Yu 2012",
+    "private quadtrees",
+    "not in the paper: ε is split along paths, cells by noisy counts (Zhang, Xiao and Xie 2016)",
+)
+FITTED_TREE = Reference(
+    "Hay, Rastogi, Miklau and Suciu 2010",
+    "Theorem 3",
+    "weighted by variances, on the tree as it has grown; then top-down projections",
 )
 CAPPED = Reference(
     PAPER,
@@ -51,6 +56,10 @@ ONE_CELL_EACH = (
     "in Z-order). The true map spreads each user's check-ins: part of the difference is not noise."
 )
 _LEVELS = "each level's counts change by at most 1 in total and the levels' ε add up to ε"
+_PATHS = (
+    "noisy counts alone decide which cells are read, on every path down to a cell the readings' ε "
+    "add up to ε, and one user's mass on all paths is at most 1"
+)
 _CELLS = "the counts of all cells change by at most 1 in total"
 _ONE_COUNT = "one count changes by 1"
 _THEN_CHOSEN = ", and choosing the largest looks at noisy counts only"
@@ -119,36 +128,40 @@ class Mechanism:
     release: str | None = None
 
 
-ADAPTIVE_PARAMETERS = (
-    count("start_level", "q", "start level",
-          "Level whose 4^q cells are read whatever the data are; at most that of the map's cells.",
-          START, 0, 5, Scale.LINEAR),
-    count("depth", "L", "deepest level",
-          "Level whose cells are not split any more; that of the map's cells if those are coarser.",
-          11, 0, 11, Scale.LINEAR),
-    share("probe", "ρ", "share spent on looking",
-          "Which part of a cell's budget the first count of it takes; what is left goes to its "
-          "children, or to a second count of it.",
+_DEEPEST = 11
+"""Level of the finest map's cells."""
+_OF_TREE = (
+    share("rho", "ρ", "share spent on a level",
+          "Adaptive quadtree only: which part of what is left of ε a cell's first count spends; "
+          "its quarters go on with the rest. Costs no privacy, but must be chosen without looking "
+          "at the data.",
           float(SHARE), 0.1, 0.9, latex=r"\rho"),
-    real("threshold", "τ", "threshold",
-         "A cell is split if its estimated count times what its children may spend is above this. "
-         "Costs no privacy, but must be chosen without looking at the data.",
-         THRESHOLD, 7.0, 100.0, latex=r"\tau"),
+    real("tau", "τ", "threshold of splits",
+         "Adaptive quadtree only: a cell is split if its estimated count times the ε left for its "
+         "quarters is above this. Higher leaves more cells whole. Costs no privacy, but must be "
+         "chosen without looking at the data.",
+         THRESHOLD, 2.0, 100.0, latex=r"\tau"),
+    count("q", "q", "start level",
+          "Adaptive quadtree only: all cells of this level, 4 to its power, are read whatever the "
+          "data are.",
+          START, 0, 6, Scale.LINEAR),
+    count("L", "L", "deepest level",
+          "Adaptive quadtree only: cells of this level are not split further; at most the level of "
+          "the map's own cells, log₂ Δ.",
+          _DEEPEST, 0, _DEEPEST, Scale.LINEAR),
 )  # fmt: skip
-"""No choice of ρ and τ makes trees without data grow from level to level (`check_threshold`)."""
 
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.key: mechanism
     for mechanism in (
         Mechanism(
-            "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
-            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True,
+            "adaptive", "Adaptive quadtree", "adaptive quadtree",
+            "explorer.studies.heatmap.adaptive:run", _PATHS, (SPLIT, FITTED_TREE),
+            uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE, in_figures=True,
         ),
         Mechanism(
-            "adaptive", "Adaptive quadtree", "adaptive quadtree", _RUN + "adaptive",
-            "all counts of a user's cell on a path change by at most their mass there, the ε "
-            "along every path adds up to ε, and splitting looks at noisy counts only",
-            (ADAPTIVE, FITTED), parameters=ADAPTIVE_PARAMETERS, in_figures=True,
+            "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
+            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True,
         ),
         Mechanism(
             "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,

@@ -14,9 +14,9 @@ PARAMETERS = (
             "Smaller is more private and noisier.",
             1.0, 0.01, 20.0, key="epsilon"),
     choice("mechanism", "M", "mechanism",
-           "How noise is added: to a pyramid of ever finer cells (the paper's way, where noisy "
-           "counts show mass, or with a depth fixed beforehand), to the cells of one coarse level, "
-           "or to every cell of the map.",
+           "How noise is added: to cells that are split where noisy counts show people, to a "
+           "pyramid of ever finer cells (the paper's way, or with a depth fixed beforehand), to "
+           "the cells of one coarse level, or to every cell of the map.",
            next(iter(MECHANISMS)), tuple((m.key, m.label) for m in MECHANISMS.values())),
     count("w", "w", "cells kept on a level",
           "How many cells are refined on every level. The start level is the finest with at most "

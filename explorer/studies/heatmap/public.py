@@ -23,10 +23,18 @@ from explorer.studies.heatmap.parameters import PARAMETERS
 MADE_OF_NOISE = {
     "cells_read": "Noisy counts read",
     "objective": "Misfit minimised",
+    "noisy_users": "Users by noisy counts",
+    "flatness": "Flatness statistic F",
 }
 """Readouts that are functions of noisy counts, and what they are called."""
 LEVEL = "epsilon_level_"
-NOISY_NOTES = (text.ALL_COUNTS_NEGATIVE, text.TOTAL_NEGATIVE, text.ALL_CELLS_EMPTY)
+NOISY_NOTES = (
+    text.ALL_COUNTS_NEGATIVE,
+    text.TOTAL_NEGATIVE,
+    text.ALL_CELLS_EMPTY,
+    text.NOT_FLAT,
+    text.MAYBE_FLAT,
+)
 """Remarks that are functions of noisy counts."""
 PRIVATE = "private"
 

@@ -15,20 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps import (
-    AdaptiveDemonstrationNoise,
     CellCounts,
     FittedMap,
     Schedule,
     SparseMap,
-    adaptive_budgets,
-    adaptive_tree,
     aggregate,
     cells_kept,
     dense_map,
     depth_cap,
     discrete_grid,
     fit,
-    fit_adaptive,
     gaussian_grid,
     laplace_grid,
     measure,
@@ -43,7 +39,6 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.adaptive.budgets import check_threshold, measured_levels
 from explorer.privacy.heatmaps.pyramid.measurement import Reader
 from explorer.privacy.heatmaps.pyramid.reference import (
     from_variables,
@@ -51,7 +46,7 @@ from explorer.privacy.heatmaps.pyramid.reference import (
     solve_reduced,
 )
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
-from explorer.studies.base.study import Context, Fidelity, Request, Selection
+from explorer.studies.base.study import Context, Request, Selection
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
@@ -91,6 +86,8 @@ class Estimate:
     cells_read: int
     objective: float | None = None
     notes: tuple[str, ...] = ()
+    made_of_noise: tuple[tuple[str, float], ...] = ()
+    """Further functions of noisy counts, by the keys of `explorer.studies.heatmap.public`."""
 
 
 @dataclass(frozen=True)
@@ -210,26 +207,6 @@ def pyramid(task: Task) -> Estimate:
     return _reconstructed(
         task, schedule(task.epsilon, task.counts.level, request["w"], request["variant"])
     )
-
-
-def adaptive(task: Task) -> Estimate:
-    """Split cells where noisy counts show mass, and fit what was counted.
-
-    The map is smoothed inside cells that were not split, but for a coarse answer.
-    """
-    request, level = task.request, task.counts.level
-    start, last = measured_levels(level, request["start_level"], request["depth"])
-    budgets = adaptive_budgets(task.epsilon, start, last, request["probe"])
-    check_threshold(request["threshold"], budgets)
-    noise = AdaptiveDemonstrationNoise(request.seed)
-    tree = adaptive_tree(task.counts, budgets, noise, request["threshold"])
-    task.watch.lap("select")
-    found = fit_adaptive(tree, level)
-    drawn = found.cells if request.fidelity is Fidelity.COARSE else found.smooth()
-    task.watch.lap("solve")
-    notes = () if found.total > 0 else (text.TOTAL_NEGATIVE,)
-    split = tuple(enumerate(budgets.spent, start))
-    return Estimate(drawn, split, tree.draws, notes=notes)
 
 
 def capped(task: Task) -> Estimate:

@@ -21,6 +21,14 @@ TOTAL_NEGATIVE = (
     "in for it."
 )
 ALL_CELLS_EMPTY = "No noisy cell is above 0; the uniform map stands in for the empty one."
+NOT_FLAT = (
+    "The first noisy counts alone show that this is no evenly grey map (a test that errs in 1 % of "
+    "even maps)."
+)
+MAYBE_FLAT = (
+    "The first noisy counts alone do not tell this map from an evenly grey one (a test that errs "
+    "in 1 % of even maps)."
+)
 REFERENCE_SOLVER = (
     "The reference solver returns another of the many minimisers than the tree solver, "
     "usually a worse map; compare the misfit, not the picture."

@@ -131,7 +131,7 @@ PRESETS = (
     Preset(
         "local",
         "Concrete example, local",
-        "The same user alone: only her own 1000 items hide each other.",
+        "The same user alone: only their own 1000 items hide each other.",
         values=(*_EXAMPLE, ("model", "local")),
         quantity="alpha0",
         sweep=_SWEEP,

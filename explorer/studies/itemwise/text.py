@@ -162,8 +162,8 @@ def guarantee(
             "one size first (see “Unbounded data”)"
         ),
         trust=(
-            "Local: the user's own device randomises and shuffles her m items; everybody else, the "
-            "curator too, sees only these answers."
+            "Local: the user's own device randomises and shuffles their m items; everybody else, "
+            "the curator too, sees only these answers."
             if local
             else "Central: the curator, or a shuffler trusted to forget whose answers are whose, "
             "randomises and shuffles all mn items; everybody else sees the shuffled answers. "
@@ -191,7 +191,7 @@ def differences(local: bool, near: float) -> tuple[str, ...]:
         "the largest δ with δ·e^h = δ′ gives more.",
         "Plain composition ignores the shuffle: α = m·α₀, but needs no δ"
         + (
-            "; in the local model Theorem 4.4 is often no better, as a user hides only among her "
+            "; in the local model Theorem 4.4 is often no better, as a user hides only among their "
             "own items."
             if local
             else "."

@@ -25,8 +25,8 @@ PAGE = Page(
         "The query is the same for items at distance 0, and the space, the landmarks and the file "
         "of values are public.",
         "Central: every user holds the same public number of items; the answer is the average over "
-        "users and noise is added once. Local: every user adds noise to her own average, whatever "
-        "its size, and answers are averaged.",
+        "users and noise is added once. Local: every user adds noise to their own average, "
+        "whatever its size, and answers are averaged.",
         "Errors are those of the noise alone, as shares of the largest distance for positions and "
         "distances, else in the query's own unit.",
         "Noise is drawn exactly as the formulas say; floating-point draws are for demonstration.",
@@ -100,7 +100,7 @@ PRESETS = (
     Preset(
         "city",
         "Concrete example (Section 4.1): distance to a city",
-        "Every user releases her mean distance to a city with Laplace noise, α = 25; 100,000 "
+        "Every user releases their mean distance to a city with Laplace noise, α = 25; 100,000 "
         "answers are averaged. On the paper's Earth of 12,930 miles.",
         values=(*_CITY, ("space_earth", "paper")),
         quantity="coordinate",

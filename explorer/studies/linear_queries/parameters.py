@@ -17,8 +17,8 @@ _CENTRED = (("query", (LANDMARKS, CELLS)),)
 PARAMETERS = (
     choice("model", "", "model",
            "Central: a curator adds noise once to the answer of all users' data. Local: every "
-           "user adds noise to her own answer, and the answers are averaged; more private towards "
-           "the curator, and √n times noisier.",
+           "user adds noise to their own answer, and the answers are averaged; more private "
+           "towards the curator, and √n times noisier.",
            CENTRAL,
            ((CENTRAL, "central: noise added once"), (LOCAL, "local: every user adds noise"))),
     epsilon("privacy of a user",

@@ -103,7 +103,7 @@ def conditions(
         ),
         Condition("The textbook's proof covers this α: α ≤ 1", alpha <= 1, f"α = {nearest(alpha)}"),
         Condition(
-            "Users' data sets may have any size (each user's answer is an average of her own)"
+            "Users' data sets may have any size (each user's answer is an average of their own)"
             if local
             else "Every user holds the same public number m of items: only then is the answer "
             "divided by n",
@@ -137,7 +137,7 @@ def guarantee(
         sentence=guesses(
             alpha * w, delta,
             f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
-            "after seeing " + ("her noisy answer" if local else "the noisy answer"),
+            "after seeing " + ("their noisy answer" if local else "the noisy answer"),
         ),
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=differences,

@@ -57,7 +57,7 @@ class ChosenSpace:
     missing : str
         Why there is no metric; empty if there is.
     notes : tuple of str
-        Rows of a file that were set aside.
+        Rows of a file that were rejected.
     labels : tuple of str
         Names of a file's items; empty without a file.
     coordinates : ndarray of float, shape (items, 2), or None

@@ -81,10 +81,10 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             "computed from the records themselves, to show the error."
         ),
         sentence=(
-            "An observer who thought it 50:50 which of two values a user's sensitive feature has "
-            f"can {believes(low)} after seeing both reports, if their beliefs couple it with all "
-            f"the rest, the label included, by at most q = {at_least(demand.q)}; with any beliefs, "
-            f"and about the record as a whole, they can {believes(plan.total)}."
+            "An observer with 50:50 prior odds on which of two values a user's sensitive "
+            f"feature has can {believes(low)} after seeing both reports, if their beliefs couple "
+            f"it with all the rest, the label included, by at most q = {at_least(demand.q)}; with "
+            f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
         ),
         references=(CERTIFICATE, ALGORITHM_3),
         differences=(

@@ -272,11 +272,11 @@ def guarantee(
     noisy = held if adding is None else adding
     who = f"{'only ' * (noisy < held)}{noisy:,.0f} users add noise"
     leaving = (
-        f"not promised: a user who leaves takes her noise along, and n is public; the exact δ is "
+        f"not promised: a user who leaves takes their noise along, and n is public; the exact δ is "
         f"then {at_most(removal)} at the same ε"
     )
     if kind is Query.HISTOGRAM:
-        leaving += " in her own bin alone, and she leaves every other bin too"
+        leaving += " in their own bin alone, and they leave every other bin too"
     sentence, beside = odds_lines(
         eps, delta, "which of two values a user has", "after seeing all shuffled messages",
         distance=distance, law=f"the noise that hides the {what}",
@@ -317,9 +317,9 @@ def differences(
             f"against {nearest(noise)}): {why}."
         )
     out.append(
-        "A user of the local model must drown her own message, so the errors of n users add up "
+        "A user of the local model must drown their own message, so the errors of n users add up "
         "to order √n counts; behind the shuffler a few missing noise bits among all users hide "
-        f"her. The local bound is {times(ratio_local)} the calibrated one here."
+        f"them. The local bound is {times(ratio_local)} the calibrated one here."
     )
     out.append(
         "The Laplace curator has less noise, but adds it to every bin of the domain: its error "

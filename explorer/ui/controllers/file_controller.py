@@ -126,8 +126,8 @@ class FileController(QObject):
         """Return how a waiting recipe read this file's columns, if it says so."""
         from explorer.checkins import Mapping
 
-        recipe = self._waiting
-        if recipe is None or not recipe.columns or self._path.name != recipe.data_name:
+        recipe, path = self._waiting, self._path
+        if recipe is None or not recipe.columns or path is None or path.name != recipe.data_name:
             return None
         return Mapping(**recipe.columns)
 
@@ -224,8 +224,9 @@ class FileController(QObject):
         if path is not None:
             self._keeper.note_file(path)
         waiting = self._waiting
-        if waiting is not None and waiting.part is None:
-            if waiting.request.selection.data == data.fingerprint:
+        selection = waiting.request.selection if waiting is not None else None
+        if waiting is not None and waiting.part is None and selection is not None:
+            if selection.data == data.fingerprint:
                 self._follow(waiting)
                 return
             self.problem.emit(
@@ -233,8 +234,7 @@ class FileController(QObject):
                     "recipe",
                     f"{data.basename} is not the file the recipe was made from; the recipe "
                     "still waits for that one.",
-                    f"sha256 wanted: {waiting.request.selection.data}\n"
-                    f"sha256 of this file: {data.fingerprint}",
+                    f"sha256 wanted: {selection.data}\nsha256 of this file: {data.fingerprint}",
                 )
             )
         wanted, self._wanted = self._wanted, None

@@ -20,7 +20,7 @@ from explorer.engine.solving.goal import (
 from explorer.engine.solving.solve import solve
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import claimed
-from explorer.studies.base.study import Request, Result, Study, parameter, quantity
+from explorer.studies.base.study import Request, Result, Series, Study, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.curves.plot import BoundsPlot
@@ -139,8 +139,7 @@ class Solving(QObject):
             return None
         study, request = get_study(result.request.study), result.request
         parameters = [p.key for p in solvable_parameters(study, request)]
-        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
-        if not (parameters and curves):
+        if not (parameters and self._curves(result)):
             return None
         subject = (study.id, request.quantity)
         wish = self._wishes.setdefault(subject, SolveTarget(""))
@@ -150,14 +149,15 @@ class Solving(QObject):
             first = [key for key in (claim.solves if claim else "", swept) if key in parameters]
             wish.parameter = first[0] if first else parameters[0]
         if wish.target is None:
-            wish.target = self._value_now(result, self._curve(wish))
+            wish.target = self._value_now(result, self._curve(result, wish))
         return wish
 
-    def _curve(self, wish: SolveTarget) -> str:
+    def _curves(self, result: Result) -> list[Series]:
+        return [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+
+    def _curve(self, result: Result, wish: SolveTarget) -> str:
         """Return the curve that is solved: the chosen one, else the claimed, else the first."""
-        result = self._result
-        assert result is not None
-        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+        curves = self._curves(result)
         asked = result.request
         found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
         said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
@@ -175,8 +175,8 @@ class Solving(QObject):
         if not self.shown:
             self.line.show(None)
             return
-        wish = self._wish()
-        if wish is None:
+        wish, result = self._wish(), self._result
+        if wish is None or result is None:
             self.bar.offer([], "", [], "")
             self.bar.show_message("Nothing in this plot can be solved for.")
             self.line.show(None)
@@ -186,12 +186,8 @@ class Solving(QObject):
             (p.key, "  ".join(filter(None, (p.symbol, p.name))))
             for p in solvable_parameters(study, request)
         ]
-        curves = [
-            (s.key, s.label)
-            for s in solvable_series(self._result)
-            if s.key not in self._plot.hidden
-        ]
-        self.bar.offer(parameters, wish.parameter, curves, self._curve(wish))
+        curves = [(s.key, s.label) for s in self._curves(result)]
+        self.bar.offer(parameters, wish.parameter, curves, self._curve(result, wish))
         if wish.target is not None:
             self.bar.target.set_number(wish.target)
         shown = quantity(study, request.quantity)
@@ -241,12 +237,12 @@ class Solving(QObject):
         self._submit(DIGITS)
 
     def _submit(self, digits: int) -> None:
-        wish = self._wish()
-        if wish is None or wish.target is None:
+        wish, result = self._wish(), self._result
+        if wish is None or wish.target is None or result is None:
             self._idle()
             return
         _, request = self._front()
-        goal = SolveGoal(request, self._curve(wish), wish.parameter, wish.target, digits)
+        goal = SolveGoal(request, self._curve(result, wish), wish.parameter, wish.target, digits)
         self._job.submit(goal, lambda task: self._service.call(solve, goal, task.check))
 
     # What comes back

@@ -317,7 +317,7 @@ class MappingDialog(QDialog):
         self.verdict.setText(
             problem
             or f"{good} of the first {total} rows can be read this way; "
-            + ("the others will be set aside and listed." if good < total else "load them.")
+            + ("the others will be rejected and listed." if good < total else "load them.")
         )
         colour = style.warn_text if problem else QColor(self.palette().windowText().color())
         self.verdict.setStyleSheet(f"color: {colour.name()};")

@@ -98,7 +98,7 @@ class DataPanel(QWidget):
         self.badge = styled_label("tag")
         self.counts = styled_label("muted", word_wrap=True)
         self.report_button = QPushButton("Report …")
-        self.report_button.setToolTip("What was kept, what was set aside and why")
+        self.report_button.setToolTip("What was kept, what was rejected and why")
         self.report_button.clicked.connect(self.show_report)
         self.load_bar = LoadBar()
         self.load_bar.cancel.connect(self._data.cancel)
@@ -271,7 +271,7 @@ class DataPanel(QWidget):
         aside = data.report.total_set_aside
         self.counts.setText(
             f"{data.rows:,} check-ins of {data.users:,} users\n"
-            + (f"{aside:,} rows set aside\n" if aside else "no row set aside\n")
+            + (f"{aside:,} rows rejected\n" if aside else "no row rejected\n")
             + format_span(data.first_time, data.last_time)
         )
 

@@ -48,6 +48,10 @@ SAID = {
     ("heatmap", "figure-3-top"): lambda a: (
         "30", "200", "64", "64", Measured(".14"), Measured(".007"), Measured(".024"),
     ),
+    ("heatmap", "adaptive"): lambda a: (
+        "64", "64", Measured(".042"), Measured(".0013"), "200", Measured(".078"), Measured(".051"),
+        "891", "7,102", Measured(".0104"), Measured(".0188"), Measured(".0170"),
+    ),
     ("heatmap", "least-squares"): lambda a: (
         "30", "200", "64", "64", Measured(".056"), Measured(".002"), Measured(".078"),
         Measured(".16"), Measured(".30"), ".1",

@@ -93,7 +93,7 @@ def _orders() -> tuple[str | Said, ...]:
 
 
 PAGES = {
-    "heatmap": lambda: (Measured("33"), "1e-3", Measured(".0246"), ".02"),
+    "heatmap": lambda: (Measured(".5"), Measured("33"), "1e-3", Measured(".0246"), ".02"),
     "heatmap-theory": lambda: (".4", ".01"),
     "shuffle-rdp": lambda: (Measured("6.6"), *_orders(), "4.82", "18.3"),
     "amplification": lambda: (
