@@ -1,4 +1,4 @@
-"""The commands about what is kept of check-in files that were opened."""
+"""The commands about what is kept of check-in files that were opened, and of experiments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 
 @click.group("cache")
 def cache_command() -> None:
-    """Show or clear what is kept of check-in files, so that they open at once."""
+    """Show or clear what is kept of check-in files and experiments, so that they need less time."""
 
 
 @cache_command.command("show")
@@ -15,11 +15,15 @@ def show_command() -> None:
     """Say how much is kept, and where."""
     from explorer.checkins import cache_use
     from explorer.checkins.memory import sized
+    from explorer.engine.experiments import trials_folder
     from explorer.engine.paths import checkins_cache
 
     folder = checkins_cache()
     use = cache_use(folder)
     click.echo(f"{sized(use.size)} of {use.files:,} file{'s' * (use.files != 1)} in {folder}")
+    kept = sum(path.stat().st_size for path in trials_folder().iterdir())
+    if kept:
+        click.echo(f"{sized(kept)} of experiments in {trials_folder()}")
 
 
 @cache_command.command("clear")
@@ -27,9 +31,10 @@ def clear_command() -> None:
     """Remove it; what a running program uses, and the check-in files themselves, stay."""
     from explorer.checkins import cache_size, clear_cache
     from explorer.checkins.memory import sized
+    from explorer.engine.experiments import clear_trials
     from explorer.engine.paths import checkins_cache
 
     folder = checkins_cache()
-    freed, left = clear_cache(folder), cache_size(folder)
+    freed, left = clear_cache(folder) + clear_trials(), cache_size(folder)
     stays = f"; {sized(left)} in use stay" if left else ""
     click.echo(f"{sized(freed)} freed{stays}")

@@ -39,11 +39,17 @@ class Progress:
         self._began = self._last = 0.0
         self._known = 0
 
+    def counted(self, rows: int, total: int) -> None:
+        """Say on a terminal for how many rows the users have been counted."""
+        if self._terminal:
+            self._say(f"counting users: {rows:,} of {total:,} rows", in_place=True)
+
     def begin(self, known: int, total: int) -> None:
         """Say how much there is to do, and how much of it is known already."""
         self._known = known
         self._began = self._last = time.monotonic()
         over = f", {known:,} of them known already" if known else ""
+        self.end()
         self._say(f"{total:,} trials{over}")
 
     def at(self, done: int, total: int) -> None:
@@ -53,7 +59,7 @@ class Progress:
             return
         self._last = now
         text = f"{done:,} of {total:,} trials"
-        if done < total:
+        if done < total and done - self._known > (total - self._known) / 20:
             left = (now - self._began) * (total - done) / (done - self._known)
             text += f", {left:.0f} s left"
         self._say(text, in_place=True)
@@ -84,7 +90,11 @@ def run_points(
     from explorer.studies.heatmap.experiments.plan import Trials, rows_of
 
     folder = stack.enter_context(scratch())
-    trials = Trials.of(list(rows_of(points, seed, folder)), task_key)
+    rows = []
+    for row in rows_of(points, seed, folder):
+        rows.append(row)
+        progress.counted(len(rows), len(points))
+    trials = Trials.of(rows, task_key)
     checkpoint = Checkpoint(kept_trials())
     stack.callback(checkpoint.close)
     executor = EmbeddedExecutor(workers)

@@ -13,13 +13,31 @@ from explorer.studies.heatmap.experiments.plan import Trials
 from explorer.studies.heatmap.experiments.trial import Found, run_trial, task_of
 
 
+def trials_folder() -> Path:
+    """Return the folder of the cache with what trials found; created private to the user."""
+    folder = cache_folder() / "experiments"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def clear_trials() -> int:
+    """Remove what is kept of trials, and return how many bytes that were.
+
+    An experiment that is running goes on, and keeps what it finds for itself alone.
+    """
+    freed = 0
+    for path in trials_folder().iterdir():
+        freed += path.stat().st_size
+        path.unlink()
+    return freed
+
+
 def kept_trials() -> Path:
     """Return the file in the cache in which trials run by just this code are kept.
 
     Other code, Python, numpy or another machine may find other numbers: they have other files.
     """
-    folder = cache_folder() / "experiments"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = trials_folder()
     return folder / f"trials-{hashlib.sha256(canonical(code_here()).encode()).hexdigest()[:16]}.db"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from explorer.cli import experiment_run, run
+from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import kept_trials
 from explorer.studies.heatmap.experiments.figures import FIGURES
 
@@ -120,6 +121,16 @@ def test_the_busiest_cells_and_single_draws(said: Said) -> None:
         assert (north - south, east - west) == pytest.approx((1 / 6, 0.25), abs=1e-6)
         assert row["emd_low"] is None  # one draw says nothing of the noise
     assert json.loads(out)["means"][0]["emd_regions_low"] is not None
+
+
+def test_what_is_kept_of_experiments_is_shown_and_cleared_with_the_cache(said: Said) -> None:
+    Checkpoint(kept_trials()).close()
+    assert "of experiments in" in said("cache", "show", fresh=False)[1]
+    code, out, _ = said("cache", "clear", fresh=False)
+    assert code == 0
+    assert "freed" in out
+    assert list(kept_trials().parent.iterdir()) == []
+    assert "experiments" not in said("cache", "show", fresh=False)[1]
 
 
 def test_a_figure_by_name(said: Said) -> None:

@@ -33,7 +33,6 @@ from explorer.studies.heatmap.experiments.statistics import (
 )
 from explorer.studies.heatmap.experiments.trial import (
     MEASURES,
-    block_sums,
     make_trial,
     noise_seed,
     run_trial,
@@ -159,7 +158,7 @@ def test_changed_counts_are_refused(source: CheckinSource, tmp_path: Path) -> No
 
 def test_names_of_regions_have_as_many_decimals_as_count() -> None:
     assert place_of(Region(40.5, -74.25, 40.9, -73.7)).name == "40.5,-74.25,40.9,-73.7"
-    assert place_of(Region(-0.1666667, 0, 10, 100)).name == "-0.1666667,0,10,100"
+    assert place_of(Region(-0.1666667, -0.0, 10, 1e-7)).name == "-0.1666667,0,10,0.0000001"
 
 
 # Trials.
@@ -218,12 +217,18 @@ def test_a_trial_measures_what_is_asked_for(source: CheckinSource, tmp_path: Pat
         run_trial(task_of({**trial, "kind": "heatmap-trial/0"}, tmp_path))
 
 
-def test_distances_are_of_64_blocks() -> None:
-    grid = np.arange(128.0 * 128).reshape(128, 128)
-    blocks = block_sums(grid)
-    assert blocks.shape == (64, 64)
-    assert blocks[1, 2] == grid[2:4, 4:6].sum()
-    assert block_sums(blocks) is blocks
+def test_distances_are_of_64_blocks(source: CheckinSource, tmp_path: Path) -> None:
+    counts = keep(source.sample(place_of(REGION), 40, 7, 0), tmp_path)
+    trial = trial_for(counts=counts, values={"resolution": "128"})
+    found = run_trial(task_of(trial, tmp_path))
+    shown = answers(
+        request_for(users=40, fidelity=Fidelity.FULL, seed=noise_seed(trial), resolution=128),
+        FakeContext(FakeData()),
+    )[-1]
+    whole = shown.readout("emd").value
+    assert found["similarity"] == shown.readout("similarity").value
+    # Of the blocks, not of the cells: near but not the same, at most two half diagonals apart.
+    assert 0 < abs(found["emd"] - whole) <= 2 * (1 / 64 - 1 / 128)
 
 
 # Made data.

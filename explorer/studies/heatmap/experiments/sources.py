@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from explorer.geography.region import Region
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
 
@@ -60,7 +62,7 @@ def place_of(region: Region) -> Place:
 
 def degrees(value: float) -> str:
     """Write degrees to 10⁻⁷, without zeros at the end."""
-    return f"{value:.7f}".rstrip("0").rstrip(".")
+    return np.format_float_positional(round(value, 7) + 0.0, trim="-")
 
 
 def busiest_places(data: Any, number: int) -> list[Place]:

@@ -15,13 +15,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from cachetools import LRUCache
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import compare
 from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
 from explorer.studies.base.study import Selection, default_request, relevant
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -37,8 +38,6 @@ from explorer.studies.heatmap.study import HeatmapStudy
 KIND = "heatmap-trial/1"
 """Stands in every trial; another meaning of the fields needs another."""
 MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
-BLOCKS = 64
-"""Blocks on a side between whose sums the distance is taken."""
 
 Trial = dict[str, Any]
 Found = dict[str, float | None]
@@ -137,7 +136,8 @@ def run_trial(task: Mapping[str, Any]) -> Found:
 def _compared(truth: FloatArray, found: FloatArray, trial: Trial) -> Found:
     """Return what a trial measures of two heatmaps."""
     agreement = compare(truth, found)
-    p, q, km = block_sums(found), block_sums(truth), trial["sides_km"]
+    squares, km = min(BLOCKS, len(truth)), trial["sides_km"]
+    p, q = block_sums(found, squares), block_sums(truth, squares)
     measured: dict[str, Callable[[], float | None]] = {
         "emd": lambda: _middle(exact_distance(p, q)),
         "emd_km": lambda: None if km is None else _middle(exact_distance(p, q, *km)),
@@ -146,15 +146,6 @@ def _compared(truth: FloatArray, found: FloatArray, trial: Trial) -> Found:
         "kl": lambda: agreement.kl,
     }
     return {measure: measured[measure]() for measure in trial["measures"]}
-
-
-def block_sums(grid: FloatArray) -> FloatArray:
-    """Return the sums of a map's `BLOCKS` × `BLOCKS` blocks; a coarser map as it is."""
-    side = grid.shape[0]
-    if side <= BLOCKS:
-        return grid
-    step = side // BLOCKS
-    return np.asarray(grid.reshape(BLOCKS, step, BLOCKS, step).sum(axis=(1, 3)))
 
 
 def _middle(interval: Interval) -> float:
