@@ -49,6 +49,8 @@ class StudyCommand(click.Command):
 
 def _option(p: Parameter) -> click.Option:
     """Return the command-line option of a declared parameter."""
+    from explorer.studies.base.parameters import Kind as ParameterKind
+
     described = ", ".join(filter(None, (p.symbol, p.name))) + f": {p.help}"
     if p.numeric:
         described += f" [{p.low:g}…{p.high:g}{' ' + p.unit if p.unit else ''}]"
@@ -59,11 +61,15 @@ def _option(p: Parameter) -> click.Option:
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
 
+    words = "|".join(value for value, _ in p.choices) or p.kind.value.upper()
+    if p.kind is ParameterKind.SEVERAL:
+        described += f" At most {p.high:g} of {words.replace('|', ', ')}."
+        words = "NAME,…"
     return click.Option(
         [f"--{p.key.replace('_', '-')}", p.key],
         default=str(p.default),
         show_default=True,
-        metavar="|".join(value for value, _ in p.choices) or p.kind.value.upper(),
+        metavar=words,
         help=described,
         callback=parse,
     )
@@ -116,8 +122,9 @@ def _option(p: Parameter) -> click.Option:
     type=click.Choice(["both", "private", "true"]),
     default="both",
     show_default=True,
-    help="Which heatmaps the file shows; the true one is for the curator only. With private "
-    "nothing that tells of the check-ins is written or printed.",
+    help="Which heatmaps the file shows: the private one and what stands beside it, private ones "
+    "alone, or the true one, which is for the curator only. With private nothing that tells of "
+    "the check-ins is written or printed.",
 )
 @click.option("--size", metavar="WxH", default="1600x900", show_default=True, help="In pixels.")
 @click.option(
@@ -205,7 +212,10 @@ def heatmap_command(
         request = default_request(get_study("heatmap"), **values)
         request = replace(request, selection=selection, seed=seed)
         result = best_answer(host, request, quiet)
-        shown = {"both": ("true", "private"), "private": ("private",), "true": ("true",)}[panes]
+        shown = tuple(
+            s.key for s in result.surfaces
+            if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
+        )  # fmt: skip
         view = ViewState.for_result(result, theme=theme, surfaces=shown)
         summary = heatmap_summary(result, data, view)
         if paper is not None and panes != "private":

@@ -21,6 +21,8 @@ class Kind(StrEnum):
     REAL = "real"
     INTEGER = "integer"
     CHOICE = "choice"
+    SEVERAL = "several"
+    """Some of the choices, in any order, joined by commas."""
     FLAG = "flag"
     FILE = "file"
 
@@ -60,14 +62,14 @@ class Parameter:
     kind : Kind
     default : float, int, str or bool
     low, high : float
-        Ends of the domain (numeric kinds), both included.
+        Ends of the domain (numeric kinds), both included. For `Kind.SEVERAL`, `high` is how many.
     scale : Scale
     unit : str
         Empty if the parameter has none.
     more_private : str
         ``"low"``, ``"high"`` or ``""``: the end of the slider that protects more.
     choices : tuple of (value, label)
-        For `Kind.CHOICE`.
+        For `Kind.CHOICE` and `Kind.SEVERAL`.
     latex : str
         Mathtext for figures, without dollar signs; `symbol` is used if empty.
     quantities : tuple of str
@@ -115,6 +117,14 @@ class Parameter:
         """Whether the value is a number on a scale."""
         return self.kind in (Kind.REAL, Kind.INTEGER)
 
+    @property
+    def in_panel(self) -> bool:
+        """Whether the parameters panel has a row for it; several choices are made where they show.
+
+        What is only an axis has no value of its own.
+        """
+        return not self.axis_only and self.kind is not Kind.SEVERAL
+
     def parse(self, raw: object) -> Value:
         """Turn a typed or stored value into one of this parameter's, or say why not.
 
@@ -137,6 +147,8 @@ class Parameter:
             if str(raw) in allowed:
                 return str(raw)
             raise ValueError(f"{self.key}: {_short(raw)} is not one of {', '.join(allowed)}")
+        if self.kind is Kind.SEVERAL:
+            return self._several(str(raw))
         if self.kind is Kind.FILE:
             if raw == "" or FILE_PATTERN.fullmatch(str(raw)):
                 return str(raw)
@@ -161,6 +173,18 @@ class Parameter:
                 raise ValueError(f"{self.key}: {number:g} is not a whole number")
             return round(number)
         return number
+
+    def _several(self, raw: str) -> str:
+        names = list(dict.fromkeys(filter(None, (name.strip() for name in raw.split(",")))))
+        allowed = [value for value, _ in self.choices]
+        for name in names:
+            if name not in allowed:
+                raise ValueError(f"{self.key}: {_short(name)} is not one of {', '.join(allowed)}")
+        if len(names) > self.high:
+            raise ValueError(
+                f"{self.key}: {len(names)} are more than {self.high:g}; leave some out"
+            )
+        return ",".join(names)
 
     def clamp(self, number: float) -> float | int:
         """Return the admissible value nearest to a number."""

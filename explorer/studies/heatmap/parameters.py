@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.studies.base.builders import choice, count, delta, epsilon, real
+from explorer.studies.base.builders import choice, count, delta, epsilon, real, several
 from explorer.studies.base.study import Scale
 from explorer.studies.heatmap.mechanisms import MECHANISMS, using
+from explorer.studies.heatmap.panes import CHOICES, MOST, TRUE
 
 PARAMETERS = (
     epsilon("privacy of the map",
@@ -52,6 +53,10 @@ PARAMETERS = (
            "experiments",
            (("experiments", "As in the experiments"), ("theory", "As in Theorem 3.1")),
            relevant_when=(("mechanism", using("variant")),)),
+    several("beside", "maps beside the private one",
+            "Maps shown beside the private one: the true map, further mechanisms at the same ε and "
+            "with the same draw, the difference, how much each cell varies from draw to draw.",
+            TRUE, CHOICES, MOST),
     *(
         replace(own, relevant_when=(*own.relevant_when, ("mechanism", (mechanism.key,))))
         for mechanism in MECHANISMS.values()

@@ -18,6 +18,7 @@ from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surf
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.panes import drawn_by, is_private, private_panes
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 MADE_OF_NOISE = {
@@ -28,7 +29,6 @@ MADE_OF_NOISE = {
 LEVEL = "epsilon_level_"
 NOISY_NOTES = (text.ALL_COUNTS_NEGATIVE, text.TOTAL_NEGATIVE, text.ALL_CELLS_EMPTY)
 """Remarks that are functions of noisy counts."""
-PRIVATE = "private"
 
 
 def public_result(result: Result) -> Result:
@@ -41,6 +41,7 @@ def public_result(result: Result) -> Result:
     tell_n0 = selection is None or selection.n0_from.may_be_told
     tell_region = selection is not None and selection.region_origin.may_be_told
     given = dict(asked.values)
+    given["beside"] = private_panes(str(given.get("beside", "")))
     values = tuple(
         (p.key, p.parse(given[p.key])) for p in PARAMETERS
         if p.key in given and (p.key != "n0" or tell_n0)
@@ -49,11 +50,11 @@ def public_result(result: Result) -> Result:
     stamp = result.stamp if result.stamp in stamps else stamps[0]
     surfaces = tuple(
         Surface(
-            PRIVATE, text.pane_label(asked), s.values, s.region if tell_region else None, False,
-            stamp,
+            s.key, text.pane_label(drawn_by(asked, s.key)), s.values,
+            s.region if tell_region else None, False, stamp,
         )
         for s in result.surfaces
-        if s.key == PRIVATE and not s.curator_only
+        if is_private(s.key) and not s.curator_only
     )  # fmt: skip
     return Result(
         Request(asked.study, values),
