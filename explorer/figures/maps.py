@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import captions
+from explorer.figures.colour_limits import colour_limits
 from explorer.figures.colour_maps import colour_table
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.page_layout import Page, drawable, width_in_ems, wrap
@@ -26,21 +27,6 @@ MARGIN = 0.04
 POLE = 90.0
 NOWHERE = "The map is drawn without its place, which was found from the check-ins."
 """Said of a map whose region may not be told."""
-
-
-def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
-    """Return the value at the top of each pane's colour scale; the bottom is 0.
-
-    Linked panes end at the largest value of the surface that only the curator sees, if that one
-    is among them: the private pane is then judged on the truth's scale. Without it no scale may
-    depend on it, since the scale alone would tell something of the truth; the panes end at the
-    largest value that is shown.
-    """
-    tops = [float(surface.values.max(initial=0)) for surface in shown]
-    if linked:
-        truth = [top for top, s in zip(tops, shown, strict=True) if s.curator_only]
-        tops = [max(truth or tops, default=0.0)] * len(tops)
-    return [top if top > 0 else 1.0 for top in tops]
 
 
 def draw_maps(

@@ -1,0 +1,93 @@
+"""What stands above a pane: its title, what kind of picture it is, and a menu to change it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+
+from explorer.ui.base.styled import tool_button
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
+
+_GAP = 14
+"""Pixels of a header that are neither title, badge nor button."""
+
+
+class PaneHeader(QWidget):
+    """Title of a pane, a badge that says what kind of picture it is, and a button with a menu.
+
+    The title comes first: where both do not fit side by side the badge takes its short form, then
+    the title what stands after its colon.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._badges = ("", "")
+        self._title = ""
+        self.title = FixedSizeLabel()
+        font = QFont(self.title.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        self.title.setFont(font)
+        self.badge = QLabel()
+        self.badge.setObjectName("badge")
+        self.menu = QMenu(self)
+        self.button = tool_button("▾", quiet=True)
+        self.button.setMenu(self.menu)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 0, 2, 0)
+        row.setSpacing(4)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.badge)
+        row.addWidget(self.button)
+
+    def set_kind(self, badge: str, short: str, tip: str) -> None:
+        """Say what kind of picture it is, in two lengths, and what that means."""
+        self._badges = (badge, short)
+        self.badge.setText(badge)
+        self.badge.setToolTip(tip)
+        self.badge.setAccessibleName(badge)
+
+    def set_changeable(self, changeable: bool) -> None:
+        """Show the button, if something else can be shown here."""
+        if self.button.isHidden() is changeable:
+            self.button.setVisible(changeable)
+            self._choose_form()
+
+    def set_title(self, text: str) -> None:
+        """Write another title."""
+        if text != self._title:
+            self._title = text
+            self.title.setToolTip(text)
+            self.button.setAccessibleName(f"Change or close: {text}")
+            self.button.setToolTip("Show something else here, or close this map")
+            self._choose_form()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        self._choose_form()
+
+    def _choose_form(self) -> None:
+        long, short = self._badges
+        room = self.width() - _GAP - QFontMetrics(self.title.font()).horizontalAdvance(self._title)
+        room -= 0 if self.button.isHidden() else self.button.sizeHint().width() + 4
+        badge = long if self._badge_width(long) <= room else short
+        if badge != self.badge.text():
+            self.badge.setText(badge)
+        rest = self._title.partition(": ")[2]
+        self.title.setText(rest if rest and self._badge_width(badge) > room else self._title)
+        self.title.setAccessibleName(self._title)
+
+    def _badge_width(self, text: str) -> int:
+        metrics = self.badge.fontMetrics()
+        frame = self.badge.sizeHint().width() - metrics.horizontalAdvance(self.badge.text())
+        return frame + metrics.horizontalAdvance(text)
+
+
+def short_title(label: str) -> str:
+    """Return a surface's label without the word that every pane's title would share."""
+    first, colon, rest = label.partition(" heatmap: ")
+    return f"{first}: {rest}" if colon else label
