@@ -58,7 +58,7 @@ def pane_label(request: Request) -> str:
 def of_draws_label(name: str, draws: int) -> str:
     """Return the title of a map made of so many draws."""
     if name == ERROR:
-        return f"Error per cell: standard deviation of {draws} draws"
+        return f"Error per cell (standard deviation of {draws} draws)"
     what = "Median" if name == "p50" else f"{name[1:]}th percentile"
     return f"{what} of {draws} draws"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.ui.base.styled import tool_button
 
 
@@ -33,6 +34,17 @@ def make_action(
     return action
 
 
+def colour_actions(owner: QWidget, choose: Callable[[str], None]) -> dict[str, QAction]:
+    """Return actions of which one is checked, that choose colours by name."""
+    group, actions = QActionGroup(owner), {}
+    for name in COLOUR_MAPS:
+        action = actions[name] = make_action(owner, f"Colours: {name}", (), "", True)
+        action.triggered.connect(lambda _=False, n=name: choose(n))
+        group.addAction(action)
+    actions[COLOUR_MAPS[0]].setChecked(True)
+    return actions
+
+
 def separator(owner: QWidget) -> QAction:
     """Return a line between groups of actions."""
     line = QAction(owner)
@@ -40,8 +52,10 @@ def separator(owner: QWidget) -> QAction:
     return line
 
 
-def action_button(action: QAction) -> QToolButton:
-    """Return a button for an action, reached by Tab."""
+def action_button(action: QAction, short: str = "") -> QToolButton:
+    """Return a button for an action, reached by Tab, with fewer words if they are given."""
+    if short:
+        action.setIconText(short)
     button = QToolButton()
     button.setDefaultAction(action)
     button.setAccessibleName(action.text().replace("&", ""))
@@ -61,14 +75,14 @@ def menu_button(text: str, tip: str, name: str, menu: QMenu) -> QToolButton:
 def tool_bar(left: Iterable[QWidget], right: Iterable[QWidget]) -> QToolBar:
     """Return a bar with widgets at its left and others at its right."""
     bar = QToolBar("Map tools")
+    # All of it fits beside both panels of a window 1280 pixels wide.
+    bar.setStyleSheet("QToolButton { padding: 4px 6px; }")
     bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
     for widget in left:
         bar.addWidget(widget)
-    side = QWidget()
-    row = QHBoxLayout(side)
-    row.setContentsMargins(0, 0, 4, 0)
-    row.addStretch(1)
+    spring = QWidget()
+    spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    bar.addWidget(spring)
     for widget in right:
-        row.addWidget(widget)
-    bar.addWidget(side)
+        bar.addWidget(widget)
     return bar

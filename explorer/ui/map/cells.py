@@ -1,4 +1,4 @@
-"""Cells of a map on the Earth."""
+"""Boxes and cells of a map on the Earth."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, i
         west + (column + 1) * wide,
     )
     return row, column, box
+
+
+def overlap(a: Box, b: Box) -> bool:
+    """Return whether two boxes share more than an edge."""
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

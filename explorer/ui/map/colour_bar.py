@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from explorer.figures.colour_limits import largest
+from explorer.figures.colour_maps import diverging_table
+from explorer.studies.base.study import Surface
 
 BAR_HEIGHT = 10
 TICKS_AT_MOST = 6
@@ -122,11 +127,12 @@ class ColourBar(QWidget):
         painter.setPen(text)
         metrics = painter.fontMetrics()
         widest = metrics.horizontalAdvance("0.0000 %") + 14
-        halves = 2 if self._diverging else 1
-        at_most = min(TICKS_AT_MOST, int(bar.width() // widest)) // halves
-        step = round_step(self._top, max(1, at_most))
+        at_most = max(1, min(TICKS_AT_MOST, int(bar.width() // widest)))
+        step = round_step(self._top, 2 if self._diverging else at_most)
         highest = int(self._top / step + 1e-9)
-        for index in range(-highest if self._diverging else 0, highest + 1):
+        # To both sides of 0 there is no room for more than the ends.
+        ticks = (-highest, 0, highest) if self._diverging else range(highest + 1)
+        for index in ticks:
             value = index * step
             place = value / self._top if not self._diverging else 0.5 + value / self._top / 2
             x = round(bar.left() + place * bar.width()) + 0.0
@@ -139,3 +145,25 @@ class ColourBar(QWidget):
                 Qt.AlignmentFlag.AlignLeft,
                 label,
             )
+
+
+class SharedBars(QWidget):
+    """The colour bars of all panes on one scale: of maps, and of a difference if there is one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.maps = ColourBar("Colour scale")
+        self.difference = ColourBar("Colour scale of the difference")
+        self.difference.set_colours(diverging_table())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.maps, 2)
+        row.addWidget(self.difference, 1)
+
+    def show_scale(self, end: float, surfaces: Iterable[Surface]) -> None:
+        """Show a scale that ends at `end`, and whether any of the surfaces goes beyond."""
+        reached = {False: 0.0, True: 0.0}
+        for surface in surfaces:
+            reached[surface.diverging] = max(reached[surface.diverging], largest(surface))
+        for diverging, bar in ((False, self.maps), (True, self.difference)):
+            bar.set_scale(end, reached[diverging] > end * (1 + 1e-6), diverging)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 from explorer.ui.base.styled import tool_button
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
+_SAME_FOR_ALL = re.compile(r", ε = [^,]*")
 _GAP = 14
 """Pixels of a header that are neither title, badge nor button."""
 
@@ -17,12 +20,13 @@ class PaneHeader(QWidget):
     """Title of a pane, a badge that says what kind of picture it is, and a button with a menu.
 
     The title comes first: where both do not fit side by side the badge takes its short form, then
-    the title what stands after its colon.
+    the title what stands after its colon; at last the badge is a word and the title leaves out ε,
+    which is the same for all maps.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._badges = ("", "")
+        self._badges: tuple[str, ...] = ("",)
         self._title = ""
         self.title = FixedSizeLabel()
         font = QFont(self.title.font())
@@ -30,8 +34,10 @@ class PaneHeader(QWidget):
         self.title.setFont(font)
         self.badge = QLabel()
         self.badge.setObjectName("badge")
+        self.badge.setStyleSheet("padding: 2px 5px;")
         self.menu = QMenu(self)
         self.button = tool_button("▾", quiet=True)
+        self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self.button.setMenu(self.menu)
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -43,9 +49,9 @@ class PaneHeader(QWidget):
         row.addWidget(self.badge)
         row.addWidget(self.button)
 
-    def set_kind(self, badge: str, short: str, tip: str) -> None:
-        """Say what kind of picture it is, in two lengths, and what that means."""
-        self._badges = (badge, short)
+    def set_kind(self, badges: tuple[str, ...], tip: str) -> None:
+        """Say what kind of picture it is, in ever shorter words, and what that means."""
+        self._badges, badge = badges, badges[0]
         self.badge.setText(badge)
         self.badge.setToolTip(tip)
         self.badge.setAccessibleName(badge)
@@ -71,14 +77,24 @@ class PaneHeader(QWidget):
         self._choose_form()
 
     def _choose_form(self) -> None:
-        long, short = self._badges
-        room = self.width() - _GAP - QFontMetrics(self.title.font()).horizontalAdvance(self._title)
+        long, *shorter = self._badges
+        room = self.width() - _GAP
         room -= 0 if self.button.isHidden() else self.button.sizeHint().width() + 4
-        badge = long if self._badge_width(long) <= room else short
+        rest = self._title.partition(": ")[2] or self._title
+        forms = [(long, self._title), *((badge, self._title) for badge in shorter[:1])]
+        forms += [(badge, rest) for badge in shorter]
+        forms += [(self._badges[-1], _SAME_FOR_ALL.sub("", rest))]
+        metrics = QFontMetrics(self.title.font())
+        badge, title = next(
+            (
+                form for form in forms
+                if self._badge_width(form[0]) + metrics.horizontalAdvance(form[1]) <= room
+            ),
+            forms[-1],
+        )  # fmt: skip
         if badge != self.badge.text():
             self.badge.setText(badge)
-        rest = self._title.partition(": ")[2]
-        self.title.setText(rest if rest and self._badge_width(badge) > room else self._title)
+        self.title.setText(title)
         self.title.setAccessibleName(self._title)
 
     def _badge_width(self, text: str) -> int:

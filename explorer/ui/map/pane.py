@@ -283,7 +283,6 @@ class MapPane(pg.GraphicsView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._marked is not None:
             paint_mark(painter, self._pixels(self._marked))
-            paint_value(painter, self._pixels(self._marked), self._said, self.size())
         if self._waiting:
             painter.setPen(self._style.label)
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
@@ -293,6 +292,8 @@ class MapPane(pg.GraphicsView):
             self._stamps = self._stamp()
         for stamp in self._stamps:
             painter.drawPixmap(QPointF(stamp.x, stamp.y), stamp.pixmap)
+        if self._marked is not None:
+            paint_value(painter, self._pixels(self._marked), self._said, self.size())
         if self._band is not None:
             paint_rubber_band(painter, self._pixels(self._band), self._style, self._band_refused)
         if self.hasFocus():

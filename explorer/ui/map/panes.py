@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
-from explorer.figures.colour_limits import colour_limits, largest
-from explorer.figures.colour_maps import COLOUR_MAPS, colour_table, diverging_table
+from explorer.figures.colour_limits import colour_limits
+from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import coordinate_decimals, format_coordinates
 from explorer.studies.base.study import Result, Surface
@@ -16,7 +16,7 @@ from explorer.studies.heatmap.panes import DIFFERENCE, PRIVATE, TRUE, is_private
 from explorer.ui.drawing.map_style import LIGHT, style_for
 from explorer.ui.map.camera import WORLD, MapCamera
 from explorer.ui.map.cells import cell_of
-from explorer.ui.map.colour_bar import ColourBar, format_share
+from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
 from explorer.ui.map.dots import dot_pixels
 from explorer.ui.map.header import PaneHeader
 from explorer.ui.map.metrics import format_readout
@@ -67,14 +67,7 @@ class MapPanes(QWidget):
         self._kept: tuple[Box, tuple[float, ...]] | None = None
         self.slots: dict[str, Slot] = {}
         self._spare: list[Slot] = []
-        self.shared_bar = ColourBar("Colour scale", self)
-        self.difference_bar = ColourBar("Colour scale of the difference", self)
-        self.difference_bar.set_colours(diverging_table())
-        self._bars = QWidget(self)
-        row = QHBoxLayout(self._bars)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.shared_bar, 2)
-        row.addWidget(self.difference_bar, 1)
+        self.shared_bars = SharedBars(self)
         self.readout = FixedSizeLabel()
         self.readout.setAccessibleDescription("Position and values under the pointer")
         self._grid = QGridLayout(self)
@@ -180,10 +173,10 @@ class MapPanes(QWidget):
             grid.setColumnStretch(column, int(column < columns))
         for row in range(4 * MOST_ROWS + 2):
             grid.setRowStretch(row, int(row % 4 == 1 and row < 4 * rows))
-        grid.addWidget(self._bars, 4 * MOST_ROWS, 0, 1, columns)
+        grid.addWidget(self.shared_bars, 4 * MOST_ROWS, 0, 1, columns)
         grid.addWidget(self.readout, 4 * MOST_ROWS + 1, 0, 1, columns)
-        self._bars.setVisible(self._linked)
-        self.difference_bar.setVisible(DIFFERENCE in self.slots)
+        self.shared_bars.setVisible(self._linked)
+        self.shared_bars.difference.setVisible(DIFFERENCE in self.slots)
         self._even_out(self.width())
 
     @property
@@ -228,10 +221,7 @@ class MapPanes(QWidget):
         known = {item.key: item for item in result.readouts}
         for key, slot in self.slots.items():
             item = known.get(key.replace(PRIVATE, "emd_km", 1)) if is_private(key) else None
-            text = format_readout(item) if item is not None else ""
-            if text:
-                slot.caption.setText(f"off by {text} km in this draw")
-            slot.caption.setEnabled(bool(text))
+            slot.show_distance(format_readout(item) if item is not None else "")
 
     def clear(self) -> None:
         """Show no heatmap (no data)."""
@@ -242,8 +232,7 @@ class MapPanes(QWidget):
             slot.pane.set_stamp("")
             slot.caption.setText("")
             slot.bar.set_scale(0.0, False)
-        self.shared_bar.set_scale(0.0, False)
-        self.difference_bar.set_scale(0.0, False, True)
+        self.shared_bars.show_scale(0.0, ())
         self._read_out()
 
     def top(self, key: str) -> float:
@@ -272,7 +261,7 @@ class MapPanes(QWidget):
     def set_colour_map(self, name: str) -> None:
         """Choose a colour map by name."""
         self._colours = name
-        self.shared_bar.set_colours(colour_table(name))
+        self.shared_bars.maps.set_colours(colour_table(name))
         for slot in self.slots.values():
             slot.set_colours(name)
 
@@ -284,14 +273,8 @@ class MapPanes(QWidget):
             return
         for key, surface in surfaces.items():
             self.slots[key].bar.set_scale(self._tops[key], False, surface.diverging)
-        end = max(self._tops.values())
-        for bar, diverging in ((self.shared_bar, False), (self.difference_bar, True)):
-            beyond = any(
-                largest(s) > end * (1 + 1e-6)
-                for s in surfaces.values()
-                if s.diverging is diverging and self._linked
-            )
-            bar.set_scale(end, beyond, diverging)
+        if self._linked:
+            self.shared_bars.show_scale(max(self._tops.values()), surfaces.values())
 
     # Region, dots, camera --------------------------------------------------------------------
 
@@ -380,7 +363,7 @@ class MapPanes(QWidget):
             self.readout.setText("Point at the map for coordinates and the values of a cell.")
             return
         longitude, latitude = self._pointer
-        parts = [
+        place = [
             format_coordinates(
                 latitude,
                 (longitude + 180) % 360 - 180,
@@ -388,6 +371,7 @@ class MapPanes(QWidget):
             )
         ]
         values: dict[str, str] = {}
+        said: list[str] = []
         cell_box = None
         for key, surface in self._surfaces.items():
             found = cell_of(surface, longitude, latitude)
@@ -395,13 +379,17 @@ class MapPanes(QWidget):
                 continue
             row, column, cell_box = found
             if not values:
-                parts.append(f"cell {column + 1}, {row + 1} from the south-west")
+                place.append(f"cell {column + 1}, {row + 1} from the south-west")
             values[key] = format_share(float(surface.values[row, column]), like=self.top(key))
             who = "true (curator only)" if key == TRUE else key.partition(":")[2] or key
-            parts.append(f"{who} {values[key]}")
+            said.append(f"{who} {values[key]}")
         for key, slot in self.slots.items():
             slot.pane.mark(cell_box, values.get(key, ""))
-        self.readout.setText("   ·   ".join(parts))
+        # Of many values some would be cut off behind the place.
+        few = len(said) <= 2
+        self.readout.setText(
+            ("   ·   " if few else " · ").join([*place, *said] if few else [*said, *place])
+        )
 
     # Theme -----------------------------------------------------------------------------------
 

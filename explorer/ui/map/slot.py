@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -16,29 +14,22 @@ from explorer.ui.map.header import PaneHeader, short_title
 from explorer.ui.map.pane import MapPane
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
+Kind = tuple[tuple[str, ...], str]
+"""What is said of a pane in its header: the badge in ever shorter words, and what it means."""
 
-@dataclass(frozen=True)
-class _Kind:
-    """What is said of a pane in its header: badge, shorter badge, what it means."""
-
-    badge: str
-    short: str
-    tip: str
-
-
-_TRUTH = _Kind(
-    "curator only", "curator",
+_TRUTH: Kind = (
+    ("curator only", "curator"),
     "Drawn from the real check-ins without any noise. Only who holds the data may see it.",
-)  # fmt: skip
-_COMPARED = _Kind(
-    "curator only", "curator",
+)
+_COMPARED: Kind = (
+    ("curator only", "curator"),
     "Made from the real check-ins, without accounting: only who holds the data may see it.",
-)  # fmt: skip
-_NOISY = _Kind(
-    "demonstration noise", "demo noise",
+)
+_NOISY: Kind = (
+    ("demonstration noise", "demo noise", "demo"),
     "The noise comes from the seed shown, so that it can be drawn again: good for looking, not for "
     "a release.",
-)  # fmt: skip
+)
 _TITLES = {TRUE: "True heatmap", PRIVATE: "Private heatmap", **dict(CHOICES)}
 _TITLES[TRUE] = "True heatmap"
 
@@ -66,11 +57,11 @@ class Slot:
     def take(self, key: str, colours: str) -> None:
         """Turn to another surface, none of which is known yet."""
         self.key = key
-        kind = _NOISY if is_private(key) else _TRUTH if key == TRUE else _COMPARED
+        badges, tip = _NOISY if is_private(key) else _TRUTH if key == TRUE else _COMPARED
         title = title_of(key)
-        self.header.set_kind(kind.badge, kind.short, kind.tip)
+        self.header.set_kind(badges, tip)
         self.header.set_title(title)
-        self.pane.setAccessibleName(f"{title}, {kind.badge}")
+        self.pane.setAccessibleName(f"{title}, {badges[0]}")
         self.bar.setAccessibleName(f"Colour scale: {title}")
         self.caption.setText("")
         self.pane.set_dots(None, None)
@@ -95,6 +86,12 @@ class Slot:
         self.pane.set_surface(surface.values, surface.region, top, bottom)
         self.pane.set_stamp(surface.stamp)
         self.header.set_title(short_title(surface.label))
+
+    def show_distance(self, km: str) -> None:
+        """Write how far off this draw is; what is not known yet stays, in grey."""
+        if km:
+            self.caption.setText(f"off by {km} km in this draw")
+        self.caption.setEnabled(bool(km))
 
     def widgets(self) -> tuple[QWidget, ...]:
         """Return what stands below each other, from the top."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
     QAction,
-    QActionGroup,
     QHideEvent,
     QShowEvent,
 )
@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
-from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Result, all_sides
@@ -33,12 +32,14 @@ from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.map.actions import (
     action_button,
+    colour_actions,
     make_action,
     menu_button,
     separator,
     tool_bar,
 )
 from explorer.ui.map.beside import Beside
+from explorer.ui.map.cells import overlap
 from explorer.ui.map.dots import Dots
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
@@ -221,53 +222,49 @@ class MapWorkspace(QWidget):
     # Actions ---------------------------------------------------------------------------------
 
     def _make_actions(self) -> None:
-        self.region_action = self._action("Choose &region", "R", "Drag a box on the map", True)
+        action = partial(make_action, self)
+        self.region_action = action("Choose &region", "R", "Drag a box on the map", True)
         self.region_action.toggled.connect(self.panes.set_editing)
-        self.home_action = self._action("Reset &view", ("0", "Home"), "Show the whole region")
+        self.home_action = action("Reset &view", ("0", "Home"), "Show the whole region")
         self.home_action.triggered.connect(self.go_home)
-        self.extent_action = self._action("Show &all check-ins", (), "Show the data's extent")
+        self.extent_action = action("Show &all check-ins", (), "Show the data's extent")
         self.extent_action.triggered.connect(self.show_extent)
-        self.zoom_in_action = self._action("Zoom &in", ("+", "="), "Zoom in; also the wheel")
+        self.zoom_in_action = action("Zoom &in", ("+", "="), "Zoom in; also the wheel")
         self.zoom_in_action.triggered.connect(lambda: self.panes.camera.zoom(KEY_ZOOM))
-        self.zoom_out_action = self._action("Zoom &out", "-", "Zoom out; also the wheel")
+        self.zoom_out_action = action("Zoom &out", "-", "Zoom out; also the wheel")
         self.zoom_out_action.triggered.connect(lambda: self.panes.camera.zoom(1 / KEY_ZOOM))
-        self.noise_action = self._action("&New noise", "N", "Draw the demonstration noise again")
+        self.noise_action = action("&New noise", "N", "Draw the demonstration noise again")
         self.noise_action.triggered.connect(self.new_noise)
-        self.play_action = self._action(
+        self.play_action = action(
             "&Play draws", (), "Draw after draw of the noise; any click or key stops it", True
         )
         self.play_action.toggled.connect(self.set_playing)
-        self.error_action = self._action(
+        self.error_action = action(
             "&Error per cell", (), "How much each cell varies from draw to draw", True
         )
         self.error_action.triggered.connect(lambda shown: self.beside.show(ERROR, shown))
-        self.add_menu = QMenu("Add a &map", self)
+        self.add_menu = QMenu("Add a map be&side", self)
         self.add_menu.aboutToShow.connect(lambda: self.beside.fill_add(self.add_menu))
-        self.linked_action = self._action(
+        self.linked_action = action(
             "One &colour scale for all maps", (), "0 to the maximum of the true map", True
         )
         self.linked_action.setChecked(True)
         self.linked_action.toggled.connect(self.panes.set_linked)
-        self.lines_action = self._action("Coasts and &borders", (), "", True)
+        self.lines_action = action("Coasts and &borders", (), "", True)
         self.lines_action.setChecked(True)
         self.lines_action.toggled.connect(self.panes.set_lines_visible)
-        self.cities_action = self._action("City na&mes", (), "", True)
+        self.cities_action = action("City na&mes", (), "", True)
         self.cities_action.setChecked(True)
         self.cities_action.toggled.connect(self.panes.set_cities_visible)
-        self.dots_action = self._action(
+        self.dots_action = action(
             "Check-ins as &dots (curator only)", (),
             "Every kept check-in, beyond the region too, in the true pane alone", True,
         )  # fmt: skip
         self.dots_action.setChecked(True)
         self.dots_action.toggled.connect(self.dots.set_enabled)
-        group = QActionGroup(self)
-        self._colour_actions = {}
-        for name in COLOUR_MAPS:
-            action = self._action(f"Colours: {name}", (), "", True)
-            action.triggered.connect(lambda _=False, n=name: self.panes.set_colour_map(n))
-            group.addAction(action)
-            self._colour_actions[name] = action
-        self._colour_actions[COLOUR_MAPS[0]].setChecked(True)
+        self._colour_actions = colour_actions(
+            self, lambda name, *_: self.panes.set_colour_map(name)
+        )
         self._view_actions = [
             self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
             separator(self), self.region_action, self.noise_action, self.play_action,
@@ -277,30 +274,18 @@ class MapWorkspace(QWidget):
             separator(self), *self._colour_actions.values(),
         ]  # fmt: skip
 
-    def _action(
-        self, text: str, keys: str | tuple[str, ...], tip: str, checkable: bool = False
-    ) -> QAction:
-        return make_action(self, text, keys, tip, checkable)
-
     def _tool_bar(self) -> QToolBar:
-        for action, short in (
-            (self.region_action, "▭ Region"),
-            (self.zoom_in_action, "+"),
-            (self.zoom_out_action, "−"),
-            (self.home_action, "Reset view"),
-            (self.error_action, "Error"),
-            (self.play_action, "▶ Play"),
-        ):
-            action.setIconText(short)
         self.add_button = menu_button(
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
-        self.play_button = action_button(self.play_action)
+        self.play_button = action_button(self.play_action, "▶ Play")
         return tool_bar(
             (
-                *map(action_button, (self.region_action, self.zoom_in_action)),
-                *map(action_button, (self.zoom_out_action, self.home_action)),
-                self.add_button, action_button(self.error_action), self.users,
+                action_button(self.region_action, "▭ Region"),
+                action_button(self.zoom_in_action, "+"),
+                action_button(self.zoom_out_action, "−"),
+                action_button(self.home_action, "Reset"),
+                self.add_button, action_button(self.error_action, "Error"), self.users,
             ),
             (self.seed_label, action_button(self.noise_action), self.play_button),
         )  # fmt: skip
@@ -323,7 +308,7 @@ class MapWorkspace(QWidget):
             )
             if moved:
                 self._show_new_data()
-            elif state.selection is not None and not _overlap(
+            elif state.selection is not None and not overlap(
                 state.selection.region.box, self.panes.box
             ):
                 # Undo, a recipe or a restored session: what is asked about must be in view.
@@ -338,10 +323,9 @@ class MapWorkspace(QWidget):
             header.set_changeable(bool(self.beside.choices()))
         self.error_action.setChecked(ERROR in self.beside.names)
         there = self._session.state.selection is not None
-        self.add_button.setEnabled(there and not self.beside.full)
-        self.error_action.setEnabled(
-            there and (self.error_action.isChecked() or not self.beside.full)
-        )
+        room = there and not self.beside.full
+        self.add_button.setEnabled(room)
+        self.error_action.setEnabled(room or (there and self.error_action.isChecked()))
 
     def _follow_selection(self, state: SessionState) -> None:
         selection = state.selection
@@ -353,9 +337,8 @@ class MapWorkspace(QWidget):
             self.panes.clear()
             self.metrics.clear()
             self._show_hint(HINT)
-        for action in (
-            self.region_action, self.noise_action, self.extent_action, self.play_action,
-        ):  # fmt: skip
+        there = (self.region_action, self.noise_action, self.extent_action, self.play_action)
+        for action in there:
             action.setEnabled(selection is not None)
 
     def _show_new_data(self) -> None:
@@ -432,7 +415,3 @@ class MapWorkspace(QWidget):
         super().hideEvent(event)
         self.play.stop()
         self.region_action.setChecked(False)
-
-
-def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
