@@ -158,7 +158,7 @@ def test_only_private_maps_are_published() -> None:
     public = public_result(result)
     assert [s.key for s in public.surfaces] == ["private", "private:least-squares"]
     assert all(is_private(s.key) and not s.curator_only for s in public.surfaces)
-    assert public.request["beside"] == "least-squares"
+    assert public.request["beside"] == EVERYTHING  # a setting: it says nothing of the check-ins
     assert not any(r.key.startswith("emd") for r in public.readouts)
     assert text.SHOWN_TOGETHER.format(n=2) in public.notes
     assert public.surface("private:least-squares").label == (

@@ -18,7 +18,7 @@ from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surf
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
-from explorer.studies.heatmap.panes import drawn_by, is_private, private_panes
+from explorer.studies.heatmap.panes import drawn_by, is_private
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 MADE_OF_NOISE = {
@@ -41,7 +41,6 @@ def public_result(result: Result) -> Result:
     tell_n0 = selection is None or selection.n0_from.may_be_told
     tell_region = selection is not None and selection.region_origin.may_be_told
     given = dict(asked.values)
-    given["beside"] = private_panes(str(given.get("beside", "")))
     values = tuple(
         (p.key, p.parse(given[p.key])) for p in PARAMETERS
         if p.key in given and (p.key != "n0" or tell_n0)
