@@ -184,6 +184,8 @@ def heatmap_command(
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
+    if panes == "true" and "true" not in values["beside"].split(","):
+        raise click.BadParameter("needs the true map: --beside true", param_hint="--panes")
     if users is not None and share is not None:
         raise click.BadParameter("choose --users or --share", param_hint="--share")
     came = Origin.PUBLIC if region is None else Origin.TYPED
