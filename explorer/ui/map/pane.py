@@ -145,12 +145,10 @@ class MapPane(pg.GraphicsView):
         self._image.setLookupTable(table)
         self.viewport().update()
 
-    def set_surface(
-        self, values: np.ndarray, region: Region, top: float, bottom: float = 0.0
-    ) -> None:
-        """Show a heatmap over its region, coloured from `bottom` to `top`."""
+    def set_surface(self, values: np.ndarray, region: Region, top: float, low: float = 0.0) -> None:
+        """Show a heatmap over its region, coloured from `low` to `top`."""
         self._waiting = ""
-        self._image.setImage(values, autoLevels=False, levels=(bottom, top))
+        self._image.setImage(values, autoLevels=False, levels=(low, top))
         if region != self._surface_region:
             self._surface_region = region
             self._image.setRect(_rect(region.box))
@@ -159,12 +157,6 @@ class MapPane(pg.GraphicsView):
             self._image.setVisible(True)
             self._look()
         self.viewport().update()
-
-    def set_limits(self, bottom: float, top: float) -> None:
-        """Change where the colour scale begins and ends."""
-        if self._image.image is not None:
-            self._image.setLevels((bottom, top))
-            self.viewport().update()
 
     def set_stamp(self, text: str) -> None:
         """Write on the picture what must stand on it."""
@@ -216,6 +208,11 @@ class MapPane(pg.GraphicsView):
         if (box, said) != (self._marked, self._said):
             self._marked, self._said = box, said
             self.viewport().update()
+
+    @property
+    def filled(self) -> bool:
+        """Whether it shows a heatmap."""
+        return self._image.isVisible()
 
     @property
     def said(self) -> str:
