@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 from explorer.ui.base.styled import tool_button
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
-_SAME_FOR_ALL = re.compile(r", ε = [^,]*")
+_LEFT_OUT = re.compile(r", ε = [^,]*| \(.*\)| of \d+ draws")
+"""Of a title without room: what is the same for all maps, and what the tool tip explains."""
 _GAP = 14
 """Pixels of a header that are neither title, badge nor button."""
 
@@ -83,7 +84,7 @@ class PaneHeader(QWidget):
         rest = self._title.partition(": ")[2] or self._title
         forms = [(long, self._title), *((badge, self._title) for badge in shorter[:1])]
         forms += [(badge, rest) for badge in shorter]
-        forms += [(self._badges[-1], _SAME_FOR_ALL.sub("", rest))]
+        forms += [(self._badges[-1], _LEFT_OUT.sub("", rest))]
         metrics = QFontMetrics(self.title.font())
         badge, title = next(
             (

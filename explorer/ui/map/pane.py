@@ -212,7 +212,7 @@ class MapPane(pg.GraphicsView):
     @property
     def filled(self) -> bool:
         """Whether it shows a heatmap."""
-        return self._image.isVisible()
+        return bool(self._image.isVisible())
 
     @property
     def said(self) -> str:

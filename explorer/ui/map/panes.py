@@ -64,7 +64,7 @@ class MapPanes(QWidget):
         self._region: Region | None = None
         self._editing = self._answered = False
         self._lines = self._cities = True
-        self._kept: tuple[Box, tuple[float, ...]] | None = None
+        self._fitted: tuple[Box, float, tuple[float, ...]] | None = None
         self.slots: dict[str, Slot] = {}
         self._spare: list[Slot] = []
         self.shared_bars = SharedBars(self)
@@ -106,9 +106,9 @@ class MapPanes(QWidget):
         """Show panes for these surfaces; what is not known yet is empty."""
         if keys == self.keys:
             return
-        seen = self.box if self.slots else None
-        if self._kept is not None and self._kept[1] == self._place_of_camera():
-            seen = self._kept[0]
+        fitted = self._fitted
+        if self.slots and (fitted is None or fitted[2] != self.camera.place):
+            fitted = (self.box, 0.0, self.camera.place)
         before = self.slots
         self._spare += [slot for key, slot in before.items() if key not in keys]
         self.slots = {}
@@ -125,15 +125,11 @@ class MapPanes(QWidget):
         self._measure()
         self._redraw()
         self._draw_dots()
-        if seen is not None and self.isVisible():
+        if fitted is not None and self.isVisible():
             self._grid.activate()
-            self.look_at(seen)
-            self._kept = (seen, self._place_of_camera())
+            self._fit(fitted[0], fitted[1], self.camera.aspect)
         self._read_out()
         self.arranged.emit()
-
-    def _place_of_camera(self) -> tuple[float, ...]:
-        return self.camera.longitude, self.camera.latitude, self.camera.scale
 
     def _new_slot(self) -> Slot:
         slot = Slot(self.camera, self)
@@ -320,15 +316,19 @@ class MapPanes(QWidget):
 
     def home(self, box: Box | None) -> None:
         """Show a box as large as it fits, the world without one."""
-        pane = self._first
-        self.camera.fit(box or WORLD, pane.width(), pane.height(), 0.06 if box else 0.0)
+        self._fit(box or WORLD, 0.06 if box else 0.0)
 
     def look_at(self, box: Box) -> None:
         """Show a box without a margin (a saved view)."""
+        self._fit(box, 0.0, self.camera.aspect)
+
+    def _fit(self, box: Box, margin: float, aspect: float | None = None) -> None:
+        """Show a box with a margin, and again where panes are added before the camera moves."""
         pane = self._first
-        aspect = self.camera.aspect
-        self.camera.fit(box, pane.width(), pane.height(), 0.0)
-        self.camera.set_aspect(aspect)
+        self.camera.fit(box, pane.width(), pane.height(), margin)
+        if aspect is not None:
+            self.camera.set_aspect(aspect)
+        self._fitted = (box, margin, self.camera.place)
 
     @property
     def box(self) -> Box:
@@ -370,6 +370,7 @@ class MapPanes(QWidget):
                 coordinate_decimals(self.camera.scale),
             )
         ]
+        few = len(self._surfaces) <= 2
         values: dict[str, str] = {}
         said: list[str] = []
         cell_box = None
@@ -381,12 +382,11 @@ class MapPanes(QWidget):
             if not values:
                 place.append(f"cell {column + 1}, {row + 1} from the south-west")
             values[key] = format_share(float(surface.values[row, column]), like=self.top(key))
-            who = "true (curator only)" if key == TRUE else key.partition(":")[2] or key
+            who = "true (curator only)" if key == TRUE and few else key.partition(":")[2] or key
             said.append(f"{who} {values[key]}")
         for key, slot in self.slots.items():
             slot.pane.mark(cell_box, values.get(key, ""))
         # Of many values some would be cut off behind the place.
-        few = len(said) <= 2
         self.readout.setText(
             ("   ·   " if few else " · ").join([*place, *said] if few else [*said, *place])
         )
