@@ -16,6 +16,7 @@ from explorer.studies.base.study import (
     default_request,
     parameter,
     preset_request,
+    relevant,
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.draws import DRAWS, SHOWN_AFTER
@@ -164,6 +165,17 @@ def test_only_private_maps_are_published() -> None:
     assert public.surface("private:least-squares").label == (
         text.pane_label(request.with_value("mechanism", "least-squares"))
     )
+
+
+def test_what_a_further_map_needs_is_shown_and_stands_in_the_conditions() -> None:
+    for key, mechanism in (("n0", "least-squares"), ("delta", "gaussian"), ("w", "capped")):
+        p = parameter(HeatmapStudy(), key)
+        alone = {"mechanism": "laplace", "beside": "true,error"}
+        assert not relevant(p, alone, "")
+        assert relevant(p, {**alone, "beside": f"true,{mechanism}"}, "")
+    request = request_for(mechanism="laplace", beside="gaussian")
+    said = [c.text for c in answers(request)[0].conditions]
+    assert any(text.startswith("ε, δ, Δ, σ were chosen") for text in said)
 
 
 def test_what_stands_beside_makes_a_papers_figure_no_other() -> None:

@@ -76,6 +76,9 @@ class Parameter:
         Keys of the quantities for which the parameter matters; empty means all.
     relevant_when : tuple of (key, values)
         Choice parameters and the values of each for which this one matters; empty means always.
+    more_values : tuple of (key, key)
+        Choice parameters named in `relevant_when`, and those of `Kind.SEVERAL` that list more of
+        their values: it matters for these too.
     axis_only : bool
         Whether it is made of other parameters (γ = k/n) and can be swept but not set: an axis
         without a slider.
@@ -106,6 +109,7 @@ class Parameter:
     latex: str = ""
     quantities: tuple[str, ...] = ()
     relevant_when: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    more_values: tuple[tuple[str, str], ...] = ()
     axis_only: bool = False
     replaces: tuple[str, ...] = ()
     group: str = ""
@@ -230,7 +234,12 @@ def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -
     """Return whether a parameter matters for the other parameters' values and a quantity."""
     if parameter.quantities and quantity not in parameter.quantities:
         return False
-    return all(str(values.get(key)) in allowed for key, allowed in parameter.relevant_when)
+    lists = dict(parameter.more_values)
+    return all(
+        str(values.get(key)) in allowed
+        or (key in lists and not set(allowed).isdisjoint(str(values.get(lists[key])).split(",")))
+        for key, allowed in parameter.relevant_when
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from explorer.studies.base.study import Scale
 from explorer.studies.heatmap.mechanisms import MECHANISMS, using
 from explorer.studies.heatmap.panes import CHOICES, MOST, TRUE
 
-PARAMETERS = (
+_DECLARED = (
     epsilon("privacy of the map",
             "How much the map may say about any one user, for all their check-ins together. "
             "Smaller is more private and noisier.",
@@ -63,3 +63,8 @@ PARAMETERS = (
         for own in mechanism.parameters
     ),
 )  # fmt: skip
+PARAMETERS = tuple(
+    # What only some mechanisms use matters where one of them stands beside the main one, too.
+    replace(p, more_values=(("mechanism", "beside"),)) if p.relevant_when else p
+    for p in _DECLARED
+)
