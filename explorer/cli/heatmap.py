@@ -61,6 +61,8 @@ class StudyCommand(click.Command):
 
 def _option(p: Parameter) -> click.Option:
     """Return the command-line option of a declared parameter."""
+    from explorer.studies.base.parameters import Kind as ParameterKind
+
     described = ", ".join(filter(None, (p.symbol, p.name))) + f": {p.help}"
     if p.numeric:
         described += f" [{p.low:g}…{p.high:g}{' ' + p.unit if p.unit else ''}]"
@@ -71,11 +73,15 @@ def _option(p: Parameter) -> click.Option:
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
 
+    words = "|".join(value for value, _ in p.choices) or p.kind.value.upper()
+    if p.kind is ParameterKind.SEVERAL:
+        described += f" At most {p.high:g} of {words.replace('|', ', ')}."
+        words = "NAME,…"
     return click.Option(
         [f"--{p.key.replace('_', '-')}", p.key],
         default=str(p.default),
         show_default=True,
-        metavar="|".join(value for value, _ in p.choices) or p.kind.value.upper(),
+        metavar=words,
         help=described,
         callback=parse,
     )
@@ -128,8 +134,9 @@ def _option(p: Parameter) -> click.Option:
     type=click.Choice(["both", "private", "true"]),
     default="both",
     show_default=True,
-    help="Which heatmaps the file shows; the true one is for the curator only. With private "
-    "nothing that tells of the check-ins is written or printed.",
+    help="Which heatmaps the file shows: the private one and what stands beside it, private ones "
+    "alone, or the true one, which is for the curator only. With private nothing that tells of "
+    "the check-ins is written or printed.",
 )
 @click.option("--size", metavar="WxH", default="1600x900", show_default=True, help="In pixels.")
 @click.option(
@@ -185,6 +192,8 @@ def heatmap_command(
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
+    if panes == "true" and "true" not in values["beside"].split(","):
+        raise click.BadParameter("needs the true map: --beside true", param_hint="--panes")
     if users is not None and share is not None:
         raise click.BadParameter("choose --users or --share", param_hint="--share")
     came = Origin.PUBLIC if region is None else Origin.TYPED
@@ -213,7 +222,10 @@ def heatmap_command(
         request = default_request(get_study("heatmap"), **values)
         request = replace(request, selection=selection, seed=seed)
         result = compute(host, request, quiet=quiet)
-        shown = {"both": ("true", "private"), "private": ("private",), "true": ("true",)}[panes]
+        shown = tuple(
+            s.key for s in result.surfaces
+            if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
+        )  # fmt: skip
         view = ViewState.for_result(result, theme=theme, surfaces=shown)
         summary = heatmap_summary(result, data, view)
         if paper is not None and panes != "private":

@@ -64,8 +64,8 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
     parts = []
     for key, value in request.values:
         parameter = known.get(key)
-        if key in unused or (parameter is not None and parameter.axis_only):
-            continue
+        if key in unused or (parameter is not None and not parameter.in_panel):
+            continue  # what stands beside a map is told by the panes' titles
         if parameter is None:
             parts.append(f"{key} = {value}")
         elif relevant(parameter, values, request.quantity):

@@ -33,6 +33,8 @@ _CONTROL_POINTS: dict[str, str] = {
         "d9c55c ddc858 e1cc55 e6d051 ead34c efd748 f3db42 f8df3c fde334 fee838"
     ),
 }
+_DIVERGING = "9be0ff 5bb4ea 2f83c4 1f5586 152f47 111318 4a2413 87401a c2632a f09050 ffcf9b"
+"""Dark in the middle, as the others are at 0: names written on a map stay readable."""
 COLOUR_MAPS = tuple(_CONTROL_POINTS)
 """Names, the default first."""
 
@@ -58,7 +60,23 @@ def colour_table(name: str) -> NDArray[np.uint8]:
     """
     if name not in _CONTROL_POINTS:
         raise ValueError(f"colour_map: {name!r} is not one of {', '.join(COLOUR_MAPS)}")
-    points = np.array([list(bytes.fromhex(text)) for text in _CONTROL_POINTS[name].split()])
+    return _table(_CONTROL_POINTS[name])
+
+
+@cache
+def diverging_table() -> NDArray[np.uint8]:
+    """Return the colours of what may lie below 0, blue, or above, orange; 0 in the middle is dark.
+
+    Returns
+    -------
+    ndarray of uint8, shape (256, 3)
+        Read-only.
+    """
+    return _table(_DIVERGING)
+
+
+def _table(text: str) -> NDArray[np.uint8]:
+    points = np.array([list(bytes.fromhex(colour)) for colour in text.split()])
     where = np.rint(np.linspace(0, 255, len(points)))
     channels = [np.interp(np.arange(256), where, channel) for channel in points.T]
     table: NDArray[np.uint8] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)

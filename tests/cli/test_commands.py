@@ -285,6 +285,31 @@ def test_a_private_map_tells_nothing_of_the_file(
         assert suffix == "json" or mark in told.decode()
 
 
+def test_maps_stand_beside_the_private_one(
+    tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["heatmap", str(tiny_file), "--resolution", "32", "--quiet"]
+    for beside, panes, wanted in (
+        ("true,least-squares,difference,error", "both",
+         ["true", "private", "private:least-squares", "difference", "error"]),
+        ("true,least-squares,difference,error", "private", ["private", "private:least-squares"]),
+        ("least-squares", "both", ["private", "private:least-squares"]),
+        ("true,laplace", "true", ["true"]),
+    ):  # fmt: skip
+        out = tmp_path / "map.csv"
+        more = ["--beside", beside, "--panes", panes, "--output", str(out)]
+        assert run([*words, *more]) == 0
+        lines = out.read_text(encoding="utf-8").splitlines()
+        head = next(line for line in lines if line.startswith("row,")).split(",")
+        assert [name for name in head[2:] if name not in ("lat", "lon")] == wanted
+        assert read_recipe(out)["values"]["beside"] == beside
+    capsys.readouterr()
+    assert run([*words, "--beside", "true,nonsense"]) == 2
+    assert "'nonsense' is not one of true, " in capsys.readouterr().err
+    assert run([*words, "--beside", "laplace", "--panes", "true"]) == 2
+    assert "--beside true" in capsys.readouterr().err
+
+
 def test_the_curator_is_told_what_a_sample_costs(
     tiny_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from explorer.figures.colour_limits import colour_limits
 from explorer.figures.colour_maps import colour_table
 from explorer.figures.export import draw_page, figure_bytes, own_settings
-from explorer.figures.pages.maps import colour_limits
 from explorer.figures.style import THEMES
 from explorer.geography.region import Region
 from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of

@@ -467,7 +467,9 @@ def test_only_what_matters_is_shown() -> None:
         "integers-top": {"top_percent"},
     }.items():
         shown = {
-            p.key for p in HeatmapStudy.parameters if relevant(p, {"mechanism": mechanism}, "")
+            p.key
+            for p in HeatmapStudy.parameters
+            if p.in_panel and relevant(p, {"mechanism": mechanism}, "")
         }
         assert shown == keys | {"epsilon", "mechanism", "resolution", "sigma"}
 

@@ -233,8 +233,8 @@ def test_one_colour_scale_ends_at_the_true_maximum(desk: Desk) -> None:
     tops = {key: float(result.surface(key).values.max()) for key in ("true", "private")}
     for pane in panes.panes.values():
         assert tuple(pane._image.levels) == pytest.approx((0, tops["true"]))
-    assert panes.bars["true"].top == pytest.approx(tops["true"])
-    assert panes.bars["true"].beyond == (tops["private"] > tops["true"])
+    assert panes.shared_bars.maps.top == pytest.approx(tops["true"])
+    assert panes.shared_bars.maps.beyond == (tops["private"] > tops["true"])
     assert panes.bars["private"].isHidden()
     desk.map.linked_action.setChecked(False)
     for key, pane in panes.panes.items():

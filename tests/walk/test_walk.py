@@ -43,7 +43,7 @@ def test_every_parameter_from_end_to_end_and_back_by_undo(walker, study_id) -> N
     walk = walker(study_id)
     session, study = walk.window.session, walk.study
     for p in study.parameters:
-        if p.axis_only or p.kind is Kind.FILE:
+        if not p.in_panel or p.kind is Kind.FILE:
             continue
         for request in stages(study, p):
             walk.ask(request)
@@ -203,7 +203,7 @@ def test_every_studys_question_is_saved_and_restored() -> None:
         what = study.quantities[-1] if study.quantities else None
         request = asked(study, what.key, what.sweeps[-1], 13) if what else asked(study)
         for p in study.parameters:
-            if p.axis_only or p.kind is Kind.FILE:
+            if not p.in_panel or p.kind is Kind.FILE:
                 continue
             if relevant(p, dict(request.values), request.quantity):
                 request = request.with_value(p.key, places(p)[1 % len(places(p))])

@@ -1,16 +1,17 @@
-"""Heatmaps on paper: one or two panes over coasts and borders, on one colour scale."""
+"""Heatmaps on paper: one to six panes over coasts and borders, on one colour scale."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.colour_maps import colour_table
+from explorer.figures.colour_limits import colour_limits, largest
+from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
@@ -26,21 +27,6 @@ MARGIN = 0.04
 POLE = 90.0
 NOWHERE = "The map is drawn without its place, which was found from the check-ins."
 """Said of a map whose region may not be told."""
-
-
-def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
-    """Return the value at the top of each pane's colour scale; the bottom is 0.
-
-    Linked panes end at the largest value of the surface that only the curator sees, if that one
-    is among them: the private pane is then judged on the truth's scale. Without it no scale may
-    depend on it, since the scale alone would tell something of the truth; the panes end at the
-    largest value that is shown.
-    """
-    tops = [float(surface.values.max(initial=0)) for surface in shown]
-    if linked:
-        truth = [top for top, s in zip(tops, shown, strict=True) if s.curator_only]
-        tops = [max(truth or tops, default=0.0)] * len(tops)
-    return [top if top > 0 else 1.0 for top in tops]
 
 
 def draw_maps(
@@ -67,7 +53,7 @@ def draw_maps(
     origin = ". ".join(filter(None, (captions.origin_line(recipe), credit)))
     limits = colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
-    room = _Room(page, shown, bars=1 if shared else len(shown))
+    room = _Room(page, shown, shared)
     page.write_notes(
         [
             captions.settings_line(result),
@@ -76,30 +62,36 @@ def draw_maps(
         ],
         ["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
         origin,
-        around=room.above + room.below,
+        around=room.around,
     )
 
-    image = None
-    for place, (surface, pane) in enumerate(zip(shown, room.panes(view), strict=True)):
+    panes = room.panes(view)
+    for place, (surface, pane) in enumerate(zip(shown, panes, strict=True)):
         axes = page.axes(*pane.rectangle)
         title, first = room.titles[place], place == 0
-        image = _pane(page, axes, pane, surface, title, limits[place], view, first)
+        image = _pane(page, axes, pane, surface, title, limits[place], view)
         if surface.region is not None:
             _layers(page, axes, pane, surface.region, view)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
         page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
-        if not shared or place == len(shown) - 1:
-            beyond = shared and any(s.values.max(initial=0) > limits[0] for s in shown)
-            _colour_bar(page, image, pane.rectangle, beyond)
+        if not shared:
+            _colour_bar(page, image, pane.rectangle, False)
+        elif place == room.bars.get(surface.diverging):
+            beyond = any(
+                largest(s) > limits[place] for s in shown if s.diverging is surface.diverging
+            )
+            _colour_bar(page, image, room.beside(panes, surface.diverging), beyond)
 
 
 @dataclass(frozen=True)
 class _Pane:
-    """Left, bottom, width and height in inches, and the degrees or cells in view."""
+    """Left, bottom, width and height in inches, the degrees or cells in view, which are told."""
 
     rectangle: tuple[float, float, float, float]
     visible: Box
+    first_column: bool
+    last_row: bool
 
 
 class _Room:
@@ -107,23 +99,34 @@ class _Room:
 
     Attributes
     ----------
-    above, below : float
-        Inches that a pane's title and its degrees take.
+    around : float
+        Inches that the panes' titles and degrees take.
     titles : list of list of str
         The lines of every pane's title.
+    bars : dict of bool to int
+        Of shared colour bars, diverging or not: which pane's colours it shows.
     """
 
-    def __init__(self, page: Page, shown: Sequence[Surface], bars: int) -> None:
-        self._page, self._shown, self._bars = page, shown, bars
+    def __init__(self, page: Page, shown: Sequence[Surface], shared: bool) -> None:
+        self._page, self._shown = page, shown
+        self._columns = _columns(page, len(shown))
+        self._rows = -(-len(shown) // self._columns)
         placed = any(surface.region is not None for surface in shown)
         self._ticks = 4.4 * page.label_size / 72 if placed else 0.0
         self._bar = 6.4 * page.label_size / 72
+        self._own_bar = 0.0 if shared else self._bar
+        self.bars = {s.diverging: place for place, s in enumerate(shown)} if shared else {}
+        bars = len(self.bars) if shared else self._columns
         room = page.width - 2 * page.margin - bars * self._bar
-        self._wide = max(0.3, (room - self._ticks) / len(shown) - page.margin)
-        self.titles = [_title_lines(page, surface, self._wide) for surface in shown]
+        self._wide = max(0.3, (room - self._ticks) / self._columns - page.margin)
+        few = len(shown) <= 2  # titles of narrow panes would meet
+        wide = self._wide + 0.4 * few
+        self.titles = [_title_lines(page, surface, wide, few) for surface in shown]
         lines = max(len(title) for title in self.titles)
-        self.above = (lines + 0.5) * page.inches(page.label_size)
-        self.below = (1.9 if placed else 0.3) * page.inches(page.label_size)
+        self._above = (lines + 0.5) * page.inches(page.label_size)
+        self._below = (1.9 if placed else 0.3) * page.inches(page.label_size)
+        self._between = 0.3 * page.inches(page.label_size)
+        self.around = self._rows * self._above + self._below + (self._rows - 1) * self._between
 
     def panes(self, view: ViewState) -> list[_Pane]:
         """Return the panes, as high as what is written leaves them.
@@ -132,9 +135,10 @@ class _Room:
         without a place there is nothing around, and the panes are square.
         """
         page = self._page
-        tall = max(0.3, page.top - page.bottom - self.below - self.above)
-        panes, left = [], page.margin
+        tall = max(0.3, (page.top - page.bottom - self.around) / self._rows)
+        panes = []
         for place, surface in enumerate(self._shown):
+            row, column = divmod(place, self._columns)
             if surface.region is None:
                 width = height = min(self._wide, tall)
                 visible: Box = (0.0, 0.0, 1.0, 1.0)
@@ -146,15 +150,35 @@ class _Room:
                 shape = (visible[3] - visible[1]) / ((visible[2] - visible[0]) * aspect)
                 if shape > 1.0001 * width / height:  # wider than from pole to pole is high
                     height = width / shape
-            bottom = page.bottom + self.below + (tall - height) / 2
             # Beside each other they show the same latitudes.
-            left += self._ticks if place == 0 else 0.0
-            panes.append(_Pane((left, bottom, width, height), visible))
-            bar = self._bar if self._bars > 1 or place == len(self._shown) - 1 else 0.0
-            left += width + page.margin + bar
+            left = page.margin + self._ticks + column * (width + page.margin + self._own_bar)
+            above = (self._rows - 1 - row) * (tall + self._above + self._between)
+            bottom = page.bottom + self._below + above + (tall - height) / 2
+            last = row == self._rows - 1
+            panes.append(_Pane((left, bottom, width, height), visible, column == 0, last))
         # What the panes leave over goes to both sides.
-        spare = max(0.0, page.width - page.margin - left) / 2
-        return [_Pane((p.rectangle[0] + spare, *p.rectangle[1:]), p.visible) for p in panes]
+        bars = self._own_bar or len(self.bars) * self._bar
+        right = max(p.rectangle[0] + p.rectangle[2] for p in panes) + page.margin + bars
+        spare = max(0.0, page.width - page.margin - right) / 2
+        return [
+            replace(p, rectangle=(p.rectangle[0] + spare, *p.rectangle[1:])) for p in panes
+        ]  # fmt: skip
+
+    def beside(self, panes: Sequence[_Pane], diverging: bool) -> tuple[float, float, float, float]:
+        """Return what a shared colour bar stands to the right of: all panes, and other bars."""
+        rectangles = [pane.rectangle for pane in panes]
+        left = min(r[0] for r in rectangles)
+        right = max(r[0] + r[2] for r in rectangles)
+        bottom = min(r[1] for r in rectangles)
+        top = max(r[1] + r[3] for r in rectangles)
+        shift = self._bar if diverging and len(self.bars) > 1 else 0.0
+        return left, bottom, right - left + shift, top - bottom
+
+
+def _columns(page: Page, number: int) -> int:
+    """Return how many panes stand beside each other: up to three, on an upright page two."""
+    most = 2 if page.height > page.width else 3
+    return number if number <= most else max(2, -(-number // 2) if most == 3 else 2)
 
 
 def _filling(box: Box, shape: float) -> Box:
@@ -174,9 +198,10 @@ def _filling(box: Box, shape: float) -> Box:
     return min(south, box[0]), west, max(north, box[2]), east
 
 
-def _title_lines(page: Page, surface: Surface, width: float) -> list[str]:
+def _title_lines(page: Page, surface: Surface, width: float, few: bool) -> list[str]:
     mark = " — curator only" if surface.curator_only else ""
-    lines = wrap(drawable(surface.label + mark), page.ems(width + 0.4, page.label_size))
+    label = surface.label if few else surface.label.replace(" heatmap: ", ": ")
+    lines = wrap(drawable(label + mark), page.ems(width, page.label_size))
     if len(lines) > TITLE_LINES:
         lines = [*lines[: TITLE_LINES - 1], lines[TITLE_LINES - 1][:-1] + "…"]
     return lines
@@ -202,7 +227,6 @@ def _pane(
     title: Sequence[str],
     top: float,
     view: ViewState,
-    first: bool,
 ) -> Any:
     from matplotlib.colors import ListedColormap
 
@@ -219,8 +243,10 @@ def _pane(
         aspect="auto",
         # Cells keep their sharp edges unless there are more of them than dots.
         interpolation="nearest" if dots >= cells else "antialiased",
-        cmap=ListedColormap(colour_table(view.colour_map) / 255),
-        vmin=0,
+        cmap=ListedColormap(
+            (diverging_table() if surface.diverging else colour_table(view.colour_map)) / 255
+        ),
+        vmin=-top if surface.diverging else 0,
         vmax=top,
         zorder=1,
     )
@@ -231,7 +257,7 @@ def _pane(
         axes.set_yticks([])
     else:
         _degrees(page, axes, rectangle)
-        axes.tick_params(labelleft=first)
+        axes.tick_params(labelleft=pane.first_column, labelbottom=pane.last_row)
     axes.set_title(
         "\n".join(title),
         fontsize=page.label_size,
@@ -357,14 +383,15 @@ def _colour_bar(
     left, bottom, width, height = rectangle
     thin = 0.11 * page.label_size / 9
     axes = page.axes(left + width + page.margin, bottom, thin, height)
+    diverging = image.norm.vmin < 0
     # Powers of ten go into the label: above the bar they would run into the pane's title.
     power = math.floor(math.log10(image.norm.vmax))
     power = 0 if -2 <= power <= 2 else power
     bar = page.figure.colorbar(
         image,
         cax=axes,
-        extend="max" if beyond else "neither",
-        format=FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}"),
+        extend="neither" if not beyond else "both" if diverging else "max",
+        format=FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "−")),
     )
     bar.locator = MaxNLocator(5)
     bar.outline.set_edgecolor(page.theme.frame)
@@ -373,9 +400,10 @@ def _colour_bar(
         colors=page.theme.frame, labelcolor=page.theme.text, labelsize=0.85 * page.label_size
     )
     unit = f" [{power_of_ten(power)}]" if power else ""
-    label = f"share of the total per cell{unit}"
+    what = "difference" if diverging else "share"
+    label = f"{what} of the total per cell{unit}"
     if page.ems(height, 0.9 * page.label_size) < width_in_ems(label):
-        label = f"share{unit}"
+        label = f"{what}{unit}"
     axes.set_ylabel(
         label,
         fontsize=0.9 * page.label_size,

@@ -84,6 +84,14 @@ def choice(
     return Parameter(key, symbol, name, help, Kind.CHOICE, default, choices=choices, **more)
 
 
+def several(
+    key: str, name: str, help: str, default: str, choices: Choices, most: int,
+    **more: Unpack[More],
+) -> Parameter:  # fmt: skip
+    """Return some of several values, at most so many, joined by commas."""
+    return Parameter(key, "", name, help, Kind.SEVERAL, default, high=most, choices=choices, **more)
+
+
 def epsilon(
     name: str,
     help: str,

@@ -21,6 +21,8 @@ class Kind(StrEnum):
     REAL = "real"
     INTEGER = "integer"
     CHOICE = "choice"
+    SEVERAL = "several"
+    """Some of the choices, in any order, joined by commas."""
     FLAG = "flag"
     FILE = "file"
 
@@ -60,20 +62,23 @@ class Parameter:
     kind : Kind
     default : float, int, str or bool
     low, high : float
-        Ends of the domain (numeric kinds), both included.
+        Ends of the domain (numeric kinds), both included. For `Kind.SEVERAL`, `high` is how many.
     scale : Scale
     unit : str
         Empty if the parameter has none.
     more_private : str
         ``"low"``, ``"high"`` or ``""``: the end of the slider that protects more.
     choices : tuple of (value, label)
-        For `Kind.CHOICE`.
+        For `Kind.CHOICE` and `Kind.SEVERAL`.
     latex : str
         Mathtext for figures, without dollar signs; `symbol` is used if empty.
     quantities : tuple of str
         Keys of the quantities for which the parameter matters; empty means all.
     relevant_when : tuple of (key, values)
         Choice parameters and the values of each for which this one matters; empty means always.
+    more_values : tuple of (key, key)
+        Choice parameters named in `relevant_when`, and those of `Kind.SEVERAL` that list more of
+        their values: it matters for these too.
     axis_only : bool
         Whether it is made of other parameters (γ = k/n) and can be swept but not set: an axis
         without a slider.
@@ -104,6 +109,7 @@ class Parameter:
     latex: str = ""
     quantities: tuple[str, ...] = ()
     relevant_when: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    more_values: tuple[tuple[str, str], ...] = ()
     axis_only: bool = False
     replaces: tuple[str, ...] = ()
     group: str = ""
@@ -114,6 +120,14 @@ class Parameter:
     def numeric(self) -> bool:
         """Whether the value is a number on a scale."""
         return self.kind in (Kind.REAL, Kind.INTEGER)
+
+    @property
+    def in_panel(self) -> bool:
+        """Whether the parameters panel has a row for it; several choices are made where they show.
+
+        What is only an axis has no value of its own.
+        """
+        return not self.axis_only and self.kind is not Kind.SEVERAL
 
     def parse(self, raw: object) -> Value:
         """Turn a typed or stored value into one of this parameter's, or say why not.
@@ -137,6 +151,8 @@ class Parameter:
             if str(raw) in allowed:
                 return str(raw)
             raise ValueError(f"{self.key}: {_short(raw)} is not one of {', '.join(allowed)}")
+        if self.kind is Kind.SEVERAL:
+            return self._several(str(raw))
         if self.kind is Kind.FILE:
             if raw == "" or FILE_PATTERN.fullmatch(str(raw)):
                 return str(raw)
@@ -161,6 +177,18 @@ class Parameter:
                 raise ValueError(f"{self.key}: {number:g} is not a whole number")
             return round(number)
         return number
+
+    def _several(self, raw: str) -> str:
+        names = list(dict.fromkeys(filter(None, (name.strip() for name in raw.split(",")))))
+        allowed = [value for value, _ in self.choices]
+        for name in names:
+            if name not in allowed:
+                raise ValueError(f"{self.key}: {_short(name)} is not one of {', '.join(allowed)}")
+        if len(names) > self.high:
+            raise ValueError(
+                f"{self.key}: {len(names)} are more than {self.high:g}; leave some out"
+            )
+        return ",".join(names)
 
     def clamp(self, number: float) -> float | int:
         """Return the admissible value nearest to a number."""
@@ -206,7 +234,12 @@ def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -
     """Return whether a parameter matters for the other parameters' values and a quantity."""
     if parameter.quantities and quantity not in parameter.quantities:
         return False
-    return all(str(values.get(key)) in allowed for key, allowed in parameter.relevant_when)
+    lists = dict(parameter.more_values)
+    return all(
+        str(values.get(key)) in allowed
+        or (key in lists and not set(allowed).isdisjoint(str(values.get(lists[key])).split(",")))
+        for key, allowed in parameter.relevant_when
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,16 +167,19 @@ class Surface:
     Attributes
     ----------
     key : str
-        ``true`` or ``private``, or another stable id.
+        ``true`` or ``private``, ``private:mechanism``, or another stable id.
     label : str
     values : ndarray of float32, shape (Δ, Δ)
-        ``values[row, column]``, row 0 south, column 0 west, sum 1 (or all 0).
+        ``values[row, column]``, row 0 south, column 0 west: shares of the total, sum 1 (or all 0);
+        of a difference or an error another sum.
     region : Region or None
         None where it may not be told where the map lies.
     curator_only : bool
         Whether it may never leave the curator's screen.
     stamp : str
         What must be written on it wherever it is shown, or an empty string.
+    diverging : bool
+        Whether values below 0 mean something, so that it is coloured to both sides of 0.
     """
 
     key: str
@@ -185,6 +188,7 @@ class Surface:
     region: Region | None
     curator_only: bool
     stamp: str = ""
+    diverging: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ Apart from the study itself, so that the window can show its parameters without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.evaluation.distance import (
@@ -25,16 +26,30 @@ from explorer.studies.base.study import (
     Readout,
     Request,
     Result,
+    Selection,
     Surface,
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.panes import (
+    DIFFERENCE,
+    OF_DRAWS,
+    PRIVATE,
+    TRUE,
+    beside,
+    drawn_by,
+    is_private,
+    pane_keys,
+)
 from explorer.studies.heatmap.public import MADE_OF_NOISE
 from explorer.studies.heatmap.run import (
     Estimate,
     Stopwatch,
     Task,
+    Truth,
     draw,
     exact_estimate,
     exact_truth,
@@ -73,78 +88,203 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     level = level_of(int(request["resolution"]))
     truth = true_map(rows, points, level, request["sigma"], context, watch)
     context.check()
-    estimate = run_mechanism(Task(request, points, truth.counts, context, watch))
-    picture = draw(estimate, request["sigma"], truth.counts.level, watch)
+    task = Task(request, points, truth.counts, context, watch)
     synthetic = bool(data.synthetic)
+    maps = _private_maps(task)
     first = Result(
         request,
         Fidelity.COARSE,
-        surfaces=(
-            Surface("true", "True heatmap", truth.picture, selection.region, True,
-                    text.stamp(synthetic, curator_only=True)),
-            Surface("private", text.pane_label(request), picture, selection.region, False,
-                    text.stamp(synthetic, curator_only=False)),
-        ),
+        surfaces=_surfaces(request, truth, maps, {}, 0, synthetic),
         conditions=conditions(request),
         guarantee=guarantee(request),
-        notes=(*text.curator_notes(request, points), *text.notes(request), *estimate.notes),
+        notes=(*text.curator_notes(request, points), *text.notes(request),
+               *(note for made in maps.values() for note in made.estimate.notes)),
         stamp=text.stamp(synthetic, curator_only=False),
     )  # fmt: skip
-    plain = _plain_readouts(estimate, points)
-    if not truth.counts.users:
-        metrics = _metric_readouts(None, None, None, text.NO_TRUTH)
-        yield _with(first, plain, metrics, watch, request.fidelity, complete=True)
+    plain = _plain_readouts(maps[PRIVATE].estimate, points)
+    coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
+    drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
+    metrics = _metric_readouts(None, None, None, text.NO_TRUTH) if empty else _metric_readouts()
+    ended = empty and not drawn
+    fidelity = request.fidelity if ended else Fidelity.COARSE
+    yield _with(first, plain, metrics, watch, fidelity, complete=ended)
+    if ended:
         return
-    yield _with(first, plain, _metric_readouts(), watch, Fidelity.COARSE, complete=False)
-
     watch.resume()
     context.check()
-    q = exact_truth(rows, truth.counts, request["sigma"], context)
-    p = exact_estimate(estimate, request["sigma"], level)
-    context.check()
-    agreement = compare(q, p)
-    context.check()
-    width, height = selection.region.width_km, selection.region.height_km
-    unit, km = quick_intervals(p, q, width, height)
-    watch.lap("metrics")
-    coarse = request.fidelity is Fidelity.COARSE
-    yield _with(first, plain, _metric_readouts(agreement, unit, km), watch, Fidelity.COARSE, coarse)
-    if coarse:
-        return
+    if not empty:
+        compared = _Comparison(task, rows, maps)
+        metrics = compared.quick()
+        yield _with(first, plain, metrics, watch, Fidelity.COARSE, coarse)
+        if coarse:
+            return
+    for number, made in maps_of_draws(task, drawn) if drawn else ():
+        surfaces = _surfaces(request, truth, maps, made, number, synthetic)
+        first = replace(first, surfaces=surfaces)
+        ended = empty and number == DRAWS
+        fidelity = Fidelity.FULL if ended else Fidelity.COARSE
+        yield _with(first, plain, metrics, watch, fidelity, ended)
+    if not empty:
+        yield from compared.refined(first, plain)
 
-    for name, function, arguments, last in _refinements(1 << level):
-        watch.resume()
-        note = "" if function is exact_distance or not last else text.INTERVAL_ONLY
+
+@dataclass(frozen=True)
+class _Made:
+    """A mechanism's map, as computed and as drawn."""
+
+    estimate: Estimate
+    picture: NDArray[np.float32]
+
+
+def _private_maps(task: Task) -> dict[str, _Made]:
+    """Return the maps of all mechanisms shown, by the keys of their surfaces."""
+    request, made = task.request, {}
+    for key in filter(is_private, pane_keys(request["beside"])):
+        estimate = run_mechanism(replace(task, request=drawn_by(request, key)))
+        picture = draw(estimate, request["sigma"], task.counts.level, task.watch)
+        made[key] = _Made(estimate, picture)
+        task.context.check()
+    return made
+
+
+def _surfaces(
+    request: Request,
+    truth: Truth,
+    maps: Mapping[str, _Made],
+    drawn: Mapping[str, NDArray[np.float32]],
+    draws: int,
+    synthetic: bool,
+) -> tuple[Surface, ...]:
+    """Return the panes in their order, without those that are not known yet."""
+    assert request.selection is not None
+    region, found = request.selection.region, []
+    for key in pane_keys(request["beside"]):
+        if is_private(key):
+            label, values = text.pane_label(drawn_by(request, key)), maps[key].picture
+        elif key == TRUE:
+            label, values = "True heatmap", truth.picture
+        elif key == DIFFERENCE:
+            label, values = text.DIFFERENCE_LABEL, maps[PRIVATE].picture - truth.picture
+        elif key in drawn:
+            label, values = text.of_draws_label(key, draws), drawn[key]
+        else:
+            continue
+        secret = not is_private(key)
+        stamp = text.stamp(synthetic, curator_only=secret)
+        found.append(Surface(key, label, values, region, secret, stamp, key == DIFFERENCE))
+    return tuple(found)
+
+
+class _Comparison:
+    """How far the maps are from the truth, known better and better.
+
+    The main map's numbers are the readouts of the study; of every further one there is the distance
+    in kilometres, ``emd_km:mechanism``, which stays an interval.
+    """
+
+    def __init__(self, task: Task, rows: Selection, maps: Mapping[str, _Made]) -> None:
+        self._task, self._watch = task, task.watch
+        request, level = task.request, task.counts.level
+        self._level = level
+        self._truth = exact_truth(rows, task.counts, request["sigma"], task.context)
+        self._maps = {
+            key: exact_estimate(made.estimate, request["sigma"], level)
+            for key, made in maps.items()
+        }
+        task.context.check()
+        region = rows.region
+        self._sides = region.width_km, region.height_km
+        self._others: dict[str, Interval] = {}
+
+    def quick(self) -> tuple[Readout, ...]:
+        """Return what takes no solver."""
+        self._agreement = compare(self._truth, self._maps[PRIVATE])
+        self._task.context.check()
+        for key, p in self._maps.items():
+            unit, km = quick_intervals(p, self._truth, *self._sides)
+            if key == PRIVATE:
+                self._unit, self._km = unit, km
+            else:
+                self._others[key] = km
+            self._task.context.check()
+        self._watch.lap("metrics")
+        return self._readouts()
+
+    def refined(self, first: Result, plain: tuple[Readout, ...]) -> Iterator[Result]:
+        """Yield results whose distances are known ever better, the last one complete."""
+        steps = _refinements(1 << self._level)
         try:
-            unit &= context.run_in_worker(function, p, q, *arguments)
+            for step in steps:
+                self._watch.resume()
+                last = step is steps[-1]
+                note = text.INTERVAL_ONLY if last and step.function is not exact_distance else ""
+                self._unit &= self._narrowed(PRIVATE, step)
+                self._watch.lap(step.name)
+                yield self._now(first, plain)
+                self._watch.resume()
+                self._km &= self._narrowed(PRIVATE, step, *self._sides)
+                self._watch.lap(f"{step.name} km")
+                for key in self._others if step is steps[0] else ():
+                    yield self._now(first, plain)
+                    self._watch.resume()
+                    self._others[key] &= self._narrowed(key, step, *self._sides)
+                    self._watch.lap("emd beside")
+                yield self._now(first, plain, note, complete=last)
         except NoWorker as error:
             # The map is drawn all the same, and the distance lies in what is known already.
             why = f"The distance is an interval only: {error}."
-            metrics = _metric_readouts(agreement, unit, km, why)
             first = replace(first, notes=(*first.notes, why))
-            yield _with(first, plain, metrics, watch, Fidelity.FULL, complete=True)
-            return
-        watch.lap(name)
-        metrics = _metric_readouts(agreement, unit, km)
-        yield _with(first, plain, metrics, watch, Fidelity.COARSE, complete=False)
-        watch.resume()
-        km &= context.run_in_worker(function, p, q, *arguments, width, height)
-        watch.lap(f"{name} km")
-        metrics = _metric_readouts(agreement, unit, km, note)
-        fidelity = Fidelity.FULL if last else Fidelity.COARSE
-        yield _with(first, plain, metrics, watch, fidelity, complete=last)
+            yield self._now(first, plain, why, complete=True)
+
+    def _narrowed(self, key: str, step: _Step, *sides: float) -> Interval:
+        """Return the distance of a map as a step finds it, kept while nothing of it changes."""
+        task = self._task
+        asked = drawn_by(task.request, key).with_value("beside", "")
+        found: Interval = task.context.memo(
+            ("heatmap distance", asked, step, sides),
+            lambda: task.context.run_in_worker(
+                step.function, self._maps[key], self._truth, *step.arguments, *sides
+            ),
+        )
+        return found
+
+    def _now(
+        self, first: Result, plain: tuple[Readout, ...], note: str = "", complete: bool = False
+    ) -> Result:
+        """Return the first result with the distances as they are known."""
+        fidelity = Fidelity.FULL if complete else Fidelity.COARSE
+        return _with(first, plain, self._readouts(note), self._watch, fidelity, complete)
+
+    def _readouts(self, note: str = "") -> tuple[Readout, ...]:
+        return (
+            *_metric_readouts(self._agreement, self._unit, self._km, note),
+            *(
+                _distance_readout(
+                    key.replace(PRIVATE, "emd_km"),
+                    f"Earth mover's distance, {mechanism_of(asked).title}",
+                    km, "km", "",
+                )
+                for key, km in self._others.items()
+                for asked in [drawn_by(self._task.request, key)]
+            ),
+        )  # fmt: skip
 
 
-def _refinements(side: int) -> list[tuple[str, Callable[..., Interval], tuple[int, ...], bool]]:
-    """Return how the distance is narrowed: name of the step, function, arguments, whether last."""
-    steps: list[tuple[str, Callable[..., Interval], tuple[int, ...]]] = []
-    if side > BLOCKS:
-        steps.append(("emd blocks", block_interval, (BLOCKS,)))
+@dataclass(frozen=True)
+class _Step:
+    """How a distance is narrowed."""
+
+    name: str
+    function: Callable[..., Interval]
+    arguments: tuple[int, ...] = ()
+
+
+def _refinements(side: int) -> list[_Step]:
+    """Return how the distance of two maps of so many cells on a side is narrowed."""
+    coarse = [_Step("emd blocks", block_interval, (BLOCKS,))] if side > BLOCKS else []
     if side <= LARGEST_EXACT:
-        steps.append(("emd exact", exact_distance, ()))
-    else:
-        steps.append(("emd fine blocks", block_interval, (LARGEST_EXACT,)))
-    return [(*step, step is steps[-1]) for step in steps]
+        return [*coarse, _Step("emd exact", exact_distance)]
+    return [*coarse, _Step("emd fine blocks", block_interval, (LARGEST_EXACT,))]
 
 
 def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:

@@ -101,7 +101,8 @@ def _of_a_paper(request: Request) -> bool:
     users = (None, 0) if selection is None else (selection.users, selection.data_seed)
     if selection is not None and selection.share is not None:
         return False
-    return (*users, request.values) in _papers()
+    values = tuple(pair for pair in request.values if pair[0] != "beside")
+    return (*users, values) in _papers()
 
 
 @cache
@@ -111,7 +112,11 @@ def _papers() -> frozenset[tuple[int | None, int, tuple[tuple[str, Value], ...]]
         (
             item.users,
             0,
-            tuple((p.key, p.parse(dict(item.values).get(p.key, p.default))) for p in PARAMETERS),
+            tuple(
+                (p.key, p.parse(dict(item.values).get(p.key, p.default)))
+                for p in PARAMETERS
+                if p.key != "beside"
+            ),
         )
         for item in PRESETS
         if item.published

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.studies.base.builders import choice, count, delta, epsilon, real
+from explorer.studies.base.builders import choice, count, delta, epsilon, real, several
 from explorer.studies.base.study import Scale
 from explorer.studies.heatmap.mechanisms import MECHANISMS, using
+from explorer.studies.heatmap.panes import CHOICES, MOST, TRUE
 
-PARAMETERS = (
+_DECLARED = (
     epsilon("privacy of the map",
             "How much the map may say about any one user, for all their check-ins together. "
             "Smaller is more private and noisier.",
@@ -52,9 +53,18 @@ PARAMETERS = (
            "experiments",
            (("experiments", "As in the experiments"), ("theory", "As in Theorem 3.1")),
            relevant_when=(("mechanism", using("variant")),)),
+    several("beside", "maps beside the private one",
+            "Maps shown beside the private one: the true map, further mechanisms at the same ε and "
+            "with the same draw, the difference, how much each cell varies from draw to draw.",
+            TRUE, CHOICES, MOST),
     *(
         replace(own, relevant_when=(*own.relevant_when, ("mechanism", (mechanism.key,))))
         for mechanism in MECHANISMS.values()
         for own in mechanism.parameters
     ),
 )  # fmt: skip
+PARAMETERS = tuple(
+    # What only some mechanisms use matters where one of them stands beside the main one, too.
+    replace(p, more_values=(("mechanism", "beside"),)) if p.relevant_when else p
+    for p in _DECLARED
+)

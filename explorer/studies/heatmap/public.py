@@ -18,6 +18,7 @@ from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surf
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.panes import drawn_by, is_private
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 MADE_OF_NOISE = {
@@ -36,7 +37,6 @@ NOISY_NOTES = (
     text.MAYBE_FLAT,
 )
 """Remarks that are functions of noisy counts."""
-PRIVATE = "private"
 
 
 def public_result(result: Result) -> Result:
@@ -57,11 +57,11 @@ def public_result(result: Result) -> Result:
     stamp = result.stamp if result.stamp in stamps else stamps[0]
     surfaces = tuple(
         Surface(
-            PRIVATE, text.pane_label(asked), s.values, s.region if tell_region else None, False,
-            stamp,
+            s.key, text.pane_label(drawn_by(asked, s.key)), s.values,
+            s.region if tell_region else None, False, stamp,
         )
         for s in result.surfaces
-        if s.key == PRIVATE and not s.curator_only
+        if is_private(s.key) and not s.curator_only
     )  # fmt: skip
     return Result(
         Request(asked.study, values),

@@ -7,7 +7,8 @@ from typing import Any
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.mechanisms import MECHANISMS, mechanism_of
+from explorer.studies.heatmap.panes import ERROR, beside, private_panes
 
 NOT_ACCOUNTED = "not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
@@ -35,6 +36,15 @@ REFERENCE_SOLVER = (
 )
 NO_TRUTH = "There is no check-in inside region and time range to compare with."
 INTERVAL_ONLY = "Above Δ = 256 the distance is left as a certified interval."
+DIFFERENCE_LABEL = "Difference: private − true"
+SHOWN_TOGETHER = (
+    "Each of the {n} private maps keeps its guarantee alone. Together they do not: their ε would "
+    "add up, and here they share their noise, which costs more still. Publish one."
+)
+NO_BIAS = (
+    "Error per cell is the standard deviation over draws: what the mechanism gets wrong on average "
+    "is not in it."
+)
 METRICS_ON = "Metrics compare the two heatmaps after blurring, each with sum 1."
 
 
@@ -53,6 +63,14 @@ def pane_label(request: Request) -> str:
     return f"Private heatmap: {mechanism.title}, ε = {at_most(request['epsilon'])}{fails}"
 
 
+def of_draws_label(name: str, draws: int) -> str:
+    """Return the title of a map made of so many draws."""
+    if name == ERROR:
+        return f"Error per cell (standard deviation of {draws} draws)"
+    what = "Median" if name == "p50" else f"{name[1:]}th percentile"
+    return f"{what} of {draws} draws"
+
+
 def distance_role(exact: bool) -> Role | None:
     """Return the role of a distance: exact, or none while only its interval is known."""
     return Role.EXACT if exact else None
@@ -60,15 +78,21 @@ def distance_role(exact: bool) -> Role | None:
 
 def notes(request: Request) -> tuple[str, ...]:
     """Return what else a reader must know; nothing of it depends on the data."""
-    mechanism = mechanism_of(request)
-    if "backend" in mechanism.uses and request["backend"] == "cvxpy":
-        return (*mechanism.notes, REFERENCE_SOLVER)
-    return mechanism.notes
+    keys = [mechanism_of(request).key, *beside(private_panes(request["beside"]))]
+    shown = [MECHANISMS[key] for key in keys]
+    found = [note for mechanism in shown for note in mechanism.notes]
+    if request["backend"] == "cvxpy" and any("backend" in m.uses for m in shown):
+        found.append(REFERENCE_SOLVER)
+    if len(shown) > 1:
+        found.append(SHOWN_TOGETHER.format(n=len(shown)))
+    return tuple(dict.fromkeys(found))
 
 
 def curator_notes(request: Request, points: Any) -> tuple[str, ...]:
     """Return what only the curator may know: it counts users."""
     said, selection = [METRICS_ON], request.selection
+    if ERROR in beside(request["beside"]):
+        said.append(NO_BIAS)
     there, used = points.users_in_region, points.users_used
     if selection is None or not selection.sampled:
         return tuple(said)

@@ -109,7 +109,9 @@ class ExportDialog(QDialog):
             box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys step too
         self.theme = ChoiceBox("Theme")
         self.theme.offer([("light", "Light"), ("dark", "Dark")], self._view.theme)
-        self.true_map = CheckBox("Include the true map (curator only)", self)
+        secret = [s.key for s in self._result.surfaces if s.curator_only]
+        words = "the true map" if secret in ([], ["true"]) else ", ".join(secret)
+        self.true_map = CheckBox(f"Include {words} (curator only)", self)
         self.true_map.setToolTip(CURATOR_ONLY)
         self._has_true = any(s.curator_only for s in self._result.surfaces)
         self.true_map.setVisible(self._has_true)

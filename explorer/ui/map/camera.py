@@ -36,6 +36,11 @@ class MapCamera(QObject):
         self.scale = 0.5
         self.aspect = 1.0
 
+    @property
+    def place(self) -> tuple[float, float, float]:
+        """Centre and scale."""
+        return self.longitude, self.latitude, self.scale
+
     def box(self, width: float, height: float) -> Box:
         """Return south, west, north, east of what a pane of so many pixels shows."""
         half_x = width / 2 * self.scale * self.aspect

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from explorer.figures.colour_limits import largest
+from explorer.figures.colour_maps import diverging_table
+from explorer.studies.base.study import Surface
 
 BAR_HEIGHT = 10
 TICKS_AT_MOST = 6
@@ -43,7 +48,7 @@ def format_share(value: float, step: float | None = None, like: float | None = N
         digits = min(6, max(0, 2 - math.floor(math.log10(abs(value) / unit))))
     else:
         digits = max(0, -math.floor(math.log10(step / unit) + 1e-9))
-    return f"{value / unit:.{digits}f} {name}"
+    return f"{value / unit:.{digits}f} {name}".replace("-", "−")
 
 
 class ColourBar(QWidget):
@@ -54,11 +59,12 @@ class ColourBar(QWidget):
         self.setAccessibleName(name)
         self.setToolTip(
             "Share of all users' weight that a cell of the blurred map holds; every user weighs "
-            "the same. A wedge at the end: some cells of the private map lie above the scale."
+            "the same. A wedge at the end: some cells lie beyond the scale."
         )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._top = 0.0
         self._beyond = False
+        self._diverging = False
         self._image = QImage()
 
     @property
@@ -77,11 +83,12 @@ class ColourBar(QWidget):
         self._image = QImage(line.data, 256, 1, 768, QImage.Format.Format_RGB888).copy()
         self.update()
 
-    def set_scale(self, top: float, beyond: bool) -> None:
-        """Set the end of the scale and whether some values lie above it."""
-        if (top, beyond) != (self._top, self._beyond):
-            self._top, self._beyond = top, beyond
-            self.setAccessibleDescription(f"from 0 to {format_share(top)}")
+    def set_scale(self, top: float, beyond: bool, diverging: bool = False) -> None:
+        """Set the end of the scale, whether values lie beyond it, and whether it begins below 0."""
+        if (top, beyond, diverging) != (self._top, self._beyond, self._diverging):
+            self._top, self._beyond, self._diverging = top, beyond, diverging
+            low = format_share(-top if diverging else 0.0)
+            self.setAccessibleDescription(f"from {low} to {format_share(top)}")
             self.update()
 
     def sizeHint(self) -> QSize:
@@ -104,25 +111,31 @@ class ColourBar(QWidget):
             return
         if self._beyond:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setBrush(self._image.pixelColor(255, 0))
-            right = bar.right()
-            painter.drawPolygon(
-                QPolygonF(
-                    [
-                        QPointF(right, bar.top()),
-                        QPointF(right + 9, bar.center().y()),
-                        QPointF(right, bar.bottom()),
-                    ]
-                )
-            )
+            for end, out, colour in ((bar.right(), 9, 255), (bar.left(), -9, 0)):
+                if out > 0 or self._diverging:
+                    painter.setBrush(self._image.pixelColor(colour, 0))
+                    painter.drawPolygon(
+                        QPolygonF(
+                            [
+                                QPointF(end, bar.top()),
+                                QPointF(end + out, bar.center().y()),
+                                QPointF(end, bar.bottom()),
+                            ]
+                        )
+                    )
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(text)
         metrics = painter.fontMetrics()
         widest = metrics.horizontalAdvance("0.0000 %") + 14
-        step = round_step(self._top, max(1, min(TICKS_AT_MOST, int(bar.width() // widest))))
-        for index in range(int(self._top / step + 1e-9) + 1):
+        at_most = max(1, min(TICKS_AT_MOST, int(bar.width() // widest)))
+        step = round_step(self._top, 2 if self._diverging else at_most)
+        highest = int(self._top / step + 1e-9)
+        # To both sides of 0 there is no room for more than the ends.
+        ticks = (-highest, 0, highest) if self._diverging else range(highest + 1)
+        for index in ticks:
             value = index * step
-            x = round(bar.left() + value / self._top * bar.width()) + 0.0
+            place = value / self._top if not self._diverging else 0.5 + value / self._top / 2
+            x = round(bar.left() + place * bar.width()) + 0.0
             painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 3))
             label = format_share(value, step)
             wide = metrics.horizontalAdvance(label)
@@ -132,3 +145,25 @@ class ColourBar(QWidget):
                 Qt.AlignmentFlag.AlignLeft,
                 label,
             )
+
+
+class SharedBars(QWidget):
+    """The colour bars of all panes on one scale: of maps, and of a difference if there is one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.maps = ColourBar("Colour scale")
+        self.difference = ColourBar("Colour scale of the difference")
+        self.difference.set_colours(diverging_table())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.maps, 2)
+        row.addWidget(self.difference, 1)
+
+    def show_scale(self, end: float, surfaces: Iterable[Surface]) -> None:
+        """Show a scale that ends at `end`, and whether any of the surfaces goes beyond."""
+        reached = {False: 0.0, True: 0.0}
+        for surface in surfaces:
+            reached[surface.diverging] = max(reached[surface.diverging], largest(surface))
+        for diverging, bar in ((False, self.maps), (True, self.difference)):
+            bar.set_scale(end, reached[diverging] > end * (1 + 1e-6), diverging)

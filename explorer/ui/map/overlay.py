@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
 from explorer.figures.map_layers import shipped_cities
@@ -254,3 +254,17 @@ def paint_mark(painter: QPainter, pixels: PixelBox) -> None:
     for colour, width in ((QColor(255, 255, 255), 3), (QColor(0, 0, 0), 1)):
         painter.setPen(QPen(colour, width))
         painter.drawRect(rect)
+
+
+def paint_value(painter: QPainter, cell: PixelBox, text: str, size: QSize) -> None:
+    """Write a value above and to the right of a cell, or where it stays inside the pane."""
+    if not text:
+        return
+    metrics = painter.fontMetrics()
+    wide, high = metrics.horizontalAdvance(text) + 10.0, metrics.height() + 2.0
+    left = cell.right + 8 if cell.right + 8 + wide <= size.width() else cell.left - 8 - wide
+    top = cell.top - 8 - high if cell.top - 8 - high >= NOTE_HEIGHT else cell.bottom + 8
+    room = QRectF(max(0.0, left), min(top, size.height() - high), wide, high)
+    painter.fillRect(room, QColor(0, 0, 0, 200))
+    painter.setPen(QColor(255, 255, 255))
+    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)

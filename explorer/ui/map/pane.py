@@ -23,6 +23,7 @@ from explorer.ui.map.overlay import (
     paint_mark,
     paint_region,
     paint_rubber_band,
+    paint_value,
     scale_stamp,
 )
 from explorer.ui.map.region_tool import (
@@ -38,6 +39,8 @@ from explorer.ui.map.region_tool import (
 PAN_STEP = 0.15
 """Share of the pane that an arrow key moves."""
 KEY_ZOOM = 1.5
+LEAST = (180, 160)
+"""Pixels of a pane where there are two."""
 WHEEL_ZOOM = 1.0015
 
 _texts = TextPainter()
@@ -90,7 +93,7 @@ class MapPane(pg.GraphicsView):
     def __init__(self, camera: MapCamera, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, background=None)
         self.setAccessibleName(name)
-        self.setMinimumSize(180, 160)
+        self.setMinimumSize(*LEAST)
         self._camera = camera
         self._style = LIGHT
         self._stamps: list[Stamp] | None = []
@@ -104,6 +107,8 @@ class MapPane(pg.GraphicsView):
         self._band_refused = False
         self._grip = Grip()
         self._marked: Box | None = None
+        self._said = ""
+        self._waiting = ""
         self._pointer: QPointF | None = None
         self._view = _View(self)
         self.setCentralItem(self._view)
@@ -140,9 +145,10 @@ class MapPane(pg.GraphicsView):
         self._image.setLookupTable(table)
         self.viewport().update()
 
-    def set_surface(self, values: np.ndarray, region: Region, top: float) -> None:
-        """Show a heatmap over its region, coloured from 0 to `top`."""
-        self._image.setImage(values, autoLevels=False, levels=(0.0, top))
+    def set_surface(self, values: np.ndarray, region: Region, top: float, low: float = 0.0) -> None:
+        """Show a heatmap over its region, coloured from `low` to `top`."""
+        self._waiting = ""
+        self._image.setImage(values, autoLevels=False, levels=(low, top))
         if region != self._surface_region:
             self._surface_region = region
             self._image.setRect(_rect(region.box))
@@ -152,22 +158,18 @@ class MapPane(pg.GraphicsView):
             self._look()
         self.viewport().update()
 
-    def set_top(self, top: float) -> None:
-        """Change where the colour scale ends."""
-        if self._image.image is not None:
-            self._image.setLevels((0.0, top))
-            self.viewport().update()
-
     def set_stamp(self, text: str) -> None:
         """Write on the picture what must stand on it."""
         if text != self._stamp_text:
             self._stamp_text = text
             self._look()
 
-    def clear_surface(self) -> None:
-        """Show no heatmap."""
-        self._image.setVisible(False)
-        self._look()
+    def clear_surface(self, waiting: str = "") -> None:
+        """Show no heatmap, but what it waits for."""
+        if self._image.isVisible() or waiting != self._waiting:
+            self._waiting = waiting
+            self._image.setVisible(False)
+            self._look()
 
     def set_dots(self, pixels: np.ndarray | None, box: Box | None) -> None:
         """Show check-ins as dots: uint8 RGBA of shape (rows, columns, 4), row 0 south."""
@@ -201,11 +203,21 @@ class MapPane(pg.GraphicsView):
         self._show_cities = visible
         self._look()
 
-    def mark(self, box: Box | None) -> None:
-        """Outline the cell that the pointer is on, here or in a linked pane."""
-        if box != self._marked:
-            self._marked = box
+    def mark(self, box: Box | None, said: str = "") -> None:
+        """Outline the cell that the pointer is on, here or in a linked pane, and say its value."""
+        if (box, said) != (self._marked, self._said):
+            self._marked, self._said = box, said
             self.viewport().update()
+
+    @property
+    def filled(self) -> bool:
+        """Whether it shows a heatmap."""
+        return bool(self._image.isVisible())
+
+    @property
+    def said(self) -> str:
+        """The value that is written beside the marked cell."""
+        return self._said
 
     @property
     def box(self) -> Box:
@@ -268,12 +280,17 @@ class MapPane(pg.GraphicsView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._marked is not None:
             paint_mark(painter, self._pixels(self._marked))
+        if self._waiting:
+            painter.setPen(self._style.label)
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
         if self._region is not None:
             paint_region(painter, self._pixels(self._region.box), self._style, self._editing)
         if self._stamps is None:
             self._stamps = self._stamp()
         for stamp in self._stamps:
             painter.drawPixmap(QPointF(stamp.x, stamp.y), stamp.pixmap)
+        if self._marked is not None:
+            paint_value(painter, self._pixels(self._marked), self._said, self.size())
         if self._band is not None:
             paint_rubber_band(painter, self._pixels(self._band), self._style, self._band_refused)
         if self.hasFocus():

@@ -1,80 +1,33 @@
-"""True and private heatmap side by side: one camera, one colour scale, one pointer."""
+"""Up to six heatmaps side by side: one camera, one colour scale, one pointer."""
 
 from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
 
+from explorer.figures.colour_limits import colour_limits
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import coordinate_decimals, format_coordinates
 from explorer.studies.base.study import Result, Surface
+from explorer.studies.heatmap.panes import DIFFERENCE, PRIVATE, TRUE, is_private
 from explorer.ui.drawing.map_style import LIGHT, style_for
 from explorer.ui.map.camera import WORLD, MapCamera
-from explorer.ui.map.colour_bar import ColourBar, format_share
+from explorer.ui.map.cells import cell_of
+from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
 from explorer.ui.map.dots import dot_pixels
-from explorer.ui.map.pane import MapPane
+from explorer.ui.map.header import PaneHeader
+from explorer.ui.map.metrics import format_readout
+from explorer.ui.map.pane import LEAST, MapPane
+from explorer.ui.map.slot import Slot
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
-KEYS = ("true", "private")
-_GAP = 14
-"""Pixels of a header that are neither title nor badge."""
-
-
-class PaneHeader(QWidget):
-    """Title of a pane and a badge that says what kind of picture it is.
-
-    The title comes first: where both do not fit side by side the badge takes its short form, then
-    the title what stands after its colon.
-    """
-
-    def __init__(
-        self, title: str, badge: str, short: str, tip: str, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self._badges = (badge, short)
-        self._title = title
-        self.title = FixedSizeLabel(title)
-        font = QFont(self.title.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        self.title.setFont(font)
-        self.badge = QLabel(badge)
-        self.badge.setObjectName("badge")
-        self.badge.setToolTip(tip)
-        self.badge.setAccessibleName(badge)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2, 0, 2, 0)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.badge)
-
-    def set_title(self, text: str) -> None:
-        """Write another title."""
-        if text != self._title:
-            self._title = text
-            self.title.setToolTip(text)
-            self._choose_form()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit to the new size."""
-        super().resizeEvent(event)
-        self._choose_form()
-
-    def _choose_form(self) -> None:
-        long, short = self._badges
-        room = self.width() - _GAP - QFontMetrics(self.title.font()).horizontalAdvance(self._title)
-        badge = long if self._badge_width(long) <= room else short
-        if badge != self.badge.text():
-            self.badge.setText(badge)
-        rest = self._title.partition(": ")[2]
-        self.title.setText(rest if rest and self._badge_width(badge) > room else self._title)
-        self.title.setAccessibleName(self._title)
-
-    def _badge_width(self, text: str) -> int:
-        metrics = self.badge.fontMetrics()
-        frame = self.badge.sizeHint().width() - metrics.horizontalAdvance(self.badge.text())
-        return frame + metrics.horizontalAdvance(text)
+MOST_COLUMNS, MOST_ROWS = 3, 2
+LEAST_OF_MANY = (120, 96)
+"""Pixels of a pane where there are more than two."""
+WAITING = "computing…"
 
 
 class MapPanes(QWidget):
@@ -86,11 +39,17 @@ class MapPanes(QWidget):
         From whichever pane.
     looked(object, float, float)
         Box in view and a pane's size in pixels, after every move of the camera or resize.
+    menu_wanted(str, QMenu)
+        The menu of the pane with that key is about to show; whoever listens fills it.
+    arranged()
+        There are other panes than before.
     """
 
     region_drawn = Signal(object)
     region_tool_left = Signal()
     looked = Signal(object, float, float)
+    menu_wanted = Signal(str, object)
+    arranged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,92 +61,179 @@ class MapPanes(QWidget):
         self._colours = COLOUR_MAPS[0]
         self._pointer: tuple[float, float] | None = None
         self._dots: tuple[np.ndarray, Box] | None = None
-        self.panes = {
-            "true": MapPane(self.camera, "True heatmap, curator only"),
-            "private": MapPane(self.camera, "Private heatmap, demonstration noise"),
-        }
-        self.headers = {
-            "true": PaneHeader(
-                "True heatmap",
-                "curator only",
-                "curator",
-                "Drawn from the real check-ins without any noise. Only who holds the data may "
-                "see it.",
-            ),
-            "private": PaneHeader(
-                "Private heatmap",
-                "demonstration noise",
-                "demo noise",
-                "The noise comes from the seed shown, so that it can be drawn again: good for "
-                "looking, not for a release.",
-            ),
-        }
-        self.bars = {
-            "true": ColourBar("Colour scale", self),
-            "private": ColourBar("Colour scale of the private map", self),
-        }
+        self._region: Region | None = None
+        self._editing = self._answered = False
+        self._lines = self._cities = True
+        self._fitted: tuple[Box, float, tuple[float, ...]] | None = None
+        self.slots: dict[str, Slot] = {}
+        self._spare: list[Slot] = []
+        self.shared_bars = SharedBars(self)
         self.readout = FixedSizeLabel()
         self.readout.setAccessibleDescription("Position and values under the pointer")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(4, 2, 4, 2)
         self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(2)
-        for column, key in enumerate(KEYS):
-            pane = self.panes[key]
-            self._grid.addWidget(self.headers[key], 0, column)
-            self._grid.addWidget(pane, 1, column)
-            self._grid.setColumnStretch(column, 1)
-            # Equal panes show equal boxes, whatever their headers would like.
-            self.headers[key].setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            pane.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-            pane.hovered.connect(self._hover)
-            pane.region_drawn.connect(self.region_drawn)
-            pane.region_tool_left.connect(self.region_tool_left)
-        self._grid.setRowStretch(1, 1)
-        self._grid.addWidget(self.readout, 3, 0, 1, 2)
-        self._place_bars()
-        self.panes["true"].resized.connect(self._looked)
         self.camera.changed.connect(self._looked)
+        self.set_keys((TRUE, PRIVATE))
         self.set_colour_map(self._colours)
         self._restyle()
         self._read_out()
+
+    # Which panes there are -------------------------------------------------------------------
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of the surfaces that have a pane, in their order."""
+        return tuple(self.slots)
+
+    @property
+    def panes(self) -> dict[str, MapPane]:
+        """The panes by the keys of their surfaces, in their order."""
+        return {key: slot.pane for key, slot in self.slots.items()}
+
+    @property
+    def headers(self) -> dict[str, PaneHeader]:
+        """What stands above them."""
+        return {key: slot.header for key, slot in self.slots.items()}
+
+    @property
+    def bars(self) -> dict[str, ColourBar]:
+        """Each pane's own colour bar, shown while they share none."""
+        return {key: slot.bar for key, slot in self.slots.items()}
+
+    def set_keys(self, keys: tuple[str, ...]) -> None:
+        """Show panes for these surfaces; what is not known yet is empty."""
+        if keys == self.keys:
+            return
+        fitted = self._fitted
+        if self.slots and (fitted is None or fitted[2] != self.camera.place):
+            fitted = (self.box, 0.0, self.camera.place)
+        before = self.slots
+        self._spare += [slot for key, slot in before.items() if key not in keys]
+        self.slots = {}
+        for key in keys:
+            slot = before.get(key) or (self._spare.pop(0) if self._spare else self._new_slot())
+            if slot.key != key:
+                slot.take(key, self._colours)
+            self.slots[key] = slot
+        for slot in self._spare:
+            slot.key = ""
+            slot.hide()
+        self._surfaces = {key: s for key, s in self._surfaces.items() if key in keys}
+        self._arrange()
+        self._measure()
+        self._redraw()
+        self._draw_dots()
+        if fitted is not None and self.isVisible():
+            self._grid.activate()
+            self._fit(fitted[0], fitted[1], self.camera.aspect)
+        self._read_out()
+        self.arranged.emit()
+
+    def _new_slot(self) -> Slot:
+        slot = Slot(self.camera, self)
+        pane = slot.pane
+        pane.set_style(self.style_of_map)
+        pane.set_region(self._region)
+        pane.set_editing(self._editing)
+        pane.set_lines_visible(self._lines)
+        pane.set_cities_visible(self._cities)
+        pane.hovered.connect(self._hover)
+        pane.region_drawn.connect(self.region_drawn)
+        pane.region_tool_left.connect(self.region_tool_left)
+        pane.resized.connect(lambda: self._resized(pane))
+        slot.header.menu.aboutToShow.connect(
+            lambda: self.menu_wanted.emit(slot.key, slot.header.menu)
+        )
+        return slot
+
+    def _arrange(self) -> None:
+        """Lay the panes out: up to three in a row, four to six in two rows."""
+        grid, number = self._grid, len(self.slots)
+        while grid.count():
+            grid.takeAt(0)
+        columns = self._columns
+        rows = -(-number // columns)
+        captions = sum(map(is_private, self.slots)) > 1
+        for place, slot in enumerate(self.slots.values()):
+            row, column = 4 * (place // columns), place % columns
+            for offset, widget in enumerate(slot.widgets()):
+                grid.addWidget(widget, row + offset, column)
+            slot.pane.setMinimumSize(*(LEAST if number <= 2 else LEAST_OF_MANY))
+            slot.header.show()
+            slot.pane.show()
+            slot.caption.setVisible(captions)
+            slot.bar.setVisible(not self._linked)
+        for column in range(MOST_COLUMNS):
+            grid.setColumnStretch(column, int(column < columns))
+        for row in range(4 * MOST_ROWS + 2):
+            grid.setRowStretch(row, int(row % 4 == 1 and row < 4 * rows))
+        grid.addWidget(self.shared_bars, 4 * MOST_ROWS, 0, 1, columns)
+        grid.addWidget(self.readout, 4 * MOST_ROWS + 1, 0, 1, columns)
+        self.shared_bars.setVisible(self._linked)
+        self.shared_bars.difference.setVisible(DIFFERENCE in self.slots)
+        self._even_out(self.width())
+
+    @property
+    def _columns(self) -> int:
+        number = len(self.slots)
+        return number if number <= 3 else -(-number // 2)
+
+    @property
+    def _every(self) -> tuple[Slot, ...]:
+        return (*self.slots.values(), *self._spare)
+
+    @property
+    def _first(self) -> MapPane:
+        return next(iter(self.slots.values())).pane
 
     # Surfaces and colours --------------------------------------------------------------------
 
     def show_result(self, result: Result) -> None:
         """Show an answer's surfaces; those that are on the screen already are left alone."""
-        surfaces = {s.key: s for s in result.surfaces if s.key in self.panes}
-        changed = [
-            key
-            for key, s in surfaces.items()
-            if key not in self._surfaces or self._surfaces[key].values is not s.values
-        ]
-        if not changed and surfaces.keys() == self._surfaces.keys():
-            return
-        self._surfaces = surfaces
-        self._measure()
-        for key in self.panes:
-            if key in surfaces:
-                self._draw(key)
+        surfaces = {s.key: s for s in result.surfaces if s.key in self.slots}
+        self._answered = True
+        before, self._surfaces = self._surfaces, surfaces
+        same = surfaces.keys() == before.keys() and all(
+            before[key].values is s.values for key, s in surfaces.items()
+        )
+        if not same:
+            self._measure()
+            self._redraw()
+            if self._pointer is not None:
+                self._read_out()
+        self._caption(result)
+
+    def _redraw(self) -> None:
+        for key, slot in self.slots.items():
+            if key in self._surfaces:
+                slot.show_surface(self._surfaces[key], self.top(key))
             else:
-                self.panes[key].clear_surface()
-        if self._pointer is not None:
-            self._read_out()
+                slot.pane.clear_surface(WAITING if self._answered else "")
+
+    def _caption(self, result: Result) -> None:
+        """Write below the private panes how far off they are; grey while that is not known."""
+        known = {item.key: item for item in result.readouts}
+        for key, slot in self.slots.items():
+            item = known.get(key.replace(PRIVATE, "emd_km", 1)) if is_private(key) else None
+            slot.show_distance(format_readout(item) if item is not None else "")
 
     def clear(self) -> None:
         """Show no heatmap (no data)."""
         self._surfaces = {}
-        for key, pane in self.panes.items():
-            pane.clear_surface()
-            pane.set_stamp("")
-            self.bars[key].set_scale(0.0, False)
+        self._answered = False
+        for slot in self.slots.values():
+            slot.pane.clear_surface()
+            slot.pane.set_stamp("")
+            slot.caption.setText("")
+            slot.bar.set_scale(0.0, False)
+        self.shared_bars.show_scale(0.0, ())
         self._read_out()
 
     def top(self, key: str) -> float:
         """Return where a pane's colour scale ends: the true map's maximum while linked."""
-        shared = "true" if self._linked and self._tops.get("true") else key
-        # A map of nothing still needs a scale above 0.
-        return self._tops.get(shared) or self._tops.get(key) or 1.0
+        return self._tops.get(key) or max(self._tops.values(), default=1.0)
 
     @property
     def linked(self) -> bool:
@@ -204,59 +250,55 @@ class MapPanes(QWidget):
         if linked == self._linked:
             return
         self._linked = linked
-        self._place_bars()
-        for key in self._surfaces:
-            self.panes[key].set_top(self.top(key))
-        self._scale_bars()
+        self._measure()
+        self._arrange()
+        self._redraw()
 
     def set_colour_map(self, name: str) -> None:
         """Choose a colour map by name."""
         self._colours = name
-        table = colour_table(name)
-        for key in self.panes:
-            self.panes[key].set_colours(table)
-            self.bars[key].set_colours(table)
+        self.shared_bars.maps.set_colours(colour_table(name))
+        for slot in self.slots.values():
+            slot.set_colours(name)
 
     def _measure(self) -> None:
-        self._tops = {key: float(s.values.max(initial=0)) for key, s in self._surfaces.items()}
-        self._scale_bars()
-
-    def _draw(self, key: str) -> None:
-        surface = self._surfaces[key]
-        assert surface.region is not None
-        self.panes[key].set_surface(surface.values, surface.region, self.top(key))
-        self.panes[key].set_stamp(surface.stamp)
-        self.headers[key].set_title(short_title(surface.label))
-
-    def _scale_bars(self) -> None:
-        if not self._surfaces:
+        surfaces = self._surfaces
+        limits = colour_limits(tuple(surfaces.values()), self._linked)
+        self._tops = dict(zip(surfaces, limits, strict=True))
+        if not surfaces:
             return
-        end = self.top("true")
-        beyond = self._linked and self._tops.get("private", 0.0) > end * (1 + 1e-6)
-        self.bars["true"].set_scale(end, beyond)
-        self.bars["private"].set_scale(self.top("private"), False)
-
-    def _place_bars(self) -> None:
-        for bar in self.bars.values():
-            self._grid.removeWidget(bar)
-        self._grid.addWidget(self.bars["true"], 2, 0, 1, 2 if self._linked else 1)
-        self.bars["private"].setVisible(not self._linked)
-        if not self._linked:
-            self._grid.addWidget(self.bars["private"], 2, 1)
+        for key, surface in surfaces.items():
+            self.slots[key].bar.set_scale(self._tops[key], False, surface.diverging)
+        if self._linked:
+            self.shared_bars.show_scale(max(self._tops.values()), surfaces.values())
 
     # Region, dots, camera --------------------------------------------------------------------
 
     def set_region(self, region: Region | None) -> None:
         """Outline the region in every pane and draw the map true to its middle latitude."""
-        for pane in self.panes.values():
-            pane.set_region(region)
+        self._region = region
+        for slot in self._every:
+            slot.pane.set_region(region)
         if region is not None:
             self.camera.set_aspect(region.aspect)
 
     def set_editing(self, editing: bool) -> None:
         """Switch the region tool on or off."""
-        for pane in self.panes.values():
-            pane.set_editing(editing)
+        self._editing = editing
+        for slot in self._every:
+            slot.pane.set_editing(editing)
+
+    def set_lines_visible(self, visible: bool) -> None:
+        """Show or hide coasts and borders."""
+        self._lines = visible
+        for slot in self._every:
+            slot.pane.set_lines_visible(visible)
+
+    def set_cities_visible(self, visible: bool) -> None:
+        """Show or hide city names."""
+        self._cities = visible
+        for slot in self._every:
+            slot.pane.set_cities_visible(visible)
 
     def set_dots(self, counts: np.ndarray | None, box: Box | None) -> None:
         """Show counts of check-ins as dots, in the true pane alone."""
@@ -264,7 +306,9 @@ class MapPanes(QWidget):
         self._draw_dots()
 
     def _draw_dots(self) -> None:
-        pane = self.panes["true"]
+        if TRUE not in self.slots:
+            return
+        pane = self.slots[TRUE].pane
         if self._dots is None:
             pane.set_dots(None, None)
         else:
@@ -272,23 +316,33 @@ class MapPanes(QWidget):
 
     def home(self, box: Box | None) -> None:
         """Show a box as large as it fits, the world without one."""
-        pane = self.panes["true"]
-        self.camera.fit(box or WORLD, pane.width(), pane.height(), 0.06 if box else 0.0)
+        self._fit(box or WORLD, 0.06 if box else 0.0)
 
     def look_at(self, box: Box) -> None:
         """Show a box without a margin (a saved view)."""
-        pane = self.panes["true"]
-        aspect = self.camera.aspect
-        self.camera.fit(box, pane.width(), pane.height(), 0.0)
-        self.camera.set_aspect(aspect)
+        self._fit(box, 0.0, self.camera.aspect)
+
+    def _fit(self, box: Box, margin: float, aspect: float | None = None) -> None:
+        """Show a box with a margin, and again where panes are added before the camera moves."""
+        pane = self._first
+        self.camera.fit(box, pane.width(), pane.height(), margin)
+        if aspect is not None:
+            self.camera.set_aspect(aspect)
+        self._fitted = (box, margin, self.camera.place)
 
     @property
     def box(self) -> Box:
         """South, west, north, east in view."""
-        return self.panes["true"].box
+        return self._first.box
+
+    def _resized(self, pane: MapPane) -> None:
+        if self.slots and pane is self._first:
+            self._looked()
 
     def _looked(self) -> None:
-        pane = self.panes["true"]
+        if not self.slots:
+            return
+        pane = self._first
         # The map moved below a pointer that stays.
         under = next((p.pointed_at for p in self.panes.values() if p.pointed_at), None)
         if under is not None:
@@ -309,36 +363,45 @@ class MapPanes(QWidget):
             self.readout.setText("Point at the map for coordinates and the values of a cell.")
             return
         longitude, latitude = self._pointer
-        parts = [
+        place = [
             format_coordinates(
                 latitude,
                 (longitude + 180) % 360 - 180,
                 coordinate_decimals(self.camera.scale),
             )
         ]
+        few = len(self._surfaces) <= 2
+        values: dict[str, str] = {}
+        said: list[str] = []
         cell_box = None
         for key, surface in self._surfaces.items():
             found = cell_of(surface, longitude, latitude)
             if found is None:
                 continue
             row, column, cell_box = found
-            if len(parts) == 1:
-                parts.append(f"cell {column + 1}, {row + 1} from the south-west")
-            who = "true (curator only)" if surface.curator_only else key
-            share = format_share(float(surface.values[row, column]), like=self.top("true"))
-            parts.append(f"{who} {share}")
-        for pane in self.panes.values():
-            pane.mark(cell_box)
-        self.readout.setText("   ·   ".join(parts))
+            if not values:
+                place.append(f"cell {column + 1}, {row + 1} from the south-west")
+            values[key] = format_share(float(surface.values[row, column]), like=self.top(key))
+            who = "true (curator only)" if key == TRUE and few else key.partition(":")[2] or key
+            said.append(f"{who} {values[key]}")
+        for key, slot in self.slots.items():
+            slot.pane.mark(cell_box, values.get(key, ""))
+        # Of many values some would be cut off behind the place.
+        self.readout.setText(
+            ("   ·   " if few else " · ").join([*place, *said] if few else [*said, *place])
+        )
 
     # Theme -----------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the panes equally wide to the pixel, so that they show the same box."""
         super().resizeEvent(event)
-        margins = self._grid.contentsMargins()
-        inner = event.size().width() - 2 * margins.left() - self._grid.horizontalSpacing()
-        margins.setRight(margins.left() + inner % 2)
+        self._even_out(event.size().width())
+
+    def _even_out(self, width: int) -> None:
+        margins, columns = self._grid.contentsMargins(), self._columns
+        inner = width - 2 * margins.left() - (columns - 1) * self._grid.horizontalSpacing()
+        margins.setRight(margins.left() + inner % columns)
         self._grid.setContentsMargins(margins)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -352,31 +415,6 @@ class MapPanes(QWidget):
         if style is self.style_of_map:
             return
         self.style_of_map = style
-        for pane in self.panes.values():
-            pane.set_style(style)
+        for slot in self._every:
+            slot.pane.set_style(style)
         self._draw_dots()
-
-
-def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, int, Box] | None:
-    """Return row, column and box of the cell of a surface at a position; None outside."""
-    assert surface.region is not None
-    south, west, north, east = surface.region.box
-    if not (south <= latitude <= north and west <= longitude <= east):
-        return None
-    rows, columns = surface.values.shape
-    row = min(int((latitude - south) / (north - south) * rows), rows - 1)
-    column = min(int((longitude - west) / (east - west) * columns), columns - 1)
-    high, wide = (north - south) / rows, (east - west) / columns
-    box = (
-        south + row * high,
-        west + column * wide,
-        south + (row + 1) * high,
-        west + (column + 1) * wide,
-    )
-    return row, column, box
-
-
-def short_title(label: str) -> str:
-    """Return a surface's label without the word that every pane's title would share."""
-    first, colon, rest = label.partition(" heatmap: ")
-    return f"{first}: {rest}" if colon else label

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QAction,
-    QActionGroup,
-    QHideEvent,
-    QKeySequence,
-    QShowEvent,
-)
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
-from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Result, all_sides
+from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
 from explorer.studies.registry import card, cards
 from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.map.actions import (
+    action_button,
+    colour_actions,
+    make_action,
+    menu_button,
+    separator,
+    tool_bar,
+)
+from explorer.ui.map.beside import Beside
+from explorer.ui.map.cells import overlap
 from explorer.ui.map.dots import Dots
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
+from explorer.ui.map.play import Play
 from explorer.ui.map.users_line import UsersLine
 from explorer.ui.panels.data import DataPanel
 
@@ -73,6 +79,8 @@ class MapWorkspace(Workspace):
         self.metrics = MetricsStrip()
         self.banner = Banner()
         self.dots = Dots(self)
+        self.beside = Beside(session, self._map_study)
+        self.play = Play(runtime, self)
         self._prepare = LatestJob("preparing the basemap", self)
         self._soon = QTimer(self, singleShot=True, interval=PREPARE_AFTER_MS)
         self._soon.timeout.connect(lambda: self._prepare.submit("tiles", lambda _: prepare_tiles()))
@@ -91,12 +99,16 @@ class MapWorkspace(Workspace):
         self.panes.region_drawn.connect(self.set_region_box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
         self.panes.looked.connect(self.dots.set_view)
+        self.panes.menu_wanted.connect(self.beside.fill_pane)
+        self.play.drawn.connect(self._show_draw)
+        self.play.stopped.connect(self._play_stopped)
         self.dots.ready.connect(self.panes.set_dots)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
         data_controller.loaded.connect(self._loaded)
         session.changed.connect(self._state_changed)
         self._follow_selection(session.state)
+        self._follow_panes()
         self._show_seed()
 
     @classmethod
@@ -122,9 +134,7 @@ class MapWorkspace(Workspace):
         """Return how the map is looked at, for exports and the saved session."""
         return ViewState(
             theme=self.panes.style_of_map.theme,
-            surfaces=tuple(s.key for s in self.current_result.surfaces)
-            if self.current_result
-            else (),
+            surfaces=self.panes.keys if self.current_result else (),
             colour_map=self.panes.colour_map,
             linked_scale=self.panes.linked,
             map_box=self.panes.box,
@@ -151,6 +161,7 @@ class MapWorkspace(Workspace):
         if isinstance(self.side_panel, DataPanel):
             self.side_panel.close_panel()
         self._session.changed.disconnect(self._state_changed)
+        self.play.close()
         self.dots.close()
         self._soon.stop()
         self._prepare.close()
@@ -193,6 +204,13 @@ class MapWorkspace(Workspace):
         seed = self._session.state.request_of(study).seed
         self._session.set_seed((seed + 1) % 2**31, study)
 
+    def set_playing(self, playing: bool) -> None:
+        """Show draw after draw, or stop."""
+        if playing:
+            self.play.start(self._session.request(self._map_study()), self.play_button)
+        else:
+            self.play.stop()
+
     def use_all_users(self) -> None:
         """Draw the map of all users in place of a sample, as one undoable step."""
         selection = self._session.state.selection
@@ -202,112 +220,73 @@ class MapWorkspace(Workspace):
     # Actions ---------------------------------------------------------------------------------
 
     def _make_actions(self) -> None:
-        self.region_action = self._action("Choose &region", "R", "Drag a box on the map", True)
+        action = partial(make_action, self)
+        self.region_action = action("Choose &region", "R", "Drag a box on the map", True)
         self.region_action.toggled.connect(self.panes.set_editing)
-        self.home_action = self._action("Reset &view", ("0", "Home"), "Show the whole region")
+        self.home_action = action("Reset &view", ("0", "Home"), "Show the whole region")
         self.home_action.triggered.connect(self.go_home)
-        self.extent_action = self._action("Show &all check-ins", (), "Show the data's extent")
+        self.extent_action = action("Show &all check-ins", (), "Show the data's extent")
         self.extent_action.triggered.connect(self.show_extent)
-        self.zoom_in_action = self._action("Zoom &in", ("+", "="), "Zoom in; also the wheel")
+        self.zoom_in_action = action("Zoom &in", ("+", "="), "Zoom in; also the wheel")
         self.zoom_in_action.triggered.connect(lambda: self.panes.camera.zoom(KEY_ZOOM))
-        self.zoom_out_action = self._action("Zoom &out", "-", "Zoom out; also the wheel")
+        self.zoom_out_action = action("Zoom &out", "-", "Zoom out; also the wheel")
         self.zoom_out_action.triggered.connect(lambda: self.panes.camera.zoom(1 / KEY_ZOOM))
-        self.noise_action = self._action("&New noise", "N", "Draw the demonstration noise again")
+        self.noise_action = action("&New noise", "N", "Draw the demonstration noise again")
         self.noise_action.triggered.connect(self.new_noise)
-        self.linked_action = self._action(
-            "One &colour scale for both maps", (), "0 to the maximum of the true map", True
+        self.play_action = action(
+            "&Play draws", (), "Draw after draw of the noise; any click or key stops it", True
+        )
+        self.play_action.toggled.connect(self.set_playing)
+        self.error_action = action(
+            "&Error per cell", (), "How much each cell varies from draw to draw", True
+        )
+        self.error_action.triggered.connect(lambda shown: self.beside.show(ERROR, shown))
+        self.add_menu = QMenu("Add a map be&side", self)
+        self.add_menu.aboutToShow.connect(lambda: self.beside.fill_add(self.add_menu))
+        self.linked_action = action(
+            "One &colour scale for all maps", (), "0 to the maximum of the true map", True
         )
         self.linked_action.setChecked(True)
         self.linked_action.toggled.connect(self.panes.set_linked)
-        self.lines_action = self._action("Coasts and &borders", (), "", True)
+        self.lines_action = action("Coasts and &borders", (), "", True)
         self.lines_action.setChecked(True)
-        self.lines_action.toggled.connect(self._show_lines)
-        self.cities_action = self._action("City na&mes", (), "", True)
+        self.lines_action.toggled.connect(self.panes.set_lines_visible)
+        self.cities_action = action("City na&mes", (), "", True)
         self.cities_action.setChecked(True)
-        self.cities_action.toggled.connect(self._show_cities)
-        self.dots_action = self._action(
+        self.cities_action.toggled.connect(self.panes.set_cities_visible)
+        self.dots_action = action(
             "Check-ins as &dots (curator only)", (),
             "Every kept check-in, beyond the region too, in the true pane alone", True,
         )  # fmt: skip
         self.dots_action.setChecked(True)
         self.dots_action.toggled.connect(self.dots.set_enabled)
-        group = QActionGroup(self)
-        self._colour_actions = {}
-        for name in COLOUR_MAPS:
-            action = self._action(f"Colours: {name}", (), "", True)
-            action.triggered.connect(lambda _=False, n=name: self.panes.set_colour_map(n))
-            group.addAction(action)
-            self._colour_actions[name] = action
-        self._colour_actions[COLOUR_MAPS[0]].setChecked(True)
+        self._colour_actions = colour_actions(
+            self, lambda name, *_: self.panes.set_colour_map(name)
+        )
         self._view_actions = [
             self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
-            self._line(), self.region_action, self.noise_action,
-            self._line(), self.linked_action, self.lines_action, self.cities_action,
+            separator(self), self.region_action, self.noise_action, self.play_action,
+            separator(self), self.add_menu.menuAction(), self.error_action,
+            separator(self), self.linked_action, self.lines_action, self.cities_action,
             self.dots_action,
-            self._line(), *self._colour_actions.values(),
+            separator(self), *self._colour_actions.values(),
         ]  # fmt: skip
 
-    def _action(
-        self, text: str, keys: str | tuple[str, ...], tip: str, checkable: bool = False
-    ) -> QAction:
-        action = QAction(text, self)
-        names = (keys,) if isinstance(keys, str) else keys
-        action.setShortcuts([QKeySequence(name) for name in names])
-        # Digits and signs must stay typeable everywhere; a letter is no number.
-        wide = all(name.isalpha() and len(name) == 1 for name in names)
-        action.setShortcutContext(
-            Qt.ShortcutContext.WindowShortcut
-            if wide
-            else Qt.ShortcutContext.WidgetWithChildrenShortcut
-        )
-        action.setCheckable(checkable)
-        plain = text.replace("&", "")
-        action.setToolTip(
-            (f"{plain}: {tip[:1].lower()}{tip[1:]}" if tip else plain)
-            + (f" ({', '.join(names)})" if names else "")
-        )
-        self.addAction(action)
-        return action
-
-    def _line(self) -> QAction:
-        line = QAction(self)
-        line.setSeparator(True)
-        return line
-
     def _tool_bar(self) -> QToolBar:
-        bar = QToolBar("Map tools")
-        bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        for action, short in (
-            (self.region_action, "▭ Region"),
-            (self.zoom_in_action, "+"),
-            (self.zoom_out_action, "−"),
-            (self.home_action, "Reset view"),
-        ):
-            action.setIconText(short)
-            bar.addAction(action)
-            button = bar.widgetForAction(action)
-            button.setAccessibleName(action.text().replace("&", ""))
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        bar.addWidget(self.users)
-        side = QWidget()
-        row = QHBoxLayout(side)
-        row.setContentsMargins(0, 0, 4, 0)
-        row.addStretch(1)
-        row.addWidget(self.seed_label)
-        noise = QToolButton()
-        noise.setDefaultAction(self.noise_action)
-        noise.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row.addWidget(noise)
-        bar.addWidget(side)
-        return bar
-
-    def _show_lines(self, visible: bool) -> None:
-        for pane in self.panes.panes.values():
-            pane.set_lines_visible(visible)
-
-    def _show_cities(self, visible: bool) -> None:
-        for pane in self.panes.panes.values():
-            pane.set_cities_visible(visible)
+        self.add_button = menu_button(
+            "+ Map", "Show another map beside", "Add a map beside", self.add_menu
+        )
+        self.play_button = action_button(self.play_action, "▶ Play")
+        return tool_bar(
+            (
+                action_button(self.region_action, "▭ Region"),
+                action_button(self.zoom_in_action, "+"),
+                action_button(self.zoom_out_action, "−"),
+                action_button(self.home_action, "Reset"),
+                self.add_button, action_button(self.error_action, "Error"), self.users,
+            ),
+            (self.seed_label, action_button(self.noise_action), self.play_button),
+        )  # fmt: skip
 
     # Session, answers, data ------------------------------------------------------------------
 
@@ -319,6 +298,7 @@ class MapWorkspace(Workspace):
         return next(c.id for c in cards() if c.workspace == "map")
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
+        self.play.stop()
         if state.selection != old.selection:
             self._follow_selection(state)
             moved = state.selection is not None and (
@@ -326,12 +306,24 @@ class MapWorkspace(Workspace):
             )
             if moved:
                 self._show_new_data()
-            elif state.selection is not None and not _overlap(
+            elif state.selection is not None and not overlap(
                 state.selection.region.box, self.panes.box
             ):
                 # Undo, a recipe or a restored session: what is asked about must be in view.
                 self.go_home()
+        self._follow_panes()
         self._show_seed()
+
+    def _follow_panes(self) -> None:
+        """Show the panes that the question names."""
+        self.panes.set_keys(self.beside.keys)
+        for header in self.panes.headers.values():
+            header.set_changeable(bool(self.beside.choices()))
+        self.error_action.setChecked(ERROR in self.beside.names)
+        there = self._session.state.selection is not None
+        room = there and not self.beside.full
+        self.add_button.setEnabled(room)
+        self.error_action.setEnabled(room or (there and self.error_action.isChecked()))
 
     def _follow_selection(self, state: SessionState) -> None:
         selection = state.selection
@@ -343,7 +335,8 @@ class MapWorkspace(Workspace):
             self.panes.clear()
             self.metrics.clear()
             self._show_hint(HINT)
-        for action in (self.region_action, self.noise_action, self.extent_action):
+        there = (self.region_action, self.noise_action, self.extent_action, self.play_action)
+        for action in there:
             action.setEnabled(selection is not None)
 
     def _show_new_data(self) -> None:
@@ -360,14 +353,34 @@ class MapWorkspace(Workspace):
         self._controller.refresh()
 
     def _show_seed(self) -> None:
-        self.seed_label.setText(f"seed {self._session.state.request_of(self._map_study()).seed}")
+        seed = self.play.seed
+        if seed is None:
+            seed = self._session.state.request_of(self._map_study()).seed
+        self.seed_label.setText(f"seed {seed}")
 
     def _show(self, result: Result, _elapsed_ms: float) -> None:
         self.current_result = result
-        self.panes.show_result(result)
-        self.metrics.show_result(result)
+        if not self.play.playing:
+            self._show_maps(result)
         self.users.show_result(result)
         self.result_shown.emit(result)
+
+    def _show_maps(self, result: Result) -> None:
+        self.panes.show_result(result)
+        self.metrics.show_result(result)
+
+    def _show_draw(self, result: Result) -> None:
+        """Show a draw that is played; what many draws were made into stays."""
+        at_rest = self.current_result
+        kept = () if at_rest is None else (s for s in at_rest.surfaces if s.key in OF_DRAWS)
+        self._show_maps(replace(result, surfaces=(*result.surfaces, *kept)))
+        self._show_seed()
+
+    def _play_stopped(self) -> None:
+        self.play_action.setChecked(False)
+        if self.current_result is not None:
+            self._show_maps(self.current_result)
+        self._show_seed()
 
     def _failed(self, _error: Exception) -> None:
         # The window says why; the numbers no longer belong to what is asked.
@@ -398,8 +411,5 @@ class MapWorkspace(Workspace):
     def hideEvent(self, event: QHideEvent) -> None:
         """Leave the region tool when another view comes to the front."""
         super().hideEvent(event)
+        self.play.stop()
         self.region_action.setChecked(False)
-
-
-def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -34,7 +34,7 @@ def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
     """Return what can be set by group: the main ones first, then the groups in their order."""
     groups: dict[str, list[Parameter]] = {"": [], **{key: [] for key in TITLES}}
     for parameter in parameters:
-        if not parameter.axis_only:
+        if parameter.in_panel:
             groups.setdefault(parameter.group, []).append(parameter)
     return groups
 

@@ -1,0 +1,100 @@
+"""How a private map varies from draw to draw: error per cell and percentiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.studies.base.study import Context, Selection
+from explorer.studies.heatmap.panes import ERROR, QUANTILES
+from explorer.studies.heatmap.run import Task, draw, run_mechanism
+
+DRAWS = 20
+SHOWN_AFTER = (3, 8, DRAWS)
+"""Numbers of draws after which the maps made of them are shown."""
+MANY_CELLS = 1 << 20
+"""Beyond, percentiles are computed in strips, as all at once takes hundreds of megabytes."""
+
+
+@dataclass(frozen=True)
+class _WithoutNoise(Context):
+    """A context that keeps no noise: a draw that comes once would push out what comes again."""
+
+    context: Context
+
+    def check(self) -> None:
+        self.context.check()
+
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        return self.context.run_in_worker(function, *args)
+
+    def checkins(self, selection: Selection) -> Any:
+        return self.context.checkins(selection)
+
+    def file(self, value: str) -> Path:
+        return self.context.file(value)
+
+    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+        noise = isinstance(key, tuple) and key[0] == "heatmap noise"
+        return make() if noise else self.context.memo(key, make)
+
+
+def maps_of_draws(
+    task: Task, wanted: tuple[str, ...]
+) -> Iterator[tuple[int, dict[str, NDArray[np.float32]]]]:
+    """Yield the number of draws and the maps made of them, after ever more draws.
+
+    The draws are those of the task's seed and the ones that follow it. ``error`` is the standard
+    deviation of a cell over draws (n − 1 in the denominator): what noise does to it, without what
+    the mechanism gets wrong on average; ``p10``, ``p50`` and ``p90`` are percentiles, cell by cell,
+    and sum to nothing in particular.
+    """
+    context = _WithoutNoise(task.context)
+    seed, sigma, level = task.request.seed, task.request["sigma"], task.counts.level
+    levels = {name: QUANTILES[name] for name in wanted if name in QUANTILES}
+    kept: list[NDArray[np.float32]] = []
+    mean, squares = (np.zeros((1 << level, 1 << level)) for _ in range(2))
+    for number in range(1, DRAWS + 1):
+        request = replace(task.request, seed=seed + number - 1)
+        estimate = run_mechanism(replace(task, request=request, context=context))
+        picture = draw(estimate, sigma, level, task.watch)
+        task.context.check()
+        if levels:
+            kept.append(picture)
+        # Welford: one pass, and no difference of large numbers.
+        off = picture - mean
+        mean += off / number
+        squares += off * (picture - mean)
+        task.watch.lap("draws")
+        if number not in SHOWN_AFTER:
+            continue
+        made = {}
+        if ERROR in wanted:
+            made[ERROR] = np.sqrt(squares / (number - 1)).astype(np.float32)
+        made.update(_percentiles(kept, levels, task.context.check))
+        task.watch.lap("draws")
+        yield number, made
+        task.watch.resume()
+
+
+def _percentiles(
+    pictures: list[NDArray[np.float32]], levels: dict[str, float], check: Callable[[], None]
+) -> dict[str, NDArray[np.float32]]:
+    """Return percentiles of equally large pictures, cell by cell."""
+    if not levels:
+        return {}
+    side = len(pictures[0])
+    strip = max(1, min(side, MANY_CELLS // side // 4))
+    made = {name: np.empty_like(pictures[0]) for name in levels}
+    for top in range(0, side, strip):
+        rows = slice(top, top + strip)
+        found = np.quantile([p[rows] for p in pictures], list(levels.values()), axis=0)
+        for name, values in zip(levels, found, strict=True):
+            made[name][rows] = values
+        check()
+    return made

@@ -1,0 +1,103 @@
+"""One place of the grid: header, pane, caption and colour bar of whatever is shown there."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from explorer.figures.colour_maps import colour_table, diverging_table
+from explorer.studies.base.study import Surface
+from explorer.studies.heatmap.panes import CHOICES, DIFFERENCE, PRIVATE, TRUE, is_private
+from explorer.ui.map.camera import MapCamera
+from explorer.ui.map.colour_bar import ColourBar
+from explorer.ui.map.header import PaneHeader, short_title
+from explorer.ui.map.pane import MapPane
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
+
+Kind = tuple[tuple[str, ...], str]
+"""What is said of a pane in its header: the badge in ever shorter words, and what it means."""
+
+_TRUTH: Kind = (
+    ("curator only", "curator"),
+    "Drawn from the real check-ins without any noise. Only who holds the data may see it.",
+)
+_COMPARED: Kind = (
+    ("curator only", "curator"),
+    "Made from the real check-ins, without accounting: only who holds the data may see it.",
+)
+_NOISY: Kind = (
+    ("demonstration noise", "demo noise", "demo"),
+    "The noise comes from the seed shown, so that it can be drawn again: good for looking, not for "
+    "a release.",
+)
+_TITLES = {TRUE: "True heatmap", PRIVATE: "Private heatmap", **dict(CHOICES)}
+_TITLES[TRUE] = "True heatmap"
+
+
+def title_of(key: str) -> str:
+    """Return what a pane is called before its surface is known."""
+    return _TITLES.get(key.partition(":")[2] or key, key)
+
+
+class Slot:
+    """Widgets for one pane, used for one surface after another."""
+
+    def __init__(self, camera: MapCamera, parent: QWidget) -> None:
+        self.key = ""
+        self.pane = MapPane(camera, "", parent)
+        self.header = PaneHeader(parent)
+        self.caption = FixedSizeLabel("", parent)
+        self.caption.setAccessibleDescription("Distance from the true map, curator only")
+        self.bar = ColourBar("Colour scale", parent)
+        # Equal panes show equal boxes, whatever their headers would like.
+        self.header.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.bar.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.pane.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+
+    def take(self, key: str, colours: str) -> None:
+        """Turn to another surface, none of which is known yet."""
+        self.key = key
+        badges, tip = _NOISY if is_private(key) else _TRUTH if key == TRUE else _COMPARED
+        title = title_of(key)
+        self.header.set_kind(badges, tip)
+        self.header.set_title(title)
+        self.pane.setAccessibleName(f"{title}, {badges[0]}")
+        self.bar.setAccessibleName(f"Colour scale: {title}")
+        self.caption.setText("")
+        self.pane.set_dots(None, None)
+        self.pane.set_stamp("")
+        self.pane.clear_surface()
+        self.set_colours(colours)
+
+    def set_colours(self, name: str) -> None:
+        """Choose a colour map by name; a difference has its own."""
+        table = self.table(name)
+        self.pane.set_colours(table)
+        self.bar.set_colours(table)
+
+    def table(self, name: str) -> np.ndarray:
+        """Return the colours that this pane uses of a colour map."""
+        return diverging_table() if self.key == DIFFERENCE else colour_table(name)
+
+    def show_surface(self, surface: Surface, top: float) -> None:
+        """Show a surface on a scale that ends at `top`."""
+        assert surface.region is not None
+        bottom = -top if surface.diverging else 0.0
+        self.pane.set_surface(surface.values, surface.region, top, bottom)
+        self.pane.set_stamp(surface.stamp)
+        self.header.set_title(short_title(surface.label))
+
+    def show_distance(self, km: str) -> None:
+        """Write how far off this draw is; what is not known yet stays, in grey."""
+        if km:
+            self.caption.setText(f"off by {km} km in this draw")
+        self.caption.setEnabled(bool(km))
+
+    def widgets(self) -> tuple[QWidget, ...]:
+        """Return what stands below each other, from the top."""
+        return (self.header, self.pane, self.caption, self.bar)
+
+    def hide(self) -> None:
+        """Put all of it away."""
+        for widget in self.widgets():
+            widget.hide()
