@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,11 @@ from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import READERS, file_patterns
 from explorer.checkins.readers.base import Beginning, Judge, Written, table_preview, write_table
 from explorer.checkins.readers.plan import Plan
+from explorer.cli import run
 from tests.extensions.checkout import Checkout
 
 PARTS = Path(__file__).parent / "extensions"
+TEMPLATE = Path(__file__).parent / "template"
 
 
 class BlockReader:
@@ -105,8 +110,8 @@ def test_a_reader_of_checkins_is_one_file_and_one_line(blocks: Path, tmp_path: P
         sniff(blocks, cancelled=lambda: True)
 
 
-def test_a_reader_of_checkins_is_in_the_file_dialog_and_the_columns_dialog(
-    blocks: Path, qtbot: Any
+def test_a_reader_of_checkins_is_in_dialogs_and_the_command_lines_help(
+    blocks: Path, qtbot: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from explorer.ui.controllers.data_controller import MappingRequest
     from explorer.ui.dialogs.open_checkins import MappingDialog
@@ -116,6 +121,10 @@ def test_a_reader_of_checkins_is_in_the_file_dialog_and_the_columns_dialog(
     qtbot.addWidget(dialog)
     assert "Detected: Blocks, " in dialog.detected.text()
     dialog.reject()
+    assert run(["heatmap", "--help"]) == 0
+    assert "FILE is SNAP text, CSV, TSV (plain or .gz) or Parquet or Blocks;" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 BANDS = """
@@ -131,11 +140,18 @@ NOTE = """
         "note", "Note of a promise", Kind.NUMBERS, "explorer.figures.note:write", "text/plain",
         "explorer.figures.note:read", b"A note\\n",
     ),"""
+GAUGE = """
+    "gauge": WorkspaceSpec("Gauge", "One number", "explorer.ui.gauge:Gauge"),"""
+CARD = """
+        Card(
+            "randomized-response", "Randomized response", "How far off is a share?", "gauge",
+            SHUFFLED, "explorer.studies.randomized_response:RandomizedResponse",
+        ),"""
 
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
-    """A checkout with a mechanism of the map and an export format more."""
+    """A checkout with a mechanism of the map, an export format and a workspace more."""
     checkout = Checkout(tmp_path_factory.mktemp("extended"))
     checkout.add(PARTS / "bands.py", "explorer/studies/heatmap/bands.py")
     checkout.edit(
@@ -145,22 +161,39 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     )
     checkout.add(PARTS / "note.py", "explorer/figures/note.py")
     checkout.edit("explorer/figures/formats.py", ("\n)  # fmt: skip", NOTE))
+    checkout.add(PARTS / "gauge.py", "explorer/ui/gauge.py")
+    checkout.add(TEMPLATE / "randomized_response.py", "explorer/studies/randomized_response.py")
+    checkout.edit("explorer/ui/shell/workspaces.py", ('\n}  # fmt: skip\n"""Those', GAUGE))
+    checkout.edit("explorer/studies/cards.py", ("\n    )\n}  # fmt: skip", CARD))
     checkout.add(PARTS / "walk.py", "tests/ui/walk.py")
     yield checkout
     shutil.rmtree(checkout.folder)
 
 
-def test_a_mechanism_and_a_format_edit_one_table_each(extended: Checkout) -> None:
+def test_a_mechanism_and_a_format_edit_one_table_each_and_a_workspace_two(
+    extended: Checkout,
+) -> None:
+    """The workspace's own, and that of the cards: of the study that it shows."""
     assert extended.changed() == {
-        "new": ["explorer/figures/note.py", "explorer/studies/heatmap/bands.py"],
-        "edited": ["explorer/figures/formats.py", "explorer/studies/heatmap/mechanisms.py"],
+        "new": [
+            "explorer/figures/note.py",
+            "explorer/studies/heatmap/bands.py",
+            "explorer/studies/randomized_response.py",
+            "explorer/ui/gauge.py",
+        ],
+        "edited": [
+            "explorer/figures/formats.py",
+            "explorer/studies/cards.py",
+            "explorer/studies/heatmap/mechanisms.py",
+            "explorer/ui/shell/workspaces.py",
+        ],
     }
 
 
-def test_the_window_has_mechanism_and_format(extended: Checkout) -> None:
+def test_the_window_has_mechanism_format_and_workspace(extended: Checkout) -> None:
     done = extended.run("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "tests/ui/walk.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed" in done.stdout
+    assert "2 passed" in done.stdout
 
 
 def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path: Path) -> None:
@@ -178,3 +211,31 @@ def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path:
     shown = extended.run("explorer", "heatmap", "--help").stdout
     assert "|bands" in "".join(shown.split())
     assert ".json .note" in shown
+
+
+def test_the_command_line_has_the_study_of_a_workspace(extended: Checkout, tmp_path: Path) -> None:
+    path = tmp_path / "curves.note"
+    done = extended.run("explorer", "bounds", "randomized-response", "--output", str(path))
+    assert done.returncode == 0, done.stderr
+    assert path.read_text(encoding="utf-8").startswith("A note\nnot covered: the number of people")
+
+
+def test_an_installed_study_is_on_the_command_line_and_in_exports(tmp_path: Path) -> None:
+    """One that can't be imported is a warning."""
+    path = os.pathsep.join(map(str, (PARTS / "broken", TEMPLATE, PARTS.parents[1])))
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "explorer", *arguments], capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+
+    listed = run("studies")
+    assert "randomized-response" in listed.stdout
+    assert "The study no_such_module:CARD of another package can't be used" in listed.stderr
+    numbers = tmp_path / "numbers.json"
+    exported = run("bounds", "randomized-response", "--set", "eps=2", "--output", str(numbers))
+    assert exported.returncode == 0, exported.stderr
+    picture = run("window", "--recipe", str(numbers), "--screenshot", str(tmp_path / "window.png"))
+    assert picture.returncode == 0, picture.stderr
+    assert (tmp_path / "window.png").exists()

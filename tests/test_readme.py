@@ -51,6 +51,19 @@ def test_the_table_of_questions_is_the_list_of_studies() -> None:
         assert f"| {card.name} | {card.question}" in README
 
 
+def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
+    from explorer.checkins.readers import all_readers
+    from explorer.figures.formats import FORMATS, Kind
+
+    (read,) = (p for p in README.split("\n\n") if p.startswith("**Map.**"))
+    assert f"reads {' and '.join(r.name for r in all_readers())};" in read
+    (written,) = (p for p in README.split("\n\n") if p.startswith("**Export**"))
+    pictures = [f.name for f in FORMATS if f.kind is Kind.PICTURE]
+    numbers = [f.name for f in FORMATS if f.kind is Kind.NUMBERS]
+    assert f"as {', '.join(pictures[:-1])} or {pictures[-1]}, " in written
+    assert f"its numbers as {' or '.join(numbers)}." in written
+
+
 PROGRAM = [c for c in _commands() if c.startswith("privacy-explorer ")]
 OTHERS = [c for c in _commands()[2:] if c not in PROGRAM]
 
@@ -111,3 +124,9 @@ def test_every_path_and_menu_that_is_named_is_there() -> None:
         assert (ROOT / name).exists(), name
     for module in re.findall(r"`(explorer\.[\w.]+)`", README):
         assert find_spec(module) is not None, module
+    shell = (ROOT / "explorer" / "ui" / "shell" / "menu_bar.py").read_text(encoding="utf-8")
+    named = re.findall(r"\*(\w+) ▸ ([^*]+)\*", README)
+    assert named
+    for menu, item in named:
+        assert f'"{menu}"' in shell.replace("&", ""), menu
+        assert f'"{item}"' in shell.replace("&", ""), item

@@ -21,7 +21,6 @@ from explorer.checkins.model import (
     Dialect as Dialect,
     Example as Example,
     Format as Format,
-    Histogram as Histogram,
     LoadReport as LoadReport,
     Mapping as Mapping,
     PointSet as PointSet,

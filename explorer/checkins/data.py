@@ -21,7 +21,6 @@ from explorer.checkins.model import (
     Box,
     Cell,
     Dialect,
-    Histogram,
     IndexArray,
     Mapping,
     PointSet,
@@ -51,7 +50,7 @@ class CheckinData:
     basename : str
         Name of the file without its folder; all that a recipe may tell.
     path : Path
-        Where the file was, for exporting what was set aside. Never stored in a recipe.
+        Where the file was, for exporting what was rejected. Never stored in a recipe.
     size : int
         Bytes of the file.
     synthetic : bool
@@ -191,7 +190,7 @@ class CheckinData:
                 found = {name: column[keep] for name, column in found.items()}
             pieces.append((user, found["lat"], found["lon"], found["weight"]))
         user, lat, lon, weight = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-        return PointSet(user, lat, lon, weight, self.users, present, int(chosen.size), users)
+        return PointSet(user, lat, lon, weight, self.users, present, int(chosen.size))
 
     def density(
         self,
@@ -271,38 +270,10 @@ class CheckinData:
             )
         return tuple(cells)
 
-    def contributions(self) -> Histogram:
-        """Return how many users contributed 1, 2–3, 4–7, … kept rows."""
-        counted = self._fetchall(
-            "SELECT floor(log2(n))::INTEGER AS b, count(*) FROM "
-            f"(SELECT count(*) AS n FROM {self._rows} GROUP BY user_id) GROUP BY b ORDER BY b",
-            [],
-        )
-        top = counted[-1][0]
-        counts = [0] * (top + 1)
-        for power, n in counted:
-            counts[power] = n
-        labels = ["1", *(f"{2**b}–{2 ** (b + 1) - 1}" for b in range(1, top + 1))]
-        edges = tuple(float(2**b) for b in range(top + 2))
-        return Histogram(edges, tuple(counts), tuple(labels))
-
-    def hours(self) -> Histogram:
-        """Return how many kept rows fall into each hour of the day (UTC); empty without times."""
-        if not self.has_times:
-            return Histogram((), ())
-        counted = dict(
-            self._fetchall(f"SELECT hour(time) AS h, count(*) FROM {self._rows} GROUP BY h", [])
-        )
-        return Histogram(
-            tuple(float(h) for h in range(25)),
-            tuple(counted.get(h, 0) for h in range(24)),
-            tuple(f"{h:02d}" for h in range(24)),
-        )
-
     def export_set_aside(
         self, target: str | os.PathLike[str], cancelled: Callable[[], bool] | None = None
     ) -> int:
-        """Write every row set aside as CSV: line number, reason, what is wrong, the line's text.
+        """Write every row rejected as CSV: line number, reason, what is wrong, the line's text.
 
         The file is read again for the texts, and the target replaced only once all is written.
 
@@ -325,7 +296,7 @@ class CheckinData:
         if changed:
             raise CheckinError(
                 f"{self.basename} has been changed or moved since it was opened; open it again "
-                "to export what was set aside."
+                "to export what was rejected."
             )
         stored = self._settings["dialect"]
         dialect = Dialect(**stored)

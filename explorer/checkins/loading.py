@@ -12,7 +12,7 @@ Recipe (measured: about as fast as `pandas.read_csv`, at a fraction of its memor
 4. The users are listed in order. Only if ids are text are the rows written once more, with numbers.
 
 A row's line is its number in the Parquet file plus the lines before it that did not reach the
-reader, and every load asserts: physical lines = header + blank + set aside + continued + kept.
+reader, and every load asserts: physical lines = header + blank + rejected + continued + kept.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def open_checkins(
     Parameters
     ----------
     path : path
-        SNAP text, CSV, TSV (each plain or .gz) or Parquet.
+        In a format of one of the `readers`.
     mapping : Mapping or None
         Which column holds what; None uses the guess of `sniff`.
     dialect : Dialect or None
@@ -96,7 +96,7 @@ def open_checkins(
     cancelled : callable or None
         Asked about every 10 ms; true stops the load within about 50 ms.
     detect_duplicates : bool
-        Whether rows that repeat an earlier one are set aside.
+        Whether rows that repeat an earlier one are rejected.
     fingerprint : bool
         Whether to take the file's sha256. Without it the data can't be named in a recipe.
     known_synthetic : frozenset of str
@@ -263,7 +263,7 @@ class _Load:
         if report.accounted != report.physical_lines:
             raise CheckinError(
                 f"{plan.name}: {scan.lines} lines, but {report.accounted} accounted for "
-                f"({kept} kept, {report.total_set_aside} set aside, {report.blank} blank, "
+                f"({kept} kept, {report.total_set_aside} rejected, {report.blank} blank, "
                 f"{report.continued} continued); convert the file to plain UTF-8 text with one row "
                 "a line."
             )

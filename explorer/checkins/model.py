@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a row is set aside; a row failing several checks is counted under the first."""
+    """Why a row is rejected; a row failing several checks is counted under the first."""
 
     TOO_MANY_FIELDS = "too_many_fields"
     TOO_FEW_FIELDS = "too_few_fields"
@@ -244,7 +244,7 @@ IsCancelled = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One line that was set aside: its number (from 1) and text (cut at 500 characters)."""
+    """One line that was rejected: its number (from 1) and text (cut at 500 characters)."""
 
     line: int
     text: str
@@ -294,7 +294,7 @@ class LoadReport:
 
     @property
     def total_set_aside(self) -> int:
-        """Lines set aside for any reason."""
+        """Lines rejected for any reason."""
         return sum(self.set_aside.values())
 
 
@@ -316,8 +316,6 @@ class PointSet:
         1 where the file has no weights.
     users_in_file, users_in_region, users_used : int
         Users with ≥ 1 kept row at all; inside region and time range; sampled of these.
-    users_asked : int or None
-        How many were asked for; more than `users_in_region` means all were taken.
     """
 
     user: IndexArray
@@ -327,17 +325,11 @@ class PointSet:
     users_in_file: int
     users_in_region: int
     users_used: int
-    users_asked: int | None = None
 
     @property
     def rows(self) -> int:
         """Check-ins in the set."""
         return int(self.lat.size)
-
-    @property
-    def all_taken(self) -> bool:
-        """Whether fewer users than asked were there, so that all of them were taken."""
-        return self.users_asked is not None and self.users_asked > self.users_in_region
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,12 +339,3 @@ class Cell:
     box: Box
     rows: int
     users: int
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Counts in bins; bin i holds values from ``edges[i]`` to below ``edges[i + 1]``."""
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    labels: tuple[str, ...] = field(default=())

@@ -1,4 +1,4 @@
-"""Everything that was set aside, written out: line number, reason and the line itself."""
+"""Everything that was rejected, written out: line number, reason and the line itself."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def export(
     target: Path,
     cancelled: Callable[[], bool] | None,
 ) -> int:
-    """Write all lines set aside as CSV, reading the source again; returns how many there were."""
+    """Write all lines rejected as CSV, reading the source again; returns how many there were."""
     batches, again = itertools.tee(_batches(con, folder))
     lines = ((n, c) for numbers, codes in batches for n, c in zip(numbers, codes, strict=True))
     reader = get_reader(dialect.reader)

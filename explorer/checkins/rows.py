@@ -1,4 +1,4 @@
-"""The steps of a load after reading: find duplicates, number users, store what was set aside."""
+"""The steps of a load after reading: find duplicates, number users, store what was rejected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
 ROWS, DUPLICATES, USERS, ASIDE = (
     "rows.parquet", "duplicates.parquet", "users.parquet", "aside.parquet",
 )  # fmt: skip
-"""Files of an entry. Rows set aside stay among the others, told by their code; the order of the
+"""Files of an entry. Rows rejected stay among the others, told by their code; the order of the
 file is what their line numbers are made of."""
 
 

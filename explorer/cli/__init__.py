@@ -20,10 +20,13 @@ from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
 from explorer.cli.studies import studies_command
 from explorer.cli.window import window_command
+from explorer.studies.registry import add_installed
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 wrongly asked."""
+    for problem in add_installed():
+        print(f"privacy-explorer: {problem}", file=sys.stderr)
     try:
         outcome = cli.main(list(arguments), prog_name="privacy-explorer", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):

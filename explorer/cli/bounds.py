@@ -12,8 +12,8 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.common import (
-    best_answer,
     check_output,
+    compute,
     export,
     open_host,
     parse_pair,
@@ -156,7 +156,7 @@ def bounds_command(
     pixels = parse_size(size)
     check_output(output)
     chosen = get_study(study)
-    if chosen.workspace != "bounds":
+    if chosen.needs_data:
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
     with ExitStack() as stack:
         host = open_host(stack)
@@ -175,7 +175,7 @@ def bounds_command(
             if series is None and solve is not None and target is not None:
                 series = claimed_series(host, request, claim)
             return print_solution(host, request, solve, series, target, as_json=as_json)
-        result = best_answer(host, request, quiet=False)
+        result = compute(host, request)
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
@@ -195,7 +195,7 @@ def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | No
     """Return the key of the series that is claimed at the values set; None if nothing is."""
     from explorer.studies.base.claims import claimed
 
-    found = None if claim else claimed(best_answer(host, request, quiet=False))
+    found = None if claim else claimed(compute(host, request))
     return claim or (found.series.key if found is not None else None)
 
 

@@ -189,23 +189,24 @@ def open_host(stack: ExitStack) -> StudyRuntime:
     return host
 
 
-def best_answer(host: StudyRuntime, request: Request, quiet: bool) -> Result:
-    """Return a request's best answer, saying on a terminal how far it is."""
-    shown = not quiet and sys.stderr.isatty()
-    if shown:
-        print("\r\x1b[Kcomputing …", end="", file=sys.stderr, flush=True)
-    result = None
+def compute(host: StudyRuntime, request: Request, *, quiet: bool = False) -> Result:
+    """Return a request's final result, saying on a terminal how far it is."""
+    from explorer.engine.runtime.runtime import final_result
+
+    if quiet or not sys.stderr.isatty():
+        return final_result(host, request)
+    print("\r\x1b[Kcomputing …", end="", file=sys.stderr, flush=True)
     try:
-        for result in host.answer(request, lambda: None):
-            if shown and result.progress is not None and not result.complete:
-                text = f"\r\x1b[Kcomputing … {result.progress:.0%}"
-                print(text, end="", file=sys.stderr, flush=True)
+        return final_result(host, request, on_result=_show_share)
     finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    if result is None:
-        raise RuntimeError(f"study {request.study!r} gave no answer")
-    return result
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _show_share(result: Result) -> None:
+    """Say how much of a computation is done."""
+    if result.progress is not None and not result.complete:
+        text = f"\r\x1b[Kcomputing … {result.progress:.0%}"
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Recipe:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.common import (
-    best_answer,
     check_folder,
     check_output,
+    compute,
     export,
     open_file,
     open_host,
@@ -38,6 +38,18 @@ METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
 
 class StudyCommand(click.Command):
     """A command with an option for every parameter of the heatmap study."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's help, then what files it reads."""
+        from explorer.checkins.readers import all_readers
+
+        super().format_help_text(ctx, formatter)
+        formats = " or ".join(reader.name for reader in all_readers())
+        with formatter.indentation():
+            formatter.write_paragraph()
+            formatter.write_text(
+                f"FILE is {formats}; the word sample stands for the bundled synthetic one."
+            )
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, then the study's, then --help."""
@@ -146,7 +158,7 @@ def _option(p: Parameter) -> click.Option:
     "--set-aside",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.csv",
-    help="Write every row set aside, with its line number and the reason.",
+    help="Write every rejected row, with its line number and the reason.",
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
@@ -172,11 +184,7 @@ def heatmap_command(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Draw the differentially private heatmap of a file of check-ins (demonstration noise).
-
-    FILE is SNAP text, CSV, TSV (each plain or .gz) or Parquet; the word sample stands for the
-    bundled synthetic one.
-    """
+    """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
     from explorer.checkins.presets import preset
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
@@ -213,7 +221,7 @@ def heatmap_command(
         )
         request = default_request(get_study("heatmap"), **values)
         request = replace(request, selection=selection, seed=seed)
-        result = best_answer(host, request, quiet)
+        result = compute(host, request, quiet=quiet)
         shown = tuple(
             s.key for s in result.surfaces
             if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
@@ -333,7 +341,7 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
     rows, users, metrics = summary["rows"], summary["users"], summary["metrics"]
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
     lines = [
-        f"rows: {rows['kept']:,} kept of {rows['read']:,}; set aside: {aside}",
+        f"rows: {rows['kept']:,} kept of {rows['read']:,}; rejected: {aside}",
         f"users: {users['used']:,} used of {users['in_region']:,} in the region "
         f"and {users['in_file']:,} in the file",
     ]
@@ -359,7 +367,7 @@ def _extent(data: CheckinData) -> Region:
     from explorer.geography.region import Region
 
     if not data.rows or data.extent is None:
-        raise ValueError(f"{data.basename}: no row was kept; see the counts of rows set aside")
+        raise ValueError(f"{data.basename}: no row was kept; see the counts of rejected rows")
     south, west, north, east = data.extent
     margin = 1e-6 + 1e-3 * max(north - south, east - west)
     try:

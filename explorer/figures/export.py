@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import io
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from explorer.figures.export_job import ExportJob
-from explorer.figures.page_layout import Page
+from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.pages.curves import draw_curves
+from explorer.figures.pages.maps import draw_maps
+from explorer.figures.pages.page_layout import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
 
-MAX_RECIPE = 1_000_000
-"""Bytes; a longer recipe is refused when written and when read."""
 MAX_PIXELS = 200_000_000
 
 _SETTINGS: Any = {
@@ -35,23 +34,6 @@ _SETTINGS: Any = {
 }
 # matplotlib's settings belong to the whole process: two exports at once would mix them up.
 _one_at_a_time = threading.Lock()
-
-
-def recipe_text(recipe: Mapping[str, object]) -> str:
-    """Return a recipe as one line of ASCII JSON.
-
-    Raises
-    ------
-    ValueError
-        If it is too long or holds something that JSON can't (a NaN, an array).
-    """
-    try:
-        text = json.dumps(recipe, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"recipe: {error}") from None
-    if len(text) > MAX_RECIPE:
-        raise ValueError(f"recipe: {len(text)} bytes; at most {MAX_RECIPE} fit into a file")
-    return text
 
 
 def picture_bytes(job: ExportJob) -> bytes:
@@ -134,9 +116,6 @@ def draw_page(
     dpi: float,
 ) -> Page:
     """Draw a result on a sheet of so many inches; to be called inside `own_settings`."""
-    from explorer.figures.curves import draw_curves
-    from explorer.figures.maps import draw_maps
-
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)
     if result.surfaces:

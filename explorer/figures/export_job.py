@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,9 @@ from explorer.figures.formats import ExportFormat
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
+
+MAX_RECIPE = 1_000_000
+"""Bytes; a longer recipe is refused when written and when read."""
 
 
 @dataclass(frozen=True)
@@ -53,3 +57,20 @@ def rendered(job: ExportJob) -> bytes:
     write = resolve_name(job.format.writer)
     data: bytes = write(replace(job, result=result, view=view, recipe=recipe))
     return data
+
+
+def recipe_text(recipe: Mapping[str, object]) -> str:
+    """Return a recipe as one line of ASCII JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is too long or holds something that JSON can't (a NaN, an array).
+    """
+    try:
+        text = json.dumps(recipe, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"recipe: {error}") from None
+    if len(text) > MAX_RECIPE:
+        raise ValueError(f"recipe: {len(text)} bytes; at most {MAX_RECIPE} fit into a file")
+    return text

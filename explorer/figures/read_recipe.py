@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from typing import Any
 from xml.etree import ElementTree
 
-from explorer.figures.export import MAX_RECIPE
+from explorer.figures.export_job import MAX_RECIPE
 from explorer.figures.formats import ExportFormat, recipe_formats
 from explorer.figures.tables import RECIPE_PREFIX
 

@@ -37,7 +37,7 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-def copied(
+def format_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     fmt: str,

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.export import recipe_text
-from explorer.figures.export_job import ExportJob
-from explorer.figures.table_copy import copied, plain_number
+from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
@@ -263,7 +262,7 @@ def _write_series(out: io.StringIO, series: list[Series]) -> None:
 def _table_comments(table: Table) -> list[str]:
     """Return a study's table as comment lines: title, then CSV, then what holds for it."""
     lines = [f"table {table.key}: {table.title}"]
-    lines += copied(table.columns, table.rows, "csv").splitlines()
+    lines += format_table(table.columns, table.rows, "csv").splitlines()
     return [*lines, *([table.note] if table.note else [])]
 
 

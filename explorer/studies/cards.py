@@ -62,7 +62,7 @@ BUILT_IN: dict[str, Card] = {
             "bounds", SHUFFLED, "explorer.studies.amplification:AmplificationStudy",
         ),
         Card(
-            "histograms", "Shuffled histograms", "How exact is a histogram of shuffled reports?",
+            "histograms", "Shuffled histograms", "How accurate is a histogram of shuffled reports?",
             "bounds", SHUFFLED, "explorer.studies.shuffled_histograms:ShuffledHistograms",
         ),
         Card(
@@ -81,12 +81,12 @@ BUILT_IN: dict[str, Card] = {
             "bounds", DISTANCES, "explorer.studies.itemwise:ItemWise",
         ),
         Card(
-            "linear-queries", "Linear queries", "How exact is an average over all users' items?",
+            "linear-queries", "Linear queries", "How accurate is an average over all users' items?",
             "bounds", DISTANCES, "explorer.studies.linear_queries:LinearQueries",
         ),
         Card(
             "frequency", "Frequency estimation",
-            "How exact is a histogram of items that are near or far?",
+            "How accurate is a histogram of items that are near or far?",
             "bounds", DISTANCES, "explorer.studies.frequency:Frequency",
         ),
         Card(

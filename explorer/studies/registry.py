@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from operator import attrgetter
 
 from explorer.studies.base.study import Study
 from explorer.studies.cards import BUILT_IN, REGISTERED, Card, card, cards, study_ids
 
 __all__ = [
+    "GROUP",
     "Card",
+    "add_installed",
     "card",
     "cards",
     "get_study",
@@ -21,6 +25,8 @@ __all__ = [
     "unregister",
 ]
 
+GROUP = "explorer.studies"
+"""Entry points under which installed packages name the card of a study of theirs."""
 _instances: dict[str, Study] = {}
 
 
@@ -68,11 +74,38 @@ def register(
     ValueError
         If its id is taken.
     """
-    if study.id in study_ids():
-        raise ValueError(f"a study {study.id!r} exists already")
     where = f"{type(study).__module__}:{type(study).__qualname__}"
-    REGISTERED[study.id] = Card(study.id, name or study.id, question, workspace, family, where)
+    _add(Card(study.id, name or study.id, question, workspace, family, where))
     _instances[study.id] = study
+
+
+@cache
+def add_installed() -> tuple[str, ...]:
+    """Register the studies of installed packages, once.
+
+    Returns
+    -------
+    tuple of str
+        A sentence for each that can't be used.
+    """
+    problems = []
+    for found in entry_points(group=GROUP):
+        try:
+            loaded = found.load()
+            if not isinstance(loaded, Card):
+                raise TypeError(f"it is no card of a study but {loaded!r}")
+            if loaded.workspace not in {own.workspace for own in BUILT_IN.values()}:
+                raise ValueError(f"there is no workspace {loaded.workspace!r}")
+            _add(loaded)
+        except Exception as error:  # whatever importing the package of others raises
+            problems.append(f"The study {found.value} of another package can't be used: {error}.")
+    return tuple(problems)
+
+
+def _add(card: Card) -> None:
+    if card.id in study_ids():
+        raise ValueError(f"a study {card.id!r} exists already")
+    REGISTERED[card.id] = card
 
 
 def registered() -> tuple[Card, ...]:

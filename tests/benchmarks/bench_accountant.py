@@ -37,7 +37,7 @@ class _Context:
             self.kept[key] = make()
         return self.kept[key]
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         return function(*args)
 
     def checkins(self, selection: Any) -> Any:

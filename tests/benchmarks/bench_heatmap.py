@@ -67,7 +67,7 @@ class Bench:
             self._kept[key] = make()
         return self._kept[key]
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         raise AssertionError("no coarse frame needs another process")
 
 

@@ -160,7 +160,7 @@ def run() -> list[Row]:
             rows.append(
                 _better(f"least squares against {other}, ε = {epsilon:g}", fitted, found[other])
             )
-    # One place each, so that whole counts lose nothing: errata 35.
+    # One place each, so that whole counts lose nothing: errata heat-35.
     votes = [one_cell_each(p.user, p.lat, p.lon, p.weight, box, LEVEL) for p, box in drawn]
 
     def whole(counts: CellCounts, seed: int) -> dict[str, Map]:

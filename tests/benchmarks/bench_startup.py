@@ -25,15 +25,15 @@ PLOT = "shuffle-rdp"
 PROGRAM = """
 import sys, time
 from explorer.__main__ import main
-from explorer.ui import app
+from explorer.ui.shell import app
 
 open_window = app.run_window
 
 def run_window(options):
-    from explorer.ui.base.qt_imports import trim_qt_imports
-    trim_qt_imports()
+    from explorer.ui.base.startup_tuning import tune_imports
+    tune_imports()
     from PySide6.QtCore import QEvent, QObject, QTimer
-    from explorer.ui import launch
+    from explorer.ui.shell import launch
 
     class Watch(QObject):
         # What paints is carried out here, so that the end of the painting is known.

@@ -58,8 +58,9 @@ def window() -> Iterator[object]:
     from PySide6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication([])
+    from explorer.ui.base.startup_tuning import freeze_gc
     from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch, freeze_gc
+    from explorer.ui.shell.launch import Launch
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder

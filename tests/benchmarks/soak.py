@@ -181,8 +181,9 @@ def window() -> Iterator[Any]:
         app = QApplication.instance() or QApplication([])
         from PySide6.QtCore import QTimer
 
+        from explorer.ui.base.startup_tuning import freeze_gc
         from explorer.ui.shell.app import WindowOptions
-        from explorer.ui.shell.launch import Launch, freeze_gc
+        from explorer.ui.shell.launch import Launch
 
         shown = (launch := Launch(WindowOptions(study="heatmap", theme="light"), ["soak"])).window
         launch.show()

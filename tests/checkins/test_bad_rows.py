@@ -1,4 +1,4 @@
-"""Bad rows of every kind: set aside with the right reason and line, never stopping good rows."""
+"""Bad rows of every kind: rejected with the right reason and line, never stopping good rows."""
 
 from __future__ import annotations
 

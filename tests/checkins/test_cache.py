@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
+import numpy as np
 import pytest
 
 from explorer.checkins import Mapping, Progress, cache, cache_size, clear_cache, open_checkins
@@ -100,6 +102,19 @@ def test_a_damaged_entry_is_made_anew(
     with open_checkins(path, cache_dir=cache_dir) as data:
         assert data.rows == data.points(data.extent).rows == 40
     assert not loads(path, cache_dir)
+
+
+def test_rows_changed_within_the_cache_are_not_believed(write: Write, cache_dir: Path) -> None:
+    """A whole Parquet file with as many rows for as many users, and other coordinates."""
+    path = write("\n".join(ROWS))
+    with open_checkins(path, cache_dir=cache_dir) as data:
+        true = data.points(data.extent)
+    (entry,) = cache_dir.iterdir()
+    rows, moved = entry / "rows.parquet", entry / "moved"
+    duckdb.sql(f"SELECT * REPLACE (-lat AS lat) FROM '{rows}'").write_parquet(str(moved))
+    moved.replace(rows)
+    with open_checkins(path, cache_dir=cache_dir) as data:
+        assert np.array_equal(data.points(data.extent).lat, true.lat)
 
 
 def test_the_oldest_go_first_but_never_what_is_open(write: Write, cache_dir: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_file_that_changes_meanwhile_is_refused(large: dict[str, Path], tmp_pa
     assert left(tmp_path / "cache") == []
 
 
-def test_a_full_disk_is_said_in_a_sentence(
+def test_a_full_disk_is_reported_in_a_sentence(
     large: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import errno

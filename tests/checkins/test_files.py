@@ -100,7 +100,6 @@ def test_weighted_rows_and_bad_weights(write: Write) -> None:
         assert data.rows == 10  # without times nothing is a duplicate
         points = data.points(data.extent)
         assert points.weight.tolist() == [*range(1, 10), 1]
-        assert data.hours().counts == ()
 
 
 def test_quotes_that_appear_late(write: Write) -> None:
@@ -260,7 +259,6 @@ def test_one_user(write: Write) -> None:
         assert (data.rows, data.users) == (1, 1)
         points = data.points((40.0, -74.0, 41.0, -73.0), users=5)
         assert points.users_used == 1
-        assert points.all_taken
 
 
 def test_wrong_delimiter_asks_for_the_mapping(write: Write) -> None:

@@ -108,7 +108,7 @@ def test_what_lacks_memory_is_done_again_with_more(
     assert allowed[0] >= memory.LEAST
 
 
-def test_what_lacks_memory_still_is_said_with_numbers(
+def test_what_lacks_memory_still_is_reported_with_numbers(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import duckdb

@@ -367,3 +367,16 @@ def test_the_cache_is_shown_and_cleared(
     assert re.search(r"^\d+ kB freed$", capsys.readouterr().out)
     assert run(["cache", "show"]) == 0
     assert "0 kB of 0 files" in capsys.readouterr().out
+
+
+def test_a_terminal_shows_how_far_a_computation_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    small = {"simulate": "true", "trials": 4, "n": 50, "m": 2, "space_clusters": 2}
+    settings = [f"--set={key}={value}" for key, value in small.items()]
+    assert run(["bounds", "frequency", *settings]) == 0
+    shown = capsys.readouterr().err.split("\r\x1b[K")
+    assert shown[1] == "computing …"
+    assert any(re.fullmatch(r"computing … \d+%", text) for text in shown), shown
+    assert shown[-1] == ""

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from explorer.engine.executors.base import task_key, task_seed
 from explorer.engine.runtime.runtime import StudyRuntime
 
 
@@ -48,3 +54,21 @@ def hold_up(sign: str) -> None:
 def held_up(host: StudyRuntime, sign: str, _check: Callable[[], None]) -> None:
     """Let the worker of this process hold its lock."""
     host.worker.call(hold_up, (sign,), lambda: None)
+
+
+def trial(task: dict[str, Any]) -> list[float]:
+    """Return a trial's draws; kill the worker if the task says so and its sign is not there."""
+    sign = task.get("kill_once")
+    if sign and not Path(sign).exists():
+        with suppress(OSError):  # then it is killed every time
+            Path(sign).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(task.get("seconds", 0.0))
+    return list(np.random.Generator(task_seed(task_key(task))).normal(size=3))
+
+
+def trial_that_kills(task: int) -> int:
+    """Return the task, or kill the worker at 7."""
+    if task == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task

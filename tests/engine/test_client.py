@@ -16,7 +16,7 @@ import pytest
 
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.latest import Delivery
-from explorer.engine.compute.worker import WorkerDied
+from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve
@@ -143,7 +143,9 @@ def test_a_refusal_arrives_as_what_it_was(client: ComputeClient, inbox: Inbox) -
     assert "explorer" in error.__notes__[0]  # where it happened, for whoever reports it
 
 
-def test_a_process_that_dies_is_said_and_started_again(client: ComputeClient, inbox: Inbox) -> None:
+def test_a_process_that_dies_is_reported_and_started_again(
+    client: ComputeClient, inbox: Inbox
+) -> None:
     client.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     first = client.pid

@@ -118,20 +118,25 @@ def test_a_first_answer_that_takes_long_gives_way(
     runner = LatestWorker(host.answer, inbox, "impatient", preempt_after_s=0.0)
     answer = tiny.answer
 
+    over = threading.Event()
+
     def slowly(request: Request, context: Context) -> Iterator[Result]:
         tiny.started.set()
-        while request["a"] == 0:
+        while request["a"] == 0 and not over.is_set():
             context.check()
         yield from answer(request, context)
 
     tiny.answer = slowly
     tiny.gate.set()
-    runner.submit(default_request(tiny, a=0))
-    assert tiny.started.wait(time_limit())
-    runner.submit(default_request(tiny, a=1))
-    assert runner.wait_idle(time_limit())
+    try:
+        runner.submit(default_request(tiny, a=0))
+        assert tiny.started.wait(time_limit())
+        runner.submit(default_request(tiny, a=1))
+        assert runner.wait_idle(time_limit())
+    finally:
+        over.set()  # a worker that never gives way would keep the process alive
+        runner.close()
     assert [d.request["a"] for d in inbox.items if d.result] == [1, 1]
-    runner.close()
 
 
 def test_a_running_request_gets_its_first_answer_out(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engine.compute import worker as worker_module
-from explorer.engine.compute.worker import WorkerDied, WorkerProcess
+from explorer.engine.executors import embedded
+from explorer.engine.executors.base import WorkerDied
+from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.studies.base.study import Cancelled, NoWorker
 from tests.engine import jobs
 from tests.waiting import time_limit
@@ -22,13 +23,13 @@ def never() -> None:
 
 
 @pytest.fixture
-def worker() -> Iterator[WorkerProcess]:
-    worker = WorkerProcess()
+def worker() -> Iterator[EmbeddedExecutor]:
+    worker = EmbeddedExecutor()
     yield worker
     worker.close()
 
 
-def test_answers_errors_and_death_in_one_life(worker: WorkerProcess) -> None:
+def test_answers_errors_and_death_in_one_life(worker: EmbeddedExecutor) -> None:
     assert worker.call(jobs.add, (2, 3), never) == 5
     assert "privacy-explorer" in worker.call(jobs.cache_folder, (), never)
     with pytest.raises(ValueError, match="told so"):
@@ -39,9 +40,9 @@ def test_answers_errors_and_death_in_one_life(worker: WorkerProcess) -> None:
 
 
 def test_cancel_returns_at_once_and_a_long_stale_job_is_killed(
-    worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch
+    worker: EmbeddedExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "KILL_AFTER_S", 0.2)
+    monkeypatch.setattr(embedded, "KILL_AFTER_S", 0.2)
     worker.call(jobs.add, (1, 1), never)
     began = time.monotonic()
 
@@ -55,24 +56,24 @@ def test_cancel_returns_at_once_and_a_long_stale_job_is_killed(
     assert time.monotonic() - began < time_limit(30)  # the sleeper had 60 s to go
 
 
-def test_a_closed_worker_cancels(worker: WorkerProcess) -> None:
+def test_a_closed_worker_cancels(worker: EmbeddedExecutor) -> None:
     worker.close()
     with pytest.raises(Cancelled):
         worker.call(jobs.add, (1, 1), never)
 
 
-def test_no_shared_memory_is_said_with_what_to_do(
-    worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_no_shared_memory_is_reported_with_what_to_do(
+    worker: EmbeddedExecutor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refused(**_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     with monkeypatch.context() as patch:
         patch.setattr("loky.ProcessPoolExecutor", refused)
-        patch.setattr(worker_module, "SHARED_MEMORY", tmp_path / "none")
+        patch.setattr(embedded, "SHARED_MEMORY", tmp_path / "none")
         with pytest.raises(NoWorker, match=r"none \(read-only file system\); make it writable"):
             worker.call(jobs.add, (1, 1), never)
-        patch.setattr(worker_module, "SHARED_MEMORY", tmp_path)
+        patch.setattr(embedded, "SHARED_MEMORY", tmp_path)
         with pytest.raises(NoWorker, match=r"can't start: read-only file system$"):
             worker.call(jobs.add, (1, 1), never)
     assert worker.call(jobs.add, (1, 1), never) == 2

@@ -39,7 +39,7 @@ def test_one_drag_is_one_step(session: Session) -> None:
     assert session.redo_text == ""
 
 
-def test_changes_are_told_once_and_no_change_is_not(session: Session) -> None:
+def test_changes_are_reported_once_and_no_change_is_not(session: Session) -> None:
     told: list[float] = []
     session.changed.connect(lambda new, old: told.append(new.request["a"]))
     session.set_value("a", 3.0)

@@ -180,7 +180,7 @@ def test_a_curve_that_hits_its_target_exactly_is_not_asked_more_often() -> None:
     assert len(study.asked) < 20
 
 
-def test_of_several_crossings_the_nearest_is_taken_and_the_others_are_told(ask) -> None:
+def test_of_several_crossings_the_nearest_is_taken_and_the_others_are_reported(ask) -> None:
     def hill(x: FloatArray, m: FloatArray, b: FloatArray) -> FloatArray:
         return np.log10(x) ** 2
 
@@ -204,7 +204,7 @@ def test_a_narrow_valley_between_grid_points_is_found(ask) -> None:
     assert missed.reached < 0.01
 
 
-def test_what_cannot_be_is_said_with_the_nearest_that_can(ask) -> None:
+def test_what_cannot_be_is_reported_with_the_nearest_that_can(ask) -> None:
     found = ask(lambda x, m, b: 1 - np.exp(-x), 2.0)
     assert (found.value, found.possible) == (None, False)
     assert found.reached == pytest.approx(1.0)
@@ -337,7 +337,7 @@ def test_without_a_slider_on_any_axis_nothing_can_be_solved_for() -> None:
     assert solvable_parameters(made, request) == []
 
 
-def test_it_stops_when_told(ask) -> None:
+def test_it_stops_when_cancelled(ask) -> None:
     calls = 0
 
     def check() -> None:

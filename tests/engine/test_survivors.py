@@ -39,7 +39,7 @@ def started() -> Iterator[list[psutil.Process]]:
             process.kill()
 
 
-def _alive(processes: list[psutil.Process]) -> list[str]:
+def alive(processes: list[psutil.Process]) -> list[str]:
     return [
         " ".join(p.cmdline())
         for p in processes
@@ -52,8 +52,8 @@ def _killed(process: subprocess.Popen[bytes], started: list[psutil.Process]) -> 
     started += psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    wait_until(lambda: not _alive(started), 10)
-    return _alive(started)
+    wait_until(lambda: not alive(started), 10)
+    return alive(started)
 
 
 def test_workers_end_with_a_killed_program_in_the_middle_of_compiled_code(
@@ -98,4 +98,4 @@ def test_the_program_ends_as_usual_while_workers_compute(
     assert wait_until((tmp_path / "here").exists, 60)
     started += psutil.Process(process.pid).children(recursive=True)
     assert process.wait(time_limit(60)) == 0
-    assert wait_until(lambda: not _alive(started), 10), _alive(started)
+    assert wait_until(lambda: not alive(started), 10), alive(started)

@@ -153,7 +153,7 @@ def test_a_time_range_that_no_calendar_has_is_refused() -> None:
         recipe_from_dict(put(data_recipe(), "selection.end", "2010-13-45"))
 
 
-def test_pinned_curves_that_cannot_be_read_are_left_out_and_said() -> None:
+def test_pinned_curves_that_cannot_be_read_are_left_out_and_reported() -> None:
     raw = curve_recipe()
     good = raw["view"]["pinned"][0]
     bad = put(good, "recipe.seed", math.inf)

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from explorer.engine.compute.worker import WorkerProcess
+from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.studies.base.study import Cancelled
 from tests.waiting import wait_until
 
@@ -20,7 +20,7 @@ def _slow(_array: np.ndarray) -> None:
 @pytest.mark.parametrize("seconds", [0.02, 0.3])
 def test_a_large_argument_in_the_pipe_does_not_keep_a_thread(seconds: float) -> None:
     before = set(threading.enumerate())
-    worker = WorkerProcess()
+    worker = EmbeddedExecutor()
     end = time.monotonic() + seconds
 
     def check() -> None:

@@ -1,7 +1,8 @@
-"""Through the window with the made-up mechanism and format; run in a checkout that has them."""
+"""Through the window with the made-up parts; run in a checkout that has them."""
 
 from __future__ import annotations
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.figures.formats import by_suffix
@@ -62,3 +63,20 @@ def test_mechanism_and_format_in_the_window(
     window.files.choose_recipe(window)
     assert "*.note" in asked[-1]
     assert by_suffix(".note").name == "Note"
+
+
+def test_workspace_in_the_window(open_window, settled, qtbot) -> None:
+    window = open_window(study="randomized-response")
+    result = settled(window)
+    gauge = window.workspaces["gauge"]
+    assert window.tabs.currentWidget() is gauge
+    assert gauge.number.text() == f"{result.readout('error').value:.3g}"
+    window.session.set_study("amplification")
+    settled(window)
+    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    window.tabs.setCurrentWidget(gauge)
+    assert window.session.state.study == "randomized-response"
+    with qtbot.waitSignal(window.output.controller.done):
+        window.menus.actions["copy-numbers"].trigger()
+    assert "standard deviation" in QGuiApplication.clipboard().text()
+    QGuiApplication.clipboard().clear()  # off screen it lives longer than the interpreter

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.figures.draw_series import legend_handle
 from explorer.figures.export import figure_bytes
 from explorer.figures.geometry import (
     absent_stretches,
@@ -23,6 +22,7 @@ from explorer.figures.geometry import (
     runs,
     whole_axis,
 )
+from explorer.figures.pages.draw_series import legend_handle
 from explorer.figures.style import DASHES, dashes, series_styles, theme
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep
@@ -246,7 +246,7 @@ def test_legends_show_the_mark():
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_more_curves_than_colours_are_told_apart_by_dashes(role):
+def test_more_curves_than_colours_are_distinguished_by_dashes(role):
     colours = len(theme("light").curves)
     many = [series(f"s{i}", role, [1, 2]) for i in range(5 * colours)]
     styles = list(series_styles(many, "light").values())

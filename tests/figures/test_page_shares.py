@@ -9,7 +9,7 @@ import pytest
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.figures.export import draw_page, own_settings
-from explorer.figures.page_layout import PLOT_SHARE
+from explorer.figures.pages.page_layout import PLOT_SHARE
 from explorer.studies.base.study import Result, default_request, default_sweep
 from explorer.studies.registry import cards, get_study
 from tests.figures.reading import view_of
@@ -106,7 +106,7 @@ def test_short_labels_keep_their_roles() -> None:
 
 
 def test_names_that_would_be_cut_alike_are_cut_within() -> None:
-    from explorer.figures.legend import _cut_all
+    from explorer.figures.pages.legend import _cut_all
 
     whole = ["short", "a long name, the first", "a long name, the second"]
     cut = _cut_all(whole, 8.0)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.figures.table_copy import copied, plain_number, tex
+from explorer.figures.table_copy import format_table, plain_number, tex
 from explorer.figures.tables import table_text, wide_table
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
@@ -23,19 +23,19 @@ ROWS = (("K-norm | ℓ₁", 0.1, 2.5e-8), ("50 %", None, 1_000_000.0), ("none", 
 
 def test_csv_and_tabs_keep_full_precision():
     for fmt, mark in (("csv", ","), ("tsv", "\t")):
-        read = list(csv.reader(io.StringIO(copied(COLUMNS, ROWS, fmt)), delimiter=mark))
+        read = list(csv.reader(io.StringIO(format_table(COLUMNS, ROWS, fmt)), delimiter=mark))
         assert read[0] == list(COLUMNS)
         assert read[1][0] == "K-norm | ℓ₁"
         assert float(read[1][2]) == 2.5e-8
         assert read[2][1] == ""
         assert read[3][1] == "∞"
-    third = copied(("x",), ((1 / 3,),), "csv").splitlines()[1]
+    third = format_table(("x",), ((1 / 3,),), "csv").splitlines()[1]
     assert float(third) == 1 / 3
     assert plain_number(1e15) == "1000000000000000.0"
 
 
 def test_markdown_is_a_table_with_its_sides():
-    text = copied(COLUMNS, ROWS, "markdown", "A title", "holds\nfor all")
+    text = format_table(COLUMNS, ROWS, "markdown", "A title", "holds\nfor all")
     lines = text.splitlines()
     assert lines[0] == "**A title**"
     assert lines[2] == "| mechanism | ε₀ | error & more |"
@@ -46,7 +46,7 @@ def test_markdown_is_a_table_with_its_sides():
 
 
 def test_latex_escapes_and_writes_mathematics():
-    text = copied(COLUMNS, ROWS, "latex", "A title")
+    text = format_table(COLUMNS, ROWS, "latex", "A title")
     assert r"\begin{tabular}{lrr}" in text
     assert r"mechanism & $\varepsilon _{0}$ & error \& more \\" in text
     assert r"K-norm | $\ell _{1}$ & 0.1 & 2.5$\times$10$^{-8}$ \\" in text
@@ -61,7 +61,7 @@ def test_latex_escapes_and_writes_mathematics():
 
 def test_other_formats_are_refused():
     with pytest.raises(ValueError, match="'xls' is not one of tsv, csv, markdown, latex"):
-        copied(COLUMNS, ROWS, "xls")
+        format_table(COLUMNS, ROWS, "xls")
 
 
 def test_no_point_of_a_path_or_of_repeated_runs_is_lost():

@@ -60,7 +60,7 @@ def test_curves_over_different_points_share_a_table():
     ]
 
 
-def test_what_does_not_hold_and_what_was_not_computed_are_told_apart():
+def test_what_does_not_hold_and_what_was_not_computed_are_distinguished():
     whole = series("whole", Role.UPPER, [1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
     thin = series(
         "thin", Role.EXACT, [np.nan, 7, np.nan], [1, 3, 5], undefined_reason="ε₀ is too large"

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from explorer.figures import captions
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
-from explorer.figures.page_layout import drawable, width_in_ems, wrap
+from explorer.figures.pages.page_layout import drawable, width_in_ems, wrap
 from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
@@ -195,7 +195,7 @@ def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
     assert line.endswith("upper ≤ 1.138 · lower ≥ 3.848 · between in [0.1234, 0.6544]")
 
 
-def test_infinite_numbers_beside_a_picture_are_told():
+def test_infinite_numbers_beside_a_picture_are_reported():
     readouts = (
         Readout("a", "level", None, Role.EXACT, "nats", note="infinite: a value is excluded"),
         Readout("b", "bound", None, Role.UPPER, note="infinite: a value is excluded"),

@@ -169,7 +169,7 @@ class _Case:
             for example in examples:
                 line = lines[example.line - 1] if 0 < example.line <= len(lines) else b"?"
                 if line in good and reason not in (Reason.DUPLICATE, Reason.CUT_OFF):
-                    self.fault(f"line {example.line} is good and set aside as {reason}")
+                    self.fault(f"line {example.line} is good and rejected as {reason}")
                 text = line.decode(errors="replace")
                 shown = text[:500] == example.text or reason is Reason.LINE_TOO_LONG
                 shown |= any("LATIN-1" in note for note in report.notes)

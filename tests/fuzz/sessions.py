@@ -108,7 +108,7 @@ def _try(place: Path, data: bytes, outcome: Outcome) -> None:
     if data not in kept:
         outcome.faults.append("neither in its place nor kept aside")
     if keeper.complaint:
-        outcome.counts["in part" if keeper.restored else "set aside"] += 1
+        outcome.counts["in part" if keeper.restored else "rejected"] += 1
         if "\n" in keeper.complaint or len(keeper.complaint) > 1000:
             outcome.faults.append(f"no sentence: {keeper.complaint[:300]!r}")
     else:

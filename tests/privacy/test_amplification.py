@@ -143,14 +143,14 @@ def test_closed_form_is_above_exact_where_its_condition_holds(eps0, k, delta):
 
 
 def test_closed_form_is_unsound_without_its_condition():
-    # ε₀ = 4, k = 1000: the closed form claims 2.347 at 5e-11, below even the exact clones (A9).
+    # ε₀ = 4, k = 1000: the closed form claims 2.347 at 5e-11, below the exact clones (shuf-A9).
     assert not clones_condition(4.0, 1000, 5e-11)
     assert clones_closed_form(4.0, 1000, 5e-11) == pytest.approx(2.3466, abs=1e-4)
     assert shuffled_epsilon(4.0, 1000, 5e-11) > 2.35
 
 
 def test_conditions_at_the_papers_example():
-    # Fig. 2(a), k = 1000: limits 1.18 and 1.997 at δ = 1e-8, 0.94 at the per-round δ₀ (A8).
+    # Fig. 2(a), k = 1000: limits 1.18 and 1.997 at δ = 1e-8, 0.94 at the per-round δ₀ (shuf-A8).
     assert clones_condition(1.17, 1000, 1e-8)
     assert not clones_condition(1.19, 1000, 1e-8)
     assert clones_condition(0.93, 1000, 5e-11)

@@ -63,7 +63,7 @@ def test_gaussian_sigma_is_the_least(epsilon: float, log_delta: float, sensitivi
 
 
 def test_laplace_against_gaussian() -> None:
-    """Errata 18: at ε = .01, δ = 10⁻³ the Gaussian adds less noise than Laplace, not more."""
+    """Errata heat-18: at ε = .01, δ = 10⁻³ the Gaussian adds less noise than Laplace, not more."""
     assert gaussian_sigma(0.01, 1e-3) == pytest.approx(93.9, abs=0.05)
     mean = math.sqrt(2 / math.pi)
     assert mean * gaussian_sigma(0.024, 1e-3) < 1 / 0.024

@@ -83,7 +83,7 @@ def test_the_clones_bound_is_nowhere_below_randomised_response(eps0, n, power, v
 
 
 def test_the_closed_form_ignored_condition_is_unsound():
-    """Errata A9: at ε₀ = 4, k = 1000 the closed form claims less than 2RR alone leaks."""
+    """Errata shuf-A9: at ε₀ = 4, k = 1000 the closed form claims less than 2RR alone leaks."""
     claimed = clones_closed_form(4.0, 1000, 5e-11)
     assert claimed == pytest.approx(2.3466, abs=1e-4)
     assert not clones_condition(4.0, 1000, 5e-11)

@@ -284,7 +284,7 @@ def test_headline_table(eps0, k, n, upper, stronger, lower):
 
 
 def test_the_lower_bounds_conversion_is_no_lower_bound():
-    # Errata A3: at Figure 2(b) Lemma 1 of the RDP lower bound exceeds the numerical upper bound.
+    # shuf-A3: at Figure 2(b) Lemma 1 of the RDP lower bound is above the numerical upper bound.
     arguments = (1.0, 10**4, 10**7, 10**5, 1e-8)
     red = float(rdp.lower_rdp_epsilon(*arguments).epsilon)
     assert red == pytest.approx(0.0247, abs=1e-4)

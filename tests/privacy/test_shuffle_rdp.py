@@ -197,20 +197,20 @@ def test_no_local_leak_no_leak():
 
 
 def test_floor_rounds_down_where_it_is_within_rounding():
-    # ε₀ = ln 2: (k−1)/(2e^ε₀) is an integer up to rounding at k = 4i+1 (B3).
+    # ε₀ = ln 2: (k−1)/(2e^ε₀) is an integer up to rounding at k = 4i+1 (shuf-B3).
     k = np.arange(5, 4001, 4)
     assert np.all(rdp.effective_clones(math.log(2), k) == (k - 1) / 4)
     assert rdp.effective_clones(1.0, 1) == 1
 
 
 def test_reverse_direction_can_be_far_larger():
-    # Errata A2.
+    # Errata shuf-A2.
     assert rdp.lower_rdp(512, 3.0, 10**4, 10**4, "QP") == pytest.approx(0.31268, rel=1e-4)
     assert rdp.lower_rdp(512, 3.0, 10**4, 10**4, "PQ") == pytest.approx(2.04917, rel=1e-4)
 
 
 def test_caps_bite_where_the_errata_say():
-    # Errata A6: first orders at which Theorem 1 exceeds the Rényi cap, n = 1e6, k = 1000.
+    # Errata shuf-A6: first orders at which Theorem 1 exceeds the Rényi cap, n = 1e6, k = 1000.
     for eps0, first in ((3.0, None), (4.0, 268), (5.0, 9), (8.0, 2)):
         over = rdp.upper_rdp_table(eps0, 1000, 10**6, 512) > rdp.renyi_cap_table(
             eps0, 1000, 10**6, 512

@@ -102,7 +102,7 @@ def test_units_and_corners():
 
 
 def test_unit_ball_embedding_has_diameter_two():
-    # Errata B5: vectors of norm at most 1 are renormalised by their diameter.
+    # Errata user-B5: vectors of norm at most 1 are renormalised by their diameter.
     space = MatrixSpace.from_embedding([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
     assert space.length == 2.0
     assert space.matrix().max() == 1.0

@@ -41,7 +41,7 @@ class Context:
             self.kept[key] = make()
         return self.kept[key]
 
-    def heavy(self, function, /, *args):
+    def run_in_worker(self, function, /, *args):
         self.heavy_calls.append(function.__name__)
         return function(*args)
 

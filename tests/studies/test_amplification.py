@@ -152,7 +152,7 @@ def test_the_region_is_that_of_the_condition(study):
     assert np.all(np.diff(curves(by_delta)["condition_8"].y) > 0)
 
 
-def test_what_an_ignored_condition_would_claim_is_said(study):
+def test_what_an_ignored_condition_would_claim_is_reported(study):
     final = at(study, eps0=4.0, n=1000, delta=5e-11)
     said = " ".join(final.guarantee.differences)
     assert "claim ε = 2.347" in said
@@ -203,7 +203,7 @@ def test_conditions_of_single_curves_say_so(study):
     assert not any(c.of_guarantee for c in final.conditions if c.holds is False)
 
 
-def test_who_sees_the_messages_is_told_with_delta(study):
+def test_who_sees_the_messages_is_reported_with_delta(study):
     final = at(study, eps0=0.01, n=10**9, delta=0.1)
     assert final.guarantee.replace_one.startswith("(0, 0.1)-DP")
     assert "the one record is replaced" in at(study, n=1).guarantee.replace_one
@@ -241,7 +241,7 @@ def test_a_large_crowd_is_marked_as_sampled(study):
     assert "certified" not in at(study, eps0=1.0, n=10**4).readout("exact_2021").note
 
 
-def test_coarse_first_and_cancelled_when_told(study):
+def test_coarse_first_and_cancelled_when_asked(study):
     request = default_request(study)
     results = list(study.answer(request, Context()))
     assert [r.fidelity for r in results] == [Fidelity.COARSE, Fidelity.FULL]

@@ -13,7 +13,8 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep, default_request
 from explorer.studies.choose_alpha import ChooseAlpha
 from explorer.studies.choose_alpha.text import change_sentence, factor
-from explorer.studies.metric_space import chosen_space, half_circumference
+from explorer.studies.metric_space.choice import chosen_space
+from explorer.studies.metric_space.parameters import half_circumference
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -144,7 +145,7 @@ def test_alpha_is_the_least_of_what_each_requirement_needs():
     assert np.ptp(shown["alone_1"].y[far]) == 0
 
 
-def test_a_requirement_beyond_the_space_is_taken_as_its_diameter_and_said():
+def test_a_requirement_beyond_the_space_is_taken_as_its_diameter_and_reported():
     result = ask(space="line", space_side=50.0, distance1=1000.0, requirements="1")
     assert result.conditions[0].holds is False
     assert "1,000 mi in requirement 1" in result.conditions[0].margin

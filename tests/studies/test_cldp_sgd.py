@@ -197,7 +197,7 @@ def test_conditions_of_single_curves_say_so(study, what, quick):
 
 
 @pytest.mark.parametrize("what", ["eps", "risk", "accuracy"])
-def test_more_sampled_than_there_are_is_said(study, what):
+def test_more_sampled_than_there_are_is_reported(study, what):
     final = last(study, Context(), what, n=100, k=200)
     assert not final.conditions[0].holds
     assert all(s.undefined_reason for s in final.series if not s.present.all())

@@ -114,7 +114,7 @@ def test_missing_files_are_named(tmp_path):
         (f"{LABELS}.gz", b"nothing packed", "damaged .gz"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_file(tmp_path, name, content, said):
+def test_what_is_wrong_is_reported_with_the_file(tmp_path, name, content, said):
     write_folder(tmp_path)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=said) as caught:

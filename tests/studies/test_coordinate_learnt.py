@@ -252,7 +252,7 @@ def test_example_2_opens_with_a_level_that_grows():
     np.testing.assert_array_equal(first.present, [True, False, False, False])
 
 
-def test_levels_come_coarse_first_and_stop_when_told():
+def test_levels_come_coarse_first_and_stop_when_cancelled():
     request = replace(default_request(STUDY), quantity="levels", sweep=default_sweep(STUDY, "rho"))
     coarse, full = walking.answers(STUDY, request)
     assert (coarse.fidelity, full.fidelity) == (Fidelity.COARSE, Fidelity.FULL)
@@ -269,6 +269,6 @@ def test_tables_say_infinite_in_words():
     assert domain.rows[1][2:] == (1.0, 0.0)
 
 
-def test_a_coordinate_that_is_not_there_is_said():
+def test_a_coordinate_that_is_not_there_is_reported():
     assert any("only 2" in note for note in ask(coordinate="3").notes)
     assert not ask(coordinate="3", mechanism="example2").notes

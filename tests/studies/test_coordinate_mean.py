@@ -496,7 +496,7 @@ def test_words_among_numbers_are_set_aside(tmp_path):
     context = Context()
     value = context.add_file(path)
     result = ask(points=2, q_from="file", public=value, context=context)[-1]
-    assert "50 records in 2 columns; 1 lines set aside (line 52, a: '?'" in result.notes[0]
+    assert "50 records in 2 columns; 1 lines rejected (line 52, a: '?'" in result.notes[0]
 
 
 def test_without_a_public_file_the_slider_counts():
@@ -538,7 +538,7 @@ def test_the_guarantee_counts_the_reports_there_are():
     assert f"reach at most {odds(total)} (level {at_most(total)})" in often
 
 
-def test_a_level_that_protects_nothing_is_said_in_words():
+def test_a_level_that_protects_nothing_is_reported_in_words():
     said = ask("level", "true_q", points=2, releases=20)[-1].guarantee.sentence
     assert "100:0" not in said
     # 20 reports of the paper's L = 0.7714.
@@ -572,7 +572,7 @@ def test_what_only_the_error_needs_does_not_alarm():
     assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
 
 
-def test_it_stops_when_told():
+def test_it_stops_when_cancelled():
     for stop in (0, 3):
         with pytest.raises(Cancelled):
             ask(points=100, context=Context(stop))

@@ -274,7 +274,7 @@ def test_the_printed_budgets_are_said_not_to_be_private():
     assert rows["Hadamard, printed budget (not private)"][2] == pytest.approx(0.005381, abs=1e-6)
 
 
-def test_items_at_distance_zero_are_not_told_apart():
+def test_items_at_distance_zero_are_not_distinguished():
     result = ask(space_near=0.0)
     for key in ("gkrr", "theorem65", "theorem66"):
         assert not curves(result)[key].present.any()
@@ -401,7 +401,7 @@ def test_the_guarantee_names_all_three_promises():
     assert "(1, 0)" in g.replace_one
     assert "clusters" in g.sentence
     assert "which of two data sets" in ask(space="discrete").guarantee.sentence
-    assert "her own" in ask(model="local").guarantee.trust
+    assert "their own" in ask(model="local").guarantee.trust
     assert len(g.differences) >= 4
 
 
@@ -418,7 +418,7 @@ def test_with_one_item_a_cluster_all_items_are_far():
 
 
 @pytest.mark.parametrize("stop", [2, 5])
-def test_work_stops_when_told(stop):
+def test_work_stops_when_cancelled(stop):
     with pytest.raises(Cancelled):
         ask(context=Context(stop_after=stop))
     with pytest.raises(Cancelled):

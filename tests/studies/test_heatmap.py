@@ -109,7 +109,7 @@ class FakeContext:
         if self.cancelled:
             raise Cancelled
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         self.ran.append(function.__name__)
         function, args = pickle.loads(pickle.dumps((function, args)))
         return pickle.loads(pickle.dumps(function(*args)))
@@ -279,13 +279,13 @@ def test_an_answer_without_mass_is_uniform_and_said_so() -> None:
     pytest.fail("no seed of 20 gave a negative count, whose probability is about 1/2 each")
 
 
-def test_fewer_users_than_asked_is_said() -> None:
+def test_fewer_users_than_asked_is_reported() -> None:
     notes = answers(request_for(users=500))[-1].notes
     assert any("500 users were asked for, but only 60" in note for note in notes)
     assert not any("asked" in note for note in answers(request_for(users=60))[-1].notes)
 
 
-def test_a_sample_of_users_is_said() -> None:
+def test_a_sample_of_users_is_reported() -> None:
     notes = answers(request_for(users=50))[-1].notes
     assert any(note.startswith("50 of 60 users were sampled") for note in notes)
     assert not any("sampled" in note for note in answers(request_for(users=60))[-1].notes)
@@ -528,7 +528,7 @@ def test_gaussian_noise_says_what_may_fail() -> None:
 
 
 def test_whole_counts_are_nearly_exact_at_a_large_epsilon() -> None:
-    """Errata 35: with ε = 10 almost no cell has any noise; said, and seen."""
+    """Errata heat-35: with ε = 10 almost no cell has any noise; said, and seen."""
     data = FakeData(users=150)
     user, lat, lon = data._all
     first = np.flatnonzero(np.diff(user, prepend=-1))
@@ -544,7 +544,7 @@ def test_whole_counts_are_nearly_exact_at_a_large_epsilon() -> None:
 class NoWorkerContext(FakeContext):
     """A system that lets no process start."""
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         raise NoWorker("nothing can be written to /dev/shm")
 
 
@@ -636,7 +636,7 @@ def test_without_data_it_asks_for_some() -> None:
         answers(replace(request_for(), selection=None))
 
 
-def test_it_stops_when_told_to() -> None:
+def test_it_stops_when_cancelled() -> None:
     context = FakeContext(FakeData())
     stream = HeatmapStudy().answer(request_for(), context)
     next(stream)

@@ -267,7 +267,7 @@ def test_coarse_requests_get_no_dots():
     assert only.complete
 
 
-def test_it_stops_when_told_to():
+def test_it_stops_when_cancelled():
     request = default_request(STUDY, simulate=True)
     with pytest.raises(Cancelled):
         list(STUDY.answer(request, Context(stop_after=8)))

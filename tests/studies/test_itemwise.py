@@ -14,7 +14,7 @@ from explorer.privacy.spaces import Clustered, Grid, Square
 from explorer.studies.base.study import Cancelled, Fidelity, Scale, Sweep, default_request
 from explorer.studies.itemwise import ItemWise
 from explorer.studies.itemwise.displacement import mean_distance
-from explorer.studies.metric_space import chosen_space
+from explorer.studies.metric_space.choice import chosen_space
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -149,7 +149,7 @@ def test_printed_equations_leave_the_plot_where_their_condition_fails():
     assert "not to calibrate" in shown.note
 
 
-def test_spending_too_much_is_said():
+def test_spending_too_much_is_reported():
     result = walking.preset(STUDY, "second-branch")
     broken = [c for c in result.conditions if "spends" in c.text]
     assert broken[0].holds is False
@@ -184,7 +184,7 @@ def test_the_guarantee_takes_the_best_route_that_certifies():
     # A single item hides among nobody: composition is all there is, without a δ.
     alone = ask(model="local", m=1, low=0.1, high=1.0).guarantee
     assert "not covered" in alone.add_remove
-    assert "her own" in ask(model="local").guarantee.differences[2]
+    assert "their own" in ask(model="local").guarantee.differences[2]
 
 
 def test_a_delta_of_one_promises_nothing():
@@ -219,7 +219,7 @@ def test_the_first_answer_is_an_estimate_and_says_so():
         ("exponential", "clustered", "items drawn evenly, answered at the rate α₀/2"),
     ],
 )
-def test_what_a_mean_distance_is_taken_over_is_said_where_it_is_shown(randomiser, space, words):
+def test_what_a_mean_distance_is_taken_over_is_reported_where_it_is_shown(randomiser, space, words):
     result = ask("noise", randomiser=randomiser, space=space, **SMALL)
     for curve in result.series:
         assert words in curve.note
@@ -236,7 +236,7 @@ def test_dragging_what_a_curve_does_not_depend_on_computes_nothing_anew():
     assert len(context.kept) == kept + 1
 
 
-def test_work_stops_when_told():
+def test_work_stops_when_cancelled():
     with pytest.raises(Cancelled):
         ask(context=Context(stop_after=4))
 

@@ -18,7 +18,7 @@ from explorer.studies.linear_queries.queries import query_of
 from explorer.studies.linear_queries.sensitivity import sensitivity
 from explorer.studies.linear_queries.tables import printed_private_up_to
 from explorer.studies.linear_queries.values_file import read_values
-from explorer.studies.metric_space import chosen_space
+from explorer.studies.metric_space.choice import chosen_space
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -109,7 +109,7 @@ def test_the_papers_examples(key, expected):
 
 
 def test_the_papers_example_on_its_own_earth():
-    # Erratum B6: neither 2.31 nor 1.85 miles is 1.6.
+    # Erratum user-B6: neither 2.31 nor 1.85 miles is 1.6.
     values = {"model": "local", "space_earth": "paper", "landmarks": 1}
     assert ask(**values).readout("k1_length").value == pytest.approx(2.313, abs=1e-3)
     alone = ask("coordinate", "n", 1, 10, 3, **{**values, "n": 1})
@@ -429,12 +429,12 @@ def test_names_that_do_not_fit_are_refused_with_their_line(tmp_path, text, needl
 
 
 def test_a_row_too_many_is_no_header_if_it_holds_values(tmp_path):
-    # A point that was set aside leaves a row of values over: none may be dropped silently.
+    # A point that was rejected leaves a row of values over: none may be dropped silently.
     with pytest.raises(TableFileError, match="4 rows of values where the space has 3 items"):
         _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "5\n1\n0\n0\n")
 
 
-def test_names_without_anything_to_match_are_taken_by_place_and_said(tmp_path):
+def test_names_without_anything_to_match_are_taken_by_place_and_reported(tmp_path):
     result = _from(tmp_path, "0,3,1\n3,0,2.5\n1,2.5,0\n", "home,1\nwork,0\ngym,0\n")
     assert result.readout("k1").value == pytest.approx(3.0)
     assert any("in the order of the space" in note for note in result.notes)
@@ -471,6 +471,6 @@ def test_dragging_alpha_looks_at_no_pairs_again():
     assert again == kept
 
 
-def test_work_stops_when_told():
+def test_work_stops_when_cancelled():
     with pytest.raises(Cancelled):
         ask(context=Context(stop_after=3))

@@ -7,17 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from explorer.geography.distance import great_circle_km
+from explorer.geography.distance import EARTH_RADIUS_KM
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Kind, Request, relevant
-from explorer.studies.metric_space import (
+from explorer.studies.metric_space.choice import chosen_space
+from explorer.studies.metric_space.files import read_matrix, read_points
+from explorer.studies.metric_space.parameters import (
     KINDS,
     MATRIX,
     POINTS,
-    chosen_space,
     half_circumference,
-    read_matrix,
-    read_points,
     space_parameters,
 )
 from tests.studies.context import Context
@@ -87,7 +86,7 @@ def test_lengths_have_their_units():
     assert chosen(space="sphere", space_unit="none").diameter == 1.0
     assert chosen(space="sphere", space_earth="paper").diameter == pytest.approx(12_930)
     mean = half_circumference("mean", "km")
-    assert mean == pytest.approx(float(great_circle_km(0, 0, 0, 180)))
+    assert mean == pytest.approx(math.pi * EARTH_RADIUS_KM)
     assert chosen(space="square-l2", space_side=3.0).diameter == pytest.approx(3 * math.sqrt(2))
     assert chosen(space="grid", space_side=8.0, space_cells=8).diameter == pytest.approx(14.0)
 
@@ -199,7 +198,11 @@ def test_points_on_the_globe(tmp_path):
     half = half_circumference("mean", "km")
     read = read_points(str(path), "mine.csv", "km", "great-circle", half)
     d = read.metric.matrix() * read.metric.length
-    assert d[0, 1] == pytest.approx(float(great_circle_km(52.52, 13.405, 48.857, 2.352)))
+    berlin, paris = np.radians([(52.52, 13.405), (48.857, 2.352)])
+    cosine = math.sin(berlin[0]) * math.sin(paris[0]) + math.cos(berlin[0]) * math.cos(
+        paris[0]
+    ) * math.cos(berlin[1] - paris[1])
+    assert d[0, 1] == pytest.approx(EARTH_RADIUS_KM * math.acos(cosine))
     assert read.labels == ("Berlin", "Paris", "Suva")
     np.testing.assert_allclose(read.coordinates[0], [13.405, 52.52])
 
@@ -247,7 +250,7 @@ def test_scaling_lays_a_plane_out_as_it_is(tmp_path):
     assert space.unit == "km"
 
 
-def test_what_scaling_loses_is_said(tmp_path):
+def test_what_scaling_loses_is_reported(tmp_path):
     context = Context()
     star = np.ones((4, 4)) - np.eye(4)
     value = context.add_file(write(tmp_path, "\n".join(",".join(map(str, r)) for r in star)))

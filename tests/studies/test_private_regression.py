@@ -283,7 +283,7 @@ def test_a_users_own_file(tmp_path):
         assert "computed from real data" in result.stamp
         assert all(readout.curator_only for readout in result.readouts)
     last = results[-1]
-    assert "1,500 records in 4 columns; 1 lines set aside (line 1502, weight: 'x'" in last.notes[0]
+    assert "1,500 records in 4 columns; 1 lines rejected (line 1502, weight: 'x'" in last.notes[0]
     table = next(t for t in last.tables if t.key == "columns")
     assert [row[:4] for row in table.rows] == [
         ("height", "feature", 0.0, 2.0),
@@ -320,7 +320,7 @@ def scattered(folder, beyond, n=200):
     [(0, "0 values lie beyond"), (1, "1 value lies beyond"), (100, "100 values lie beyond"),
      (101, "101 values lie beyond"), (200, "200 values lie beyond")],
 )  # fmt: skip
-def test_bounds_that_do_not_fit_are_told(tmp_path, beyond, margin):
+def test_bounds_that_do_not_fit_are_reported(tmp_path, beyond, margin):
     context = Context()
     value = context.add_file(scattered(tmp_path, beyond))
     result = ask(n=200, low=100, high=200, context=context, source="file", file=value)[-1]

@@ -46,7 +46,7 @@ def test_bad_rows_are_counted_with_line_and_field(tmp_path):
     assert str(found.rejected[1]) == "line 4, b: 'x' is not a number"
     assert str(found.rejected[2]) == "line 5, b: the field is empty"
     said = read_summary(found, 10)
-    assert "10 records in 2 columns; 6 lines set aside" in said
+    assert "10 records in 2 columns; 6 lines rejected" in said
     assert "and 1 more" in said
 
 
@@ -68,7 +68,7 @@ def test_what_is_no_table_is_refused_with_place_and_remedy(tmp_path, text, why):
         numeric(table(tmp_path, text))
 
 
-def test_long_files_are_cut_and_that_is_said(tmp_path, monkeypatch):
+def test_long_files_are_cut_and_that_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_table, "MAX_RECORDS", 3)
     found = table(tmp_path, "a,b\n" + "1,2\n" * 5)
     assert found.cut

@@ -205,7 +205,7 @@ def test_kept_tables_change_nothing(study):
         np.testing.assert_array_equal(series.y, fresh[key].y)
 
 
-def test_work_stops_when_told(study):
+def test_work_stops_when_cancelled(study):
     with pytest.raises(Cancelled):
         ask(study, "eps0", 0.1, 8, 50, host=Context(stop_after=5))
 
@@ -330,7 +330,7 @@ def test_rows_of_the_headline_table(study):
                 assert shown[2] == pytest.approx(stronger, abs=1e-4)
 
 
-def test_why_accountants_differ_is_said_with_the_ratio_here(study):
+def test_why_accountants_differ_is_reported_with_the_ratio_here(study):
     final = ask(study, eps0=1.0, k=10**4, n=10**7)[-1]
     said = " ".join(final.guarantee.differences)
     assert "lies above the numerical upper bound" in said
@@ -366,7 +366,7 @@ def test_the_papers_factor_is_said_at_its_own_setting_alone(study):
         assert "14×" not in " ".join(elsewhere)
 
 
-def test_ratios_of_one_are_said_in_words(study):
+def test_ratios_of_one_are_reported_in_words(study):
     for values in ({"T": 1}, {"n": 1, "k": 1, "T": 1}, {"eps0": 10.0, "k": 10}):
         guarantee = ask(study, "T", 1, 10, 2, **values)[-1].guarantee
         said = " ".join(guarantee.differences)

@@ -207,7 +207,7 @@ def test_bounds_are_those_of_the_mathematics(study, host):
     ],
 )
 def test_the_printed_error_is_a_curve_of_its_own(study, host, what, release, key, level, share):
-    """Theorem 3.1(ii) with its constants, and 3.2 by it: β/n whatever h is (errata B2, B6)."""
+    """Theorem 3.1(ii) with its constants, and 3.2 by it: β/n at any h (errata hist-B2, hist-B6)."""
     final = at(study, host, what, n=20_000, h=50, beta=0.1, release=release)
     asked = hist.printed_error(level, level * 1e-6, 20_000, 0.1 / share)
     shown = final.readout(key)
@@ -348,7 +348,7 @@ def test_dots_are_seeded_and_run_in_the_worker(study):
     assert shares == sorted(shares)
 
 
-def test_runs_too_few_for_beta_are_said(study, host):
+def test_runs_too_few_for_beta_are_reported(study, host):
     final = last(
         study, host, "error", Sweep("n", 1000, 1e4, 2), runs=50, beta=0.001, levels=2, children=2
     )
@@ -444,7 +444,7 @@ def test_the_defaults_show_the_separation(study, host):
 
 
 def test_headline_samples_of_the_paper(study, host):
-    """Errata A3: 3631, 18972 and 197208 users for h = 2, 10, 100 run at (1, 1e-6)."""
+    """Errata hist-A3: 3631, 18972 and 197208 users for h = 2, 10, 100 run at (1, 1e-6)."""
     final = at(study, host, "error", eps=2.0, delta=2e-6, levels=10, children=2)
     second = {(row[0], row[1]): row[2] for row in final.tables[1].rows}
     assert second["pointer chasing", "shuffled: P_hist, the paper's constants"] == 3631
@@ -459,7 +459,7 @@ def test_the_guarantee_moves_with_the_sliders(study, host):
     assert any("71.1 times" in d for d in at(study, host, "error").guarantee.differences)
 
 
-def test_coarse_alone_and_cancelled_when_told(study):
+def test_coarse_alone_and_cancelled_when_asked(study):
     request = replace(default_request(study), fidelity=Fidelity.COARSE)
     for what in ("error", "users"):
         asked = replace(request, quantity=what, sweep=Sweep("eps", 0.5, 1.0, 9))

@@ -141,7 +141,7 @@ def test_few_draws_need_no_concentration():
     assert "(0.2, 2e-12, 0.008)-discrete" in many.guarantee.replace_one
 
 
-def test_what_is_left_at_a_distance_is_said():
+def test_what_is_left_at_a_distance_is_reported():
     near = ask(d=0.04).guarantee.sentence
     assert "in 5 hops, ε is 1 and δ is 1.553e-11." in near
     within = ask(d=0.004, r=0.008)
@@ -181,7 +181,7 @@ def test_exact_multiples_are_not_a_hop_more():
     assert ask(r=0.5, d=0.1).readout("hops").value == 1
 
 
-def test_distances_are_told_in_the_spaces_unit():
+def test_distances_are_reported_in_the_spaces_unit():
     result = ask(space="sphere", space_unit="km")
     assert result.readout("reach").value == pytest.approx(0.008 * 20_037.46, rel=1e-5)
     assert result.readout("reach").unit == "km"

@@ -1,4 +1,4 @@
-"""What the five studies of metric privacy for users say: codes of errata, conditions, sentences."""
+"""What the five studies of metric privacy for users say: errata, conditions, sentences."""
 
 from __future__ import annotations
 
@@ -11,24 +11,12 @@ import pytest
 
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep, default_request, default_sweep, quantity
+from explorer.studies.errata import labels_in
 from explorer.studies.registry import get_study
 from tests.studies import walking
 
 STUDIES = ("choose-alpha", "itemwise", "linear-queries", "frequency", "unbounded")
 ROOT = Path(__file__).resolve().parents[2] / "explorer" / "studies"
-_CODES = re.compile(r"errat(?:a|um)[\s\"]+((?:[A-F]\d+(?:[–,]\s*)?)+)")
-
-
-def codes(text):
-    """Return the codes a text names: A3–A5, F1 are four."""
-    found = set()
-    for match in _CODES.findall(text):
-        for part in match.split(","):
-            ends = re.findall(r"([A-F])(\d+)", part)
-            if ends:
-                letter, first, last = ends[0][0], int(ends[0][1]), int(ends[-1][1])
-                found |= {f"{letter}{i}" for i in range(first, last + 1)}
-    return found
 
 
 def result_of(study, what, **values):
@@ -52,18 +40,13 @@ def said(result):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_codes_of_errata_can_be_looked_up_on_the_studys_page(name):
+def test_labels_of_errata_can_be_looked_up_on_the_studys_page(name):
     study = get_study(name)
     source = "".join(p.read_text() for p in (ROOT / name.replace("-", "_")).glob("*.py"))
-    listed = codes(" ".join(study.page.errata))
-    assert codes(source) == listed
-    assert "erratum" not in source
-    # Every paragraph has its code, so that a code leads to one.
-    assert all(codes(paragraph) for paragraph in study.page.errata)
-
-
-def test_ranges_of_codes_are_read():
-    assert codes("(errata A3–A5, F1; and errata B2)") == {"A3", "A4", "A5", "F1", "B2"}
+    listed = set(labels_in(" ".join(study.page.errata)))
+    assert set(labels_in(source)) == listed
+    # Every paragraph has its label, so that a label leads to one.
+    assert all(labels_in(paragraph) for paragraph in study.page.errata)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -113,7 +96,7 @@ def test_a_sentence_about_a_change_closes_its_comma():
     assert "0.008 of the largest distance apart, both equally likely" in sentence
 
 
-def test_what_a_histogram_of_soft_cells_needs_is_what_is_said():
+def test_what_a_histogram_of_soft_cells_needs_is_what_is_reported():
     study = get_study("linear-queries")
     preset = next(p for p in study.presets if p.key == "histogram")
     found = {}

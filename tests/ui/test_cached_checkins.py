@@ -1,4 +1,4 @@
-"""Clearing what is kept of check-ins, and the row that says that some were set aside."""
+"""Clearing what is kept of check-ins, and the row that says that some were rejected."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_rows_set_aside_are_counted_in_the_status_row_and_shown_when_asked(
     assert not [d for d in window.findChildren(QDialog) if d.isVisible()]
     row = window.status_row
     assert row.aside.isVisible()
-    assert row.aside.text() == f"{data.report.total_set_aside:,} rows set aside · Show…"
+    assert row.aside.text() == f"{data.report.total_set_aside:,} rows rejected · Show…"
     qtbot.mouseClick(row.aside, Qt.MouseButton.LeftButton)
     assert window.data_panel.dialog("report").isVisible()
     window.data_panel.dialog("report").close()

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+from PySide6.QtWidgets import QWidget
 
 from explorer.engine.session.comparison import entries_from_list, entries_of, entries_to_list
 from explorer.engine.session.session import state_from_dict, state_to_dict
@@ -162,6 +163,13 @@ def test_the_solve_row_stays_as_high_when_its_result_appears(open_window, settle
     assert solving.bar.height() == before
 
 
+def _dimmed(widget: QWidget | None) -> bool:
+    """Whether a widget, or what it stands in, is drawn faintly."""
+    return widget is not None and (
+        widget.graphicsEffect() is not None or _dimmed(widget.parentWidget())
+    )
+
+
 def test_an_old_promise_is_marked_beside_new_sliders(
     tiny_study, open_window, settled, qtbot
 ) -> None:
@@ -178,14 +186,17 @@ def test_an_old_promise_is_marked_beside_new_sliders(
     assert panel.stale.text() == "updating…"
     assert bounds.stale.isVisible()
     assert bounds.plot.view.opacity() < 1
-    assert panel.sentence.graphicsEffect() is not None
+    written = [panel.sentence, panel.references, *(w for row in panel._rows for w in row)]
+    assert len(written) > 2
+    assert all(_dimmed(widget) for widget in written)
+    assert not _dimmed(panel.stale)
     del controller._runner.submit
     controller.refresh()
     settled(window)
     assert not panel.stale.isVisible()
     assert not bounds.stale.isVisible()
     assert bounds.plot.view.opacity() == 1
-    assert panel.sentence.graphicsEffect() is None
+    assert not any(_dimmed(widget) for widget in written)
 
 
 def test_the_window_is_not_settled_while_a_promise_is_still_to_be_written(

@@ -41,13 +41,14 @@ def window(tiny_study, open_window, settled, qtbot):
     window.session.set_value("eps", 2.0)
     settled(window)
     ctrl_d(qtbot, window)
-    window.tabs.setCurrentWidget(window.compare)
-    qtbot.waitUntil(lambda: len(window.compare.rows) == 2 and not window.compare.answers.busy)
+    window.tabs.setCurrentWidget(window.tools["compare"])
+    compare = window.tools["compare"]
+    qtbot.waitUntil(lambda: len(compare.rows) == 2 and not compare.answers.busy)
     return window
 
 
 def texts(window, column: int) -> list[str]:
-    table = window.compare.table
+    table = window.tools["compare"].table
     return [table.item(row, column).text() for row in range(table.rowCount())]
 
 
@@ -60,10 +61,10 @@ def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
     assert window.session.undo_text == "add to comparison"
     # The second tab of a study stays; the study in front did not change.
     assert window.session.state.study == "tiny"
-    assert window.tabs.currentWidget() is window.compare
+    assert window.tabs.currentWidget() is window.tools["compare"]
 
 
-def test_the_same_numbers_are_added_once_and_it_is_said(window, qtbot) -> None:
+def test_the_same_numbers_are_added_once_and_it_is_reported(window, qtbot) -> None:
     window.tabs.setCurrentWidget(window.workspaces["bounds"])
     ctrl_d(qtbot, window)
     assert len(window.session.state.comparison) == 2
@@ -79,23 +80,23 @@ def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) 
     keys = [e.key for e in window.session.state.comparison]
     assert "theorem1" in keys
     assert "cap" not in keys
-    window.tabs.setCurrentWidget(window.compare)
-    qtbot.waitUntil(lambda: not window.compare.answers.busy)
-    (row,) = [r for r in window.compare.rows if r.statement.startswith("Theorem 1")]
+    window.tabs.setCurrentWidget(window.tools["compare"])
+    qtbot.waitUntil(lambda: not window.tools["compare"].answers.busy)
+    (row,) = [r for r in window.tools["compare"].rows if r.statement.startswith("Theorem 1")]
     shown = window.workspaces["bounds"].current_result.readout("theorem1")
     assert row.value == shown.value
     assert row.quantity == "ε privacy after T rounds"
     assert "δ = 10⁻⁸" in row.at
     assert row.reference
     # Numbers of different things have axes of their own.
-    drawn = groups(window.compare.rows)
+    drawn = groups(window.tools["compare"].rows)
     assert len(drawn) == 2
     assert {r.study for _, rows in drawn[:1] for _, r in rows} == {"Randomized response"}
-    assert window.compare.chart.height() > 100
+    assert window.tools["compare"].chart.height() > 100
 
 
 def test_a_parameter_is_set_in_all_rows_as_one_step(window, qtbot) -> None:
-    bar = window.compare.common
+    bar = window.tools["compare"].common
     assert bar.parameter.currentText() == "ε  privacy · 2 of 2 rows"
     bar.value.setFocus()
     bar.value.selectAll()
@@ -109,13 +110,13 @@ def test_a_parameter_is_set_in_all_rows_as_one_step(window, qtbot) -> None:
     bar.value.setModified(True)
     bar.value.editingFinished.emit()
     bar.button.click()
-    assert window.compare.note.isVisible()
-    assert "outside [0.01, 10]" in window.compare.note.text()
+    assert window.tools["compare"].note.isVisible()
+    assert "outside [0.01, 10]" in window.tools["compare"].note.text()
     assert len(window.session.state.comparison) == 2
 
 
 def test_rows_are_sorted_moved_and_removed_and_all_is_undone(window, qtbot) -> None:
-    table, session = window.compare.table, window.session
+    table, session = window.tools["compare"].table, window.session
     before = session.state.comparison
     table.horizontalHeader().sectionClicked.emit(VALUE)
     assert session.state.comparison == before
@@ -125,14 +126,14 @@ def test_rows_are_sorted_moved_and_removed_and_all_is_undone(window, qtbot) -> N
     table.selectRow(1)
     qtbot.keyClick(table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert session.state.comparison == before[::-1]
-    assert window.compare._chosen() == [0]
-    window.compare.bar.down.click()
+    assert window.tools["compare"]._chosen() == [0]
+    window.tools["compare"].bar.down.click()
     assert session.state.comparison == before
     qtbot.keyClick(table, Qt.Key.Key_Delete)
     assert session.state.comparison == before[:1]
-    assert not window.compare.bar.remove.isEnabled()
-    window.compare.bar.empty.click()
-    assert window.compare.empty.isVisible()
+    assert not window.tools["compare"].bar.remove.isEnabled()
+    window.tools["compare"].bar.empty.click()
+    assert window.tools["compare"].empty.isVisible()
     assert not table.isVisible()
     session.undo()
     session.undo()
@@ -141,7 +142,7 @@ def test_rows_are_sorted_moved_and_removed_and_all_is_undone(window, qtbot) -> N
 
 
 def test_copies_and_files_hold_the_numbers(window, qtbot, tmp_path, monkeypatch) -> None:
-    compare = window.compare
+    compare = window.tools["compare"]
     compare.bar.copied.emit("md")
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0].startswith("| Study | Quantity | Statement | Role | Value |")
@@ -190,14 +191,14 @@ def test_curator_only_numbers_keep_their_stamp(secret_study, window, settled, qt
     window.session.set_study("secret")
     settled(window)
     ctrl_d(qtbot, window)
-    window.tabs.setCurrentWidget(window.compare)
-    qtbot.waitUntil(lambda: not window.compare.answers.busy)
+    window.tabs.setCurrentWidget(window.tools["compare"])
+    qtbot.waitUntil(lambda: not window.tools["compare"].answers.busy)
     stamp = COLUMNS.index("Stamp")
     assert texts(window, stamp) == ["", "", "curator only"]
-    assert not window.compare.table.isColumnHidden(stamp)
+    assert not window.tools["compare"].table.isColumnHidden(stamp)
     assert texts(window, COLUMNS.index("Error bar"))[2] == "0.1 … 0.9"
     for fmt in ("md", "tex", "csv"):
-        window.compare.copy(fmt)
+        window.tools["compare"].copy(fmt)
         assert "curator only" in QGuiApplication.clipboard().text()
 
 
@@ -205,11 +206,11 @@ def test_rows_that_cannot_be_computed_say_why_and_update_all_tries_again(
     window, qtbot, moon
 ) -> None:
     moon.touch()
-    window.compare.common.wanted.emit("eps", 0.25)
-    qtbot.waitUntil(lambda: "moon" in window.compare.rows[0].missing)
-    assert "moon" in window.compare.table.item(0, VALUE).toolTip()
+    window.tools["compare"].common.wanted.emit("eps", 0.25)
+    qtbot.waitUntil(lambda: "moon" in window.tools["compare"].rows[0].missing)
+    assert "moon" in window.tools["compare"].table.item(0, VALUE).toolTip()
     moon.unlink()
-    window.compare.common.update_all.click()
+    window.tools["compare"].common.update_all.click()
     qtbot.waitUntil(lambda: texts(window, VALUE) == ["= 0.5622"])
 
 
@@ -219,12 +220,12 @@ def test_a_long_update_is_cancelled(window, qtbot) -> None:
         for i, e in enumerate(window.session.state.comparison * 2)
     )
     window.session.set_comparison(slow, "slow")
-    assert window.compare.answers.busy
+    assert window.tools["compare"].answers.busy
     window.activity.cancel()
-    assert not window.compare.answers.busy
-    assert "cancelled" in window.compare.rows[-1].missing
-    window.compare.common.update_all.click()
-    qtbot.waitUntil(lambda: all(row.value is not None for row in window.compare.rows))
+    assert not window.tools["compare"].answers.busy
+    assert "cancelled" in window.tools["compare"].rows[-1].missing
+    window.tools["compare"].common.update_all.click()
+    qtbot.waitUntil(lambda: all(row.value is not None for row in window.tools["compare"].rows))
 
 
 def test_the_comparison_comes_back(window, open_window, settled, qtbot) -> None:
@@ -233,7 +234,7 @@ def test_the_comparison_comes_back(window, open_window, settled, qtbot) -> None:
     again = open_window()
     settled(again)
     assert again.session.state.comparison == kept
-    again.tabs.setCurrentWidget(again.compare)
+    again.tabs.setCurrentWidget(again.tools["compare"])
     qtbot.waitUntil(lambda: texts(again, VALUE) == ["= 0.7311", "= 0.8808"])
 
 
@@ -243,14 +244,14 @@ def test_everything_has_a_name_and_room(window, qtbot, size) -> None:
     qtbot.turns()
     assert window.width() == size[0]
     assert check(window) == []
-    for bar in (window.compare.common, window.compare.bar):
+    for bar in (window.tools["compare"].common, window.tools["compare"].bar):
         for child in bar.findChildren(QWidget):
             if child.isVisible() and child.parent() is bar:
                 assert bar.rect().contains(child.geometry()), child
 
 
 def test_axes_hold_all_numbers(window) -> None:
-    (_, rows), *_ = groups(window.compare.rows)
+    (_, rows), *_ = groups(window.tools["compare"].rows)
     rows = [row for _, row in rows]
     low, high, log = axis_of(rows)
     assert (low, log) == (0.0, False)

@@ -41,7 +41,7 @@ def test_curves_follow_a_slider_and_the_process_ends_with_the_window(
     assert gone(pid)
 
 
-def test_a_killed_process_is_told_and_the_next_value_answered(
+def test_a_killed_process_is_reported_and_the_next_value_answered(
     window: Any, settled: Callable[..., Any], qtbot: QtBot
 ) -> None:
     window.session.set_study("private-regression")

@@ -244,7 +244,7 @@ def test_the_same_file_with_other_columns_is_another_picture(desk: Desk, tmp_pat
     )
 
 
-def test_bad_cells_are_told_apart() -> None:
+def test_bad_cells_are_distinguished() -> None:
     mapping = Mapping(user=0, time=1, lat=2, lon=3, weight=4)
     good = ("7", "2010-01-31T12:00:00Z", "48.1", "11.5", "2")
     assert bad_cells(good, mapping) == {}
@@ -270,7 +270,7 @@ def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path
         + "4\t2010-01-02T12:00:00Z\t96.0\t11.0\t9\n"
     )
     desk.load(path)
-    assert "4 rows set aside" in desk.panel.counts.text()
+    assert "4 rows rejected" in desk.panel.counts.text()
     assert desk.panel.dialog("report") is None  # rows about people: never shown unasked
     desk.qtbot.mouseClick(desk.panel.report_button, Qt.MouseButton.LeftButton)
     dialog = desk.panel.dialog("report")

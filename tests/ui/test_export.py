@@ -196,7 +196,7 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
     QGuiApplication.clipboard().clear()
 
 
-def test_a_region_that_was_found_is_said_before_exporting(
+def test_a_region_that_was_found_is_reported_before_exporting(
     open_window, qtbot, export, tmp_path
 ) -> None:
     path = tmp_path / "hers.txt"
@@ -247,7 +247,7 @@ def test_settings_without_data_wait_for_any(open_window, qtbot, export, tmp_path
     assert now.selection.region_origin is Origin.PUBLIC
 
 
-def test_an_export_that_fails_is_told(tiny, export, qtbot, monkeypatch, tmp_path) -> None:
+def test_an_export_that_fails_is_reported(tiny, export, qtbot, monkeypatch, tmp_path) -> None:
     job = ExportJob(tiny.current_result, tiny.workspace.view_state(), {}, by_suffix("png"),
                     tmp_path / "no" / "such" / "folder.png")  # fmt: skip
     with qtbot.waitSignal(tiny.output.controller.failed):
@@ -322,7 +322,7 @@ def test_a_recipe_about_other_data_waits_for_them(open_window, settled, export, 
         ("a.json", b'{"type": "FeatureCollection", "features": []}', "this is GeoJSON"),
     ],
 )
-def test_what_holds_no_recipe_is_told_in_a_sentence(
+def test_what_holds_no_recipe_is_reported_in_a_sentence(
     tiny, qtbot, tmp_path, name, content, why
 ) -> None:
     path = tmp_path / name

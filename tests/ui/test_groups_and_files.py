@@ -208,7 +208,9 @@ def test_a_file_is_opened_in_a_thread_shown_and_undone(window, settled, qtbot, p
     assert not window.session.undo_text
 
 
-def test_what_can_not_be_opened_is_said_beside_the_field(window, qtbot, tmp_path, points) -> None:
+def test_what_can_not_be_opened_is_reported_beside_the_field(
+    window, qtbot, tmp_path, points
+) -> None:
     row = window.parameters.row("points")
     drop(row, tmp_path)
     assert "is a folder; choose a file (.csv)" in row.error.text()

@@ -99,7 +99,7 @@ def test_looking_again_keeps_the_window_alive(
             time.sleep(0.01)
         raise LoadCancelled
 
-    monkeypatch.setattr(open_checkins, "sniff", slow)
+    monkeypatch.setattr(open_checkins.checkins, "sniff", slow)
     dialog.delimiter.setCurrentIndex(dialog.delimiter.findData(","))
     desk.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0] is not threading.main_thread()

@@ -103,7 +103,7 @@ def test_pins_are_undone_redone_and_taken_away(pinned, settled, qtbot) -> None:
     assert bounds.pin_list.texts() == ["pinned: as now"]
 
 
-def test_the_same_is_pinned_once_and_not_more_than_can_be_told_apart(tiny, qtbot) -> None:
+def test_the_same_is_pinned_once_and_not_more_than_can_be_distinguished(tiny, qtbot) -> None:
     for _ in range(2):
         ctrl(qtbot, tiny, Qt.Key.Key_P)
     assert len(tiny.session.state.pins) == 1
@@ -116,7 +116,7 @@ def test_the_same_is_pinned_once_and_not_more_than_can_be_told_apart(tiny, qtbot
         tiny.session.pin()
 
 
-def test_pins_of_other_axes_are_not_drawn_and_it_is_said(pinned, settled, qtbot) -> None:
+def test_pins_of_other_axes_are_not_drawn_and_it_is_reported(pinned, settled, qtbot) -> None:
     bounds = pinned.workspaces["bounds"]
     pinned.session.set_sweep(Sweep("beta", 0.01, 0.4, 30, Scale.LINEAR))
     settled(pinned)

@@ -87,7 +87,7 @@ def test_libraries_are_needed_only_of_the_screen_in_use() -> None:
         ({"QT_QPA_PLATFORM": "no-such-platform"}, "QT_QPA_PLATFORM names (no-such-platform)"),
     ],
 )
-def test_no_screen_is_said_in_one_sentence(env: dict[str, str], words: str) -> None:
+def test_no_screen_is_reported_in_one_sentence(env: dict[str, str], words: str) -> None:
     platform, said = choose_platform(env, screens=screens())
     assert not platform
     assert words in said

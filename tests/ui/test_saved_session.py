@@ -152,7 +152,7 @@ def _session(*requests: object, **more: object) -> str:
     ],
     ids=range(14),
 )
-def test_a_session_that_cannot_be_read_in_full_is_kept_whole_and_said(
+def test_a_session_that_cannot_be_read_in_full_is_kept_whole_and_reported(
     open_window, settled, content, why
 ) -> None:
     session_file().write_text(content)
@@ -258,7 +258,7 @@ def test_a_view_that_does_not_fit_is_no_reason_for_no_window(
 
 
 @pytest.mark.parametrize("name", ["XDG_STATE_HOME", "XDG_CACHE_HOME"])
-def test_a_folder_that_cannot_be_made_is_said_and_the_window_starts(
+def test_a_folder_that_cannot_be_made_is_reported_and_the_window_starts(
     open_window, settled, monkeypatch, tmp_path, name
 ) -> None:
     (tmp_path / "a file").touch()
@@ -271,7 +271,7 @@ def test_a_folder_that_cannot_be_made_is_said_and_the_window_starts(
     window.keeper.save()
 
 
-def test_data_in_a_folder_that_may_not_be_entered_are_said_and_the_sample_opens(
+def test_data_in_a_folder_that_may_not_be_entered_are_reported_and_the_sample_opens(
     open_window, settled, qtbot, monkeypatch
 ) -> None:
     session_file().write_text(_session(RECIPE, data_path="/root/of/nobody/mine.txt"))
@@ -371,7 +371,7 @@ def test_a_crash_while_writing_keeps_the_session_before(tmp_path, monkeypatch) -
     assert file.load().values.session["study"] == "heatmap"
 
 
-def test_a_full_disk_is_told_once(open_window, settled, qtbot, tiny_study, monkeypatch) -> None:
+def test_a_full_disk_is_reported_once(open_window, settled, qtbot, tiny_study, monkeypatch) -> None:
     window = open_window(study="tiny")
     settled(window)
     told: list[object] = []
@@ -465,6 +465,6 @@ def test_folded_groups_and_the_files_of_pins_and_comparison_come_back(
     assert second.parameters.folded == {"space"}
     assert not second.parameters.row("space_matrix").isVisible()
     assert second.service.runtime.files()[value] == matrix
-    second.tabs.setCurrentWidget(second.compare)
-    qtbot.waitUntil(lambda: any(row.value for row in second.compare.rows))
-    assert not any("not open" in row.missing for row in second.compare.rows)
+    second.tabs.setCurrentWidget(second.tools["compare"])
+    qtbot.waitUntil(lambda: any(row.value for row in second.tools["compare"].rows))
+    assert not any("not open" in row.missing for row in second.tools["compare"].rows)

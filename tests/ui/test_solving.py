@@ -147,7 +147,7 @@ def test_a_solution_that_comes_late_is_dropped(tiny, solving, qtbot, monkeypatch
     assert solving.bar.said.text() == ""
 
 
-def test_solving_is_cancelled_and_a_failure_is_said(tiny, solving, settled, qtbot, moon):
+def test_solving_is_cancelled_and_a_failure_is_reported(tiny, solving, settled, qtbot, moon):
     tiny.session.set_value("slow", True)
     settled(tiny)
     type_target(qtbot, solving.bar, "0.9")
@@ -183,3 +183,16 @@ def test_the_bar_is_whole_and_its_controls_have_names(tiny, solving, qtbot, size
         if child.isVisible() and child.parent() is bar:
             assert bar.rect().contains(child.geometry()), child
     assert check(tiny) == []
+
+
+def test_what_was_found_moves_neither_row_nor_plot(tiny, solving, qtbot) -> None:
+    bar = solving.bar
+    qtbot.turns()
+    places = [(w.pos(), w.size()) for w in (bar, bar.button, tiny.workspaces["bounds"].plot)]
+    bar.show_message("a sentence of many words, " * 20)
+    qtbot.turns()
+    assert bar.said.heightForWidth(bar.said.width()) > bar.said.height()
+    assert [
+        (w.pos(), w.size()) for w in (bar, bar.button, tiny.workspaces["bounds"].plot)
+    ] == places
+    assert bar.said.toolTip() == bar.said.text()

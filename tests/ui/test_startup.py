@@ -92,6 +92,33 @@ def test_a_screenshot_is_the_window_and_nothing_else(tmp_path, scale, theme) -> 
     assert not (tmp_path / "state").exists() or not any((tmp_path / "state").rglob("window.json"))
 
 
+TUNING = """
+import sys
+from pathlib import Path
+from explorer.ui.shell.app import WindowOptions, run_window
+code = run_window(WindowOptions(study="shuffle-rdp", screenshot=Path(sys.argv[1])))
+import pyqtgraph
+import shibokensupport.feature
+from explorer.ui.base import startup_tuning
+print(
+    "QCalendarWidget" in vars(sys.modules["pyqtgraph.Qt.QtWidgets"]),
+    shibokensupport.feature._mod_uses_pyside.__module__ != startup_tuning.__name__,
+    sys.getswitchinterval() > startup_tuning.SWITCH_S,
+    not (startup_tuning.STYLE_LATE or startup_tuning.COMPUTE_EARLY or startup_tuning.MAKE_AHEAD),
+)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_the_window_works_with_and_without_its_tuning(tmp_path: Path, off: bool) -> None:
+    picture = tmp_path / "shot.png"
+    done = run("-c", TUNING, str(picture), home=tmp_path, PRIVACY_EXPLORER_NO_TUNING=str(int(off)))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(off)] * 4
+    assert picture.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

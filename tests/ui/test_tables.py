@@ -145,5 +145,5 @@ def test_bounds_in_the_table_are_rounded_to_their_safe_side(qtbot) -> None:
     )
     shown = [view.table.index(0, place).data() for place in range(4)]
     assert shown == ["0.5", "1.733", "1.732", "1.732"]
-    assert "1.733" in view.copied("markdown")
-    assert view.copied("csv").splitlines()[-1] == "0.5,1.73205081,1.73205081,1.73205081"
+    assert "1.733" in view.formatted("markdown")
+    assert view.formatted("csv").splitlines()[-1] == "0.5,1.73205081,1.73205081,1.73205081"

@@ -170,7 +170,7 @@ def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> Non
     assert "few.txt" in [a.text() for a in shuffle.menus.recent.actions()]
 
 
-def test_a_file_that_is_not_there_is_told_in_a_sentence(shuffle, qtbot, tmp_path) -> None:
+def test_a_file_that_is_not_there_is_reported_in_a_sentence(shuffle, qtbot, tmp_path) -> None:
     with qtbot.waitSignal(shuffle.files.recognised):
         shuffle.files.open_any(tmp_path / "nothing.csv")
     assert shuffle.banner.isVisible()

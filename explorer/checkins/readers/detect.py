@@ -57,7 +57,7 @@ def sniff(
     Parameters
     ----------
     path : path
-        SNAP text, CSV, TSV (each plain or .gz), Parquet, or what another reader can read.
+        In a format of one of the readers.
     delimiter : str, optional
         The character between two fields of text; guessed if omitted.
     encoding : str, optional

@@ -26,7 +26,7 @@ class Plan:
     width : int
         Fields of a line.
     duplicates : bool
-        Whether rows that repeat an earlier one are set aside.
+        Whether rows that repeat an earlier one are rejected.
     fingerprint : bool
         Whether the sha256 is taken.
     """

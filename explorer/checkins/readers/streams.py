@@ -16,7 +16,7 @@ CHUNK = 1 << 18
 """Bytes at a time: stays in the processor's cache, and no other thread waits long for ours."""
 
 MAX_LINE = 1 << 20
-"""Longer lines are set aside."""
+"""Longer lines are rejected."""
 
 
 UNPACKED_FREELY = 1 << 30

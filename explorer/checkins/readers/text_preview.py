@@ -162,7 +162,7 @@ def guess_encoding(head: bytes) -> str:
 
     Invalid UTF-8 is taken for Latin-1 only if the bytes look like letters inside words, and next to
     no line is valid UTF-8: its letters would become others. Otherwise the file stays UTF-8, and the
-    lines with the stray bytes will be set aside.
+    lines with the stray bytes will be rejected.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"

@@ -16,7 +16,7 @@ from typing import Any
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.compute.process import END_S, ServerProcess
 from explorer.engine.compute.server import serve
-from explorer.engine.compute.worker import WorkerDied
+from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled, Request
 from explorer.studies.registry import Card, registered

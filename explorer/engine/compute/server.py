@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import signal
 import threading
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from explorer.engine.compute.latest import Delivery, LatestWorker
+from explorer.engine.executors.base import portable
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import cards, get_study, set_registered
@@ -85,14 +84,14 @@ class ComputeServer:
         except Cancelled:
             return  # nobody waits for it
         except Exception as caught:  # raised again where it was asked
-            error = _portable(caught)
+            error = portable(caught)
         if number in self._calls:
             self._calls.discard(number)
             self._send((number, value, error))
 
     def _deliver(self, delivery: Delivery) -> None:
         if delivery.error is not None:
-            delivery = replace(delivery, error=_portable(delivery.error))
+            delivery = replace(delivery, error=portable(delivery.error))
         self._send(delivery)
 
     def _send(self, message: object) -> None:
@@ -101,19 +100,6 @@ class ComputeServer:
                 self._answers.send(message)
         except OSError:
             return  # nobody receives any more: the end of the commands ends the process
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an exception that arrives as it left, with where it came from in a note."""
-    error.add_note("".join(traceback.format_exception(error)))
-    try:
-        if str(pickle.loads(pickle.dumps(error))) == str(error):
-            return error
-    except Exception:  # whatever an exception's own way of being pickled raises
-        pass
-    plain = RuntimeError(f"{type(error).__name__}: {error}")
-    plain.__notes__ = error.__notes__
-    return plain
 
 
 def _load_studies(asked: threading.Event) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cachetools import LRUCache
 
-from explorer.engine.compute.worker import WorkerProcess
+from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Value
 from explorer.studies.registry import get_study
 
@@ -96,7 +96,7 @@ class StudyRuntime:
     """Owns what outlives a single request. Safe to use from several worker threads."""
 
     def __init__(self, cache_bytes: int = CACHE_BYTES) -> None:
-        self.worker = WorkerProcess()
+        self.worker = EmbeddedExecutor()
         self._lock = threading.Lock()
         self._data: dict[str, CheckinData] = {}
         self._files: dict[str, Path] = {}
@@ -245,7 +245,7 @@ class _Context:
         self._runtime = runtime
         self.check = check
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         return self._runtime.worker.call(function, args, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:
@@ -280,12 +280,18 @@ def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
 
 
 def final_result(
-    runtime: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
+    runtime: StudyRuntime,
+    request: Request,
+    check: Callable[[], None] = lambda: None,
+    on_result: Callable[[Result], object] = lambda _: None,
 ) -> Result:
-    """Return a request's best answer, computed here and now unless `check` raises `Cancelled`."""
+    """Return a request's last result, computed here and now unless `check` raises `Cancelled`.
+
+    `on_result` is called with every result on the way.
+    """
     result = None
-    for result in runtime.answer(request, check):  # noqa: B007  (the last one is wanted)
-        continue
+    for result in runtime.answer(request, check):
+        on_result(result)
     if result is None:
         raise RuntimeError(f"study {request.study!r} gave no answer")
     return result

@@ -1,10 +1,10 @@
 """Least squares from private reports: Algorithm 3.
 
 Every user sends two independent M_mean reports at half the budget; products of the two copies are
-unbiased where the square of one is not (one copy cannot replace two: errata B12). Halving c is
-valid because CDP and LDP compose; halving δ would not be, since BCDP does not (errata B10). The
-label is the last coordinate; only conditioning *on* it is exempt from Assumption 1, and only if
-its demanded level is the largest (errata A7).
+unbiased where the square of one is not (one copy cannot replace two: errata coord-B12). Halving c
+is valid because CDP and LDP compose; halving δ would not be, since BCDP does not (errata
+coord-B10). The label is the last coordinate; only conditioning *on* it is exempt from Assumption 1,
+and only if its demanded level is the largest (errata coord-A7).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Regression:
     value : float
         ½θᵀAθ − bᵀθ.
     indefinite : bool
-        A has a negative eigenvalue, so that f̂ is not convex (errata B11).
+        A has a negative eigenvalue, so that f̂ is not convex (errata coord-B11).
     """
 
     theta: FloatArray
@@ -98,7 +98,7 @@ def regression_moments(
 
     Notes
     -----
-    Algorithm 3's Σ ẑ¹ẑ²ᵀ is not symmetric; the gradient of f̂ is sym(A)θ − b (errata B11).
+    Algorithm 3's Σ ẑ¹ẑ²ᵀ is not symmetric; the gradient of f̂ is sym(A)θ − b (errata coord-B11).
     """
     first, second = _matrix("Z1", Z1), _matrix("Z2", Z2)
     label1, label2 = np.asarray(l1, float), np.asarray(l2, float)
@@ -206,7 +206,7 @@ def minimise_clipped(A: ArrayLike, b: ArrayLike, R: float) -> FloatArray:
     """Return the minimiser over ‖θ‖ ≤ R of ½θᵀA₊θ − bᵀθ, A₊ being A clipped, by cvxpy.
 
     The convex problem that Algorithm 3's OPT is meant for, since f̂ itself may be indefinite
-    (errata B11). `trust_region` of the clipped matrix gives the same value without a solver.
+    (errata coord-B11). `trust_region` of the clipped matrix gives the same value without a solver.
     """
     import cvxpy
 
@@ -263,7 +263,7 @@ def private_regression(
 
     Notes
     -----
-    Reports and averages are not projected: that would destroy unbiasedness (errata B13).
+    Reports and averages are not projected: that would destroy unbiasedness (errata coord-B13).
     """
     checks.one_of("method", method, METHODS)
     budgets = checks.positive("c", c)

@@ -94,7 +94,7 @@ def epsilon_from_rdp(
 
     Notes
     -----
-    Any subset of orders gives a sound ε, only a looser one (errata A4).
+    Any subset of orders gives a sound ε, only a looser one (errata shuf-A4).
     """
     table = np.asarray(rdp, dtype=float)
     lam = np.asarray(orders, dtype=float)

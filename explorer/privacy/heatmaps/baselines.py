@@ -1,8 +1,8 @@
 """Noise on every leaf: what the paper compares with, and two mechanisms that it leaves out.
 
 Laplace noise and only the largest leaves of it are the paper's baselines. Gaussian noise it leaves
-aside, as adding more noise for moderate δ, which is false for small ε (errata 18). Discrete Laplace
-noise on whole counts adds, at large ε, almost none (errata 35).
+aside, as adding more noise for moderate δ, which is false for small ε (errata heat-18). Discrete
+Laplace noise on whole counts adds, at large ε, almost none (errata heat-35).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def discrete_grid(votes: CellCounts, epsilon: float, noise: FloatArray) -> Float
 
     References
     ----------
-    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); errata 35.
+    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); errata heat-35.
     """
     if (votes.masses != np.rint(votes.masses)).any():
         raise ValueError("votes: a mass is not a whole number")
@@ -141,7 +141,7 @@ def cells_kept(side: int, percent: float) -> int:
     """Return how many leaves the top-t % baseline keeps: t % of Δ², rounded up, at least 1.
 
     The paper does not say how it rounds, and at its sizes rounding decides everything
-    (errata 25).
+    (errata heat-25).
 
     Raises
     ------

@@ -16,7 +16,9 @@ DIAMETER = 2.0
 """Of the unit square under ℓ1: no distance of two distributions is larger."""
 
 
-DENSE_REFERENCE = Reference(PAPER, "Theorem D.1", "snapping to level ℓ* costs 2^-ℓ* (errata 16)")
+DENSE_REFERENCE = Reference(
+    PAPER, "Theorem D.1", "snapping to level ℓ* costs 2^-ℓ* (errata heat-16)"
+)
 
 
 def noise_term(plan: Schedule, w: int) -> Bound:
@@ -36,7 +38,7 @@ def noise_term(plan: Schedule, w: int) -> Bound:
         candidates = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
         total += 2.0**-i * candidates / plan.epsilon[i]
     where = Reference(
-        PAPER, "Theorem 3.1", "selection bias mended by counting candidates: errata 10"
+        PAPER, "Theorem 3.1", "selection bias mended by counting candidates: errata heat-10"
     )
     return Bound(np.array(6 * total), Role.UPPER, where)
 
@@ -72,14 +74,14 @@ def similarity_bound(emd: ArrayLike, sigma: float) -> Bound:
 def sparse_lower_printed(k: int, epsilon: float, n: int) -> Bound:
     """Return .004 √k/(εn), the order of the lower bound with the constants of its proof.
 
-    The constant is the proof's .4·.01; since its packing needs a smaller one still (errata 15), it
-    is the order of the bound, not a bound: `sparse_lower_bound` is one.
+    The constant is the proof's .4·.01; since its packing needs a smaller one still (errata
+    heat-15), it is the order of the bound, not a bound: `sparse_lower_bound` is one.
     """
     checks.reals("k", k, 1)
     checks.reals("n", n, 1)
     checks.positive("epsilon", epsilon)
     value = 0.004 * math.sqrt(k) / (epsilon * n)
-    where = Reference(PAPER, "Theorem C.1", "order only: errata 15")
+    where = Reference(PAPER, "Theorem C.1", "order only: errata heat-15")
     return Bound(np.array(value), Role.ESTIMATE, where)
 
 
@@ -112,7 +114,7 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
     References
     ----------
     Theorem C.1 and Lemma C.2 of the paper; largest for smallest power of two, ‖r‖₁ ≤ ½ for = ½ and
-    the radius scaled by n₀/n (errata 15).
+    the radius scaled by n₀/n (errata heat-15).
     """
     cells, level, users = np.broadcast_arrays(
         checks.reals("k", k, 1, open_high=True),
@@ -134,7 +136,7 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
             planted = np.clip(whole, 1.0, users)
             found = planted * np.exp(-level * planted / dimension) / (8 * users * side)
             best = np.maximum(best, np.where(free >= 1, share * found, 0.0))
-    where = Reference(PAPER, "Theorem C.1", "constants worked out, errata 15")
+    where = Reference(PAPER, "Theorem C.1", "constants worked out, errata heat-15")
     return Bound(best, Role.LOWER, where)
 
 
@@ -174,7 +176,7 @@ def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
     """
     checks.reals("n", n, 1)
     value = 2 / n * sparse_noise_norm(plan, w) + flat_cells(plan)
-    note = "its proof's constants, for maps of at most w cells (errata 10, 11, 12, 21)"
+    note = "its proof's constants, at most w cells (errata heat-10, heat-11, heat-12, heat-21)"
     return Bound(np.array(min(value, DIAMETER)), Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
 
 
@@ -227,7 +229,7 @@ def dense_noise_term(epsilon: float, n: float) -> Bound:
     """Return (ℓ*+1) 2^{ℓ*} √2/ε ≥ E‖ν‖_EMD for the noise of dense aggregation (Theorem D.1).
 
     In users, as `noise_term`. Bounding E|Lap(1/ε)| = 1/ε by its deviation √2/ε leaves room for the
-    2^−ℓ*|Σν| that Lemma 3.5 overlooks (errata 12) from ℓ* = 1 on. At ℓ* = 0 it doesn't: there
+    2^−ℓ*|Σν| that Lemma 3.5 overlooks (errata heat-12) from ℓ* = 1 on. At ℓ* = 0 it doesn't: there
     E‖ν‖_EMD is 2/ε, but nothing depends on the noise, since a single cell is all the map.
     """
     value = _dense_norm(dense_level(epsilon, n), epsilon)

@@ -89,7 +89,7 @@ def calibrate(
     Notes
     -----
     `CONDITION` belongs beside the result. For the removal of a user this noise is no guarantee:
-    at (1, 1e-6) the exact δ is then about 1e-3 (errata A4).
+    at (1, 1e-6) the exact δ is then about 1e-3 (errata hist-A4).
     """
     kind = Query(query)
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)

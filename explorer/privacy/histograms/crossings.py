@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.roots import bisect
-from explorer.privacy.histograms.count_delta import replace_delta
+from explorer.privacy.histograms.count_divergence import replace_delta
 from explorer.privacy.histograms.joint_delta import joint_deltas
 
 _HUMPS = 0.02

@@ -57,8 +57,8 @@ def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
 
     References
     ----------
-    Balcer & Cheu 2020, Theorem 3.2(i), which composes two counts to (2ε, 2δ) (errata A1); this is
-    the exact worst case of the two bins together.
+    Balcer & Cheu 2020, Theorem 3.2(i), which composes two counts to (2ε, 2δ) (errata hist-A1); this
+    is the exact worst case of the two bins together.
     """
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
     users = checks.integers("n", n, 1, checks.COUNT_MAX)

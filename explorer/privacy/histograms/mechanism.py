@@ -97,7 +97,7 @@ def shuffler(sent: Sent, rng: np.random.Generator) -> IntArray:
 def count_analyzer(messages: ArrayLike, n: int, p: float) -> float:
     """Return the estimated frequency of ones: 0 if at most n messages came, |y|/n − p otherwise.
 
-    Integers are compared: |y|/n > 1 in floating point is another question (errata B4).
+    Integers are compared: |y|/n > 1 in floating point is another question (errata hist-B4).
     """
     return float(estimates(np.array([np.size(messages)]), n, p)[0])
 

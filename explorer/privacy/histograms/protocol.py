@@ -1,7 +1,7 @@
 """The protocols' parameters by the paper's constants, their error bounds and their messages.
 
-P_zsum run at (ε, δ) is (ε, δ)-DP, P_hist run at (ε, δ) is (2ε, 2δ)-DP (errata A1): functions here
-take the parameters the protocol is *run* at; `histogram_parameters` turns a target into these.
+P_zsum run at (ε, δ) is (ε, δ)-DP, P_hist run at (ε, δ) is (2ε, 2δ)-DP (errata hist-A1): functions
+here take the parameters the protocol is *run* at; `histogram_parameters` turns a target into these.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def printed_noise(eps: ArrayLike, delta: ArrayLike) -> Any:
     Parameters
     ----------
     eps : array of float
-        ε in (0, 1] (errata B1: the paper's [0, 1] must exclude 0).
+        ε in (0, 1] (errata hist-B1: the paper's [0, 1] must exclude 0).
     delta : array of float
         δ in [1e-300, 1].
 
@@ -88,7 +88,7 @@ def histogram_parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[Any, Any]:
 
     References
     ----------
-    Balcer & Cheu 2020, Theorem 3.2(i); errata A1: noise 200 ln(4/δ)/ε².
+    Balcer & Cheu 2020, Theorem 3.2(i); errata hist-A1: noise 200 ln(4/δ)/ε².
     """
     e = checks.reals("eps", eps, 0.0, 2.0, open_low=True)
     d = checks.reals("delta", delta, 2 * checks.DELTA_MIN, 1.0)
@@ -106,11 +106,11 @@ def printed_error(eps: ArrayLike, delta: ArrayLike, n: ArrayLike, beta: ArrayLik
         As in `printed_p`.
     beta : array of float
         Failure probability in [1e-300, 1]; the bound holds for β ≥ δ²⁵, more exactly while
-        ln(2/β) ≤ (9/4)np(1−p) (errata B3).
+        ln(2/β) ≤ (9/4)np(1−p) (errata hist-B3).
 
     References
     ----------
-    Balcer & Cheu 2020, Theorem 3.1(ii); errata B2: a factor √p is dropped on the way.
+    Balcer & Cheu 2020, Theorem 3.1(ii); errata hist-B2: a factor √p is dropped on the way.
     """
     p = np.asarray(printed_p(eps, delta, n))
     e, d = _parameters(eps, delta)
@@ -133,7 +133,7 @@ def error_bound(n: ArrayLike, p: ArrayLike, beta: ArrayLike) -> Bound:
 
     References
     ----------
-    Balcer & Cheu 2020, proof of Theorem 3.1(ii); errata B2 and B3.
+    Balcer & Cheu 2020, proof of Theorem 3.1(ii); errata hist-B2 and hist-B3.
     """
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     rate = checks.reals("p", p, 0.5, 1.0)
@@ -157,7 +157,7 @@ def simultaneous_error(
     References
     ----------
     Balcer & Cheu 2020, Theorem 3.2(iii) with its constants: β/n, or β/h, in `error_bound`
-    (errata B6).
+    (errata hist-B6).
     """
     return error_bound(n, p, _share(n, beta, occupied))
 
@@ -211,7 +211,7 @@ def histogram_messages(p: ArrayLike, d: ArrayLike) -> Any:
 
     References
     ----------
-    Balcer & Cheu 2020, Theorem 3.2(iv); errata B5: everyone pays the O(d).
+    Balcer & Cheu 2020, Theorem 3.2(iv); errata hist-B5: everyone pays the O(d).
     """
     rate = checks.reals("p", p, 0.0, 1.0)
     return scalar_if_0d(1 + checks.integers("d", d, 1, DOMAIN_MAX) * rate)

@@ -110,7 +110,7 @@ def least_samples(h: float, k: float, failure: float = FAILURE) -> float:
 
     References
     ----------
-    Balcer & Cheu 2020, Claim 3.4's coupon collector; errata A3: O(kh log h) is loose.
+    Balcer & Cheu 2020, Claim 3.4's coupon collector; errata hist-A3: O(kh log h) is loose.
     """
     values = float(checks.integers("h", h, 1, SUPPORT_MAX))
     wanted = float(checks.integers("k", k, 1, SAMPLES_MAX))
@@ -137,14 +137,15 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     Parameters
     ----------
     eps, delta : array of float
-        At which P_hist is *run*, ε in (0, 1], δ in [1e-300, 1]: it is (2ε, 2δ)-DP (errata A1).
-        For δ²⁵ > 1/(200h) the error bound is not proved and the result is infinite (errata A2).
+        At which P_hist is *run*, ε in (0, 1], δ in [1e-300, 1]: it is (2ε, 2δ)-DP (errata hist-A1).
+        For δ²⁵ > 1/(200h) the error bound is not proved and the result is infinite (errata
+        hist-A2).
     h : array of int
         Size of the support, in [1, 1e6]; the domain may be of any size.
 
     References
     ----------
-    Balcer & Cheu 2020, Claim 3.4; errata A2, A3.
+    Balcer & Cheu 2020, Claim 3.4; errata hist-A2, hist-A3.
     """
     e = checks.reals("eps", eps, 0.0, 1.0, open_low=True)
     d = checks.delta(delta)

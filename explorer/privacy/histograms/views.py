@@ -61,7 +61,7 @@ def _multiset(messages: Sequence[Hashable]) -> Messages:
 
 
 def pre_shuffled(randomizer: Randomizer) -> dict[Any, dict[Messages, Fraction]]:
-    """Return the laws of a user's messages as a multiset: all that is left when she shuffles."""
+    """Return the laws of a user's messages as a multiset: all that is left when they shuffle."""
     check(randomizer)
     out: dict[Any, dict[Messages, Fraction]] = {}
     for value, law in randomizer.items():

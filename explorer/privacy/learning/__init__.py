@@ -6,64 +6,6 @@ Samplers take numpy generators and are for studies: they are sound as real numbe
 against rounding, and nothing made with them is a release.
 """
 
-from explorer.privacy.learning.coordinate_report import CoordinateReport, coordinate_report
-from explorer.privacy.learning.guarantees import (
-    excess_risk,
-    excess_risk_exact,
-    rounds_of,
-    training_epsilon,
-    training_epsilon_numerical,
-)
-from explorer.privacy.learning.models import (
-    Gradients,
-    Model,
-    Perceptron,
-    Softmax,
-    accuracy,
-    lipschitz,
-    losses,
-)
-from explorer.privacy.learning.priv_unit import PrivUnit, priv_unit
-from explorer.privacy.learning.training import (
-    Plan,
-    Randomiser,
-    Rates,
-    Samples,
-    State,
-    advance,
-    averaged,
-    moment,
-    randomiser_for,
-    start,
-    theorem_rates,
-)
+from explorer.lazy import lazy_names
 
-__all__ = [
-    "CoordinateReport",
-    "Gradients",
-    "Model",
-    "Perceptron",
-    "Plan",
-    "PrivUnit",
-    "Randomiser",
-    "Rates",
-    "Samples",
-    "Softmax",
-    "State",
-    "accuracy",
-    "advance",
-    "averaged",
-    "coordinate_report",
-    "excess_risk",
-    "excess_risk_exact",
-    "lipschitz",
-    "losses",
-    "moment",
-    "priv_unit",
-    "randomiser_for",
-    "rounds_of",
-    "start",
-    "theorem_rates",
-    "training_epsilon",
-    "training_epsilon_numerical",
-]
+__all__, __getattr__, __dir__ = lazy_names(__spec__)

@@ -15,15 +15,19 @@ from explorer.privacy.shuffle_rdp import (
 )
 from explorer.privacy.shuffling.clones import Clones
 
-PRIVACY = Reference(_PAPER, "Theorem 3 (7)", "min with T·εₛ per order and in all; errata A4, A6")
-CONVERGENCE = Reference(_PAPER, "Theorem 3 with Remark 1", "explicit form (36); errata B5, B6")
+PRIVACY = Reference(
+    _PAPER, "Theorem 3 (7)", "min with T·εₛ per order and in all; errata shuf-A4, shuf-A6"
+)
+CONVERGENCE = Reference(
+    _PAPER, "Theorem 3 with Remark 1", "explicit form (36); errata shuf-B5, shuf-B6"
+)
 CONVERGENCE_EXACT = Reference(
-    _PAPER, "Theorem 3 with the exact error of R_p", "explicit form (36); errata B5, B6"
+    _PAPER, "Theorem 3 with the exact error of R_p", "explicit form (36); errata shuf-B5, shuf-B6"
 )
 
 
 def rounds_of(epochs: ArrayLike, n: ArrayLike, k: ArrayLike) -> FloatArray:
-    """Return T = ⌈epochs·n/k⌉: an epoch is n/k rounds (errata B7).
+    """Return T = ⌈epochs·n/k⌉: an epoch is n/k rounds (errata shuf-B7).
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ def training_epsilon(
     """Return ε at δ of T rounds by Theorem 3, capped by what holds in any case.
 
     Arguments as in `upper_epsilon`. `truncated` marks where the best order is the largest one
-    searched: a larger `lam_max` might give less (errata A4).
+    searched: a larger `lam_max` might give less (errata shuf-A4).
     """
     found = upper_epsilon(eps0, k, n, T, delta, lam_max, capped=True)
     return Bound(

@@ -11,9 +11,9 @@ import numpy as np
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.learning.coordinate_report import CoordinateReport, coordinate_report
+from explorer.privacy.learning.l2_report import PrivUnit, priv_unit
+from explorer.privacy.learning.linf_report import CoordinateReport, coordinate_report
 from explorer.privacy.learning.models import Gradients, IntArray, Model
-from explorer.privacy.learning.priv_unit import PrivUnit, priv_unit
 
 Randomiser = CoordinateReport | PrivUnit
 _BLOCK_CELLS = 400_000
@@ -153,7 +153,7 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
     References
     ----------
     Girgis, Data & Diggavi, Algorithm 1 (which runs t in [T] from θ₀ and returns θ_T, one step
-    early: errata B6; θ after T steps is returned here).
+    early: errata shuf-B6; θ after T steps is returned here).
     """
     clients = samples.row.size
     checks.population(plan.sampled, clients)

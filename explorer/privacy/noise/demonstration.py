@@ -193,7 +193,7 @@ def polya_pmf(k: ArrayLike, r: float, p: float) -> FloatArray:
 
     n independent copies with r = 1/n sum to a geometric variable, and the difference of two such
     sums is discrete Laplace of scale −1/ln p: that is how users share noise in the shuffle model
-    (one sum alone is one-sided, errata 2).
+    (one sum alone is one-sided, errata heat-2).
 
     Parameters
     ----------
@@ -230,7 +230,8 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     References
     ----------
     Balle and Wang 2018, *Improving the Gaussian mechanism*, Theorem 8. That it adds more noise
-    than Laplace for moderate δ (footnote 8 of the heatmap paper) is false for small ε: errata 18.
+    than Laplace for moderate δ (footnote 8 of the heatmap paper) is false for small ε: errata
+    heat-18.
     """
     from scipy.special import log_ndtr, ndtr
 

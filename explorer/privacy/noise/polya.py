@@ -36,7 +36,7 @@ def polya(shape: Fraction, rate: Fraction, size: int, bits: BitSource) -> WholeA
     """Draw Pólya (negative binomial) variables, P(X = k) = Γ(k+r)/(k! Γ(r)) p^k (1−p)^r.
 
     p = e^{−a} with a rational. n draws with r = 1/n sum to a geometric variable of scale 1/a, and
-    the difference of two such sums is discrete Laplace (errata 2 of the heatmap paper).
+    the difference of two such sums is discrete Laplace (errata heat-2 of the heatmap paper).
 
     The law is compound Poisson: sizes j = 1, 2, … occur as a Poisson process of intensity
     r p^j/j, and X is the sum of what occurs. With J = 2^I ≥ 1/a, sizes below J come in the blocks

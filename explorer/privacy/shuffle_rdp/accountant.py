@@ -41,10 +41,10 @@ def upper_epsilon(
     eps0, k, n, T, delta : array of float, broadcast together
         ε₀ in [0, 800]; 1 ≤ k ≤ n ≤ 1e12; T in [1, 1e9]; δ in [1e-300, 1].
     lam_max : int
-        Largest order searched; any is sound, a small one can be loose (errata A4): see
+        Largest order searched; any is sound, a small one can be loose (errata shuf-A4): see
         `Conversion.at_edge`.
     capped : bool
-        Use min(Theorem 1, Rényi cap) per order and min(…, T·ε_s) at the end (errata A6).
+        Use min(Theorem 1, Rényi cap) per order and min(…, T·ε_s) at the end (errata shuf-A6).
     clip : bool
         Report negative values as 0.
 
@@ -72,7 +72,7 @@ def lower_rdp_epsilon(
     """Return Lemma 1 of T times the lower bound on the RDP, over integer orders 2…λ_max.
 
     No accountant that adds RDP at these orders and converts with Lemma 1 can report less. It is
-    **not** a lower bound on ε: Lemma 1 only bounds from above (errata A3).
+    **not** a lower bound on ε: Lemma 1 only bounds from above (errata shuf-A3).
     """
     table = lower_rdp_table(eps0, k, n, lam_max, direction)
     return epsilon_from_rdp(table, orders_up_to(lam_max), T, delta)
@@ -84,7 +84,7 @@ class Shuffling(StrEnum):
     CLOSED = "closed"
     """Closed form where its condition holds for k and δ₀, else (ε₀, 0)."""
     CLOSED_UNCHECKED = "closed_nocond"
-    """min(closed form, ε₀), the condition ignored; unsound (errata A9), for comparison only."""
+    """min(closed form, ε₀), the condition ignored; unsound (errata shuf-A9), to compare."""
     NUMERIC = "numeric"
     """Exact clones, 2021 analysis."""
     NUMERIC_STRONGER = "numeric_2023"
@@ -108,7 +108,7 @@ def round_delta(
 def pipeline_holds(
     eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike, delta: ArrayLike, share: float = 0.5
 ) -> BoolArray:
-    """Return where the clones' closed form is valid inside the pipeline, for k and δ₀ (A8)."""
+    """Return where the clones' closed form is valid inside the pipeline, for k and δ₀ (shuf-A8)."""
     return clones_condition(eps0, k, round_delta(k, n, T, delta, share))
 
 
@@ -130,7 +130,7 @@ def pipeline_epsilon(
     shuffle : Shuffling
     share : float
         f, the share of δ that the rounds get: δ₀ = fδ/(Tγ), slack (1−f)δ. All of δ is slack where
-        no amplification is used. The paper names no split (errata B1).
+        no amplification is used. The paper names no split (errata shuf-B1).
 
     References
     ----------

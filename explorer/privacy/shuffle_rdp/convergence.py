@@ -32,7 +32,7 @@ def gradient_second_moment(
 
     References
     ----------
-    Girgis, Data & Diggavi, Theorem 3 and Remark 1 (Lemma 8 prints other constants; errata B5).
+    Girgis, Data & Diggavi, Theorem 3 and Remark 1 (Lemma 8 prints other constants; errata shuf-B5).
     """
     if p not in (1, 2, np.inf):
         raise ValueError(f"p: {p!r} is not one of 1, 2, inf")
@@ -70,7 +70,7 @@ def convergence_bound(
 
     References
     ----------
-    Girgis, Data & Diggavi, (36); Theorem 3 prints O(·) (errata B6).
+    Girgis, Data & Diggavi, (36); Theorem 3 prints O(·) (errata shuf-B6).
     """
     diameter = checks.reals("D", D, 0.0, np.inf, open_low=True)
     rounds = checks.rounds(T)

@@ -178,7 +178,7 @@ def lower_rdp_table(
         Largest order, in [2, 4096].
     direction : Direction
         ``QP`` is Theorem 2 as stated; the reverse ``PQ`` is a lower bound too and up to 6.6
-        times larger (errata A2); ``both`` is their maximum.
+        times larger (errata shuf-A2); ``both`` is their maximum.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def lower_rdp_table(
 
     References
     ----------
-    Girgis, Data & Diggavi, Theorem 2; errata A1, A2, A5.
+    Girgis, Data & Diggavi, Theorem 2; errata shuf-A1, shuf-A2, shuf-A5.
     """
     orders = orders_up_to(lam_max)
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)

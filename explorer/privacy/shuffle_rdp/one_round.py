@@ -34,7 +34,7 @@ class RandomisedResponseRound:
 
     References
     ----------
-    Girgis, Data & Diggavi, the pair of Theorem 2; errata A1, A2.
+    Girgis, Data & Diggavi, the pair of Theorem 2; errata shuf-A1, shuf-A2.
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
@@ -117,7 +117,7 @@ def randomised_response_round_epsilon(
 
     References
     ----------
-    Girgis, Data & Diggavi, the pair of Theorem 2; errata A1, A2.
+    Girgis, Data & Diggavi, the pair of Theorem 2; errata shuf-A1, shuf-A2.
     """
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     e, sampled, clients, d = np.broadcast_arrays(e, sampled, clients, checks.delta(delta))

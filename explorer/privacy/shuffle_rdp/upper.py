@@ -32,7 +32,7 @@ def log_two_sinh(x: FloatArray) -> FloatArray:
 
 
 def effective_clones(eps0: ArrayLike, k: ArrayLike) -> Any:
-    """Return k̄ = ⌊(k−1)/(2e^ε₀)⌋ + 1, rounded down where the floor is within rounding (B3)."""
+    """Return k̄ = ⌊(k−1)/(2e^ε₀)⌋ + 1, rounded down where the floor is within rounding (shuf-B3)."""
     x = (np.asarray(k, float) - 1) * 0.5 * np.exp(-np.asarray(eps0, float))
     return scalar_if_0d(np.floor(x * (1 - 2.0**-50)) + 1)
 
@@ -109,9 +109,9 @@ def binomial_transform(log_weights: FloatArray, lam_max: int) -> FloatArray:
 
     Notes
     -----
-    Naive evaluation overflows from λ = 344 on (errata A5). Here the triangle of ln C(λ, j) is cut
-    into columns of 32 orders: within a block the logarithms range so little, once row and column
-    offsets are taken out, that a matrix product cannot lose a term that matters.
+    Naive evaluation overflows from λ = 344 on (errata shuf-A5). Here the triangle of ln C(λ, j) is
+    cut into columns of 32 orders: within a block the logarithms range so little, once row and
+    column offsets are taken out, that a matrix product cannot lose a term that matters.
     """
     starts = range(2, lam_max + 1, _BLOCK)
     cached = _blocks(lam_max) if lam_max <= _CACHED_ORDERS else None
@@ -158,7 +158,7 @@ def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -
     Returns
     -------
     ndarray of float, shape (broadcast shape of the parameters) + (λ_max−1,)
-        Without caps: it may exceed what holds trivially (errata A6); see `capped_rdp`.
+        Without caps: it may exceed what holds trivially (errata shuf-A6); see `capped_rdp`.
 
     Raises
     ------
@@ -244,5 +244,5 @@ def pure_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
 
 
 def capped_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:
-    """Return min(Theorem 1, Rényi cap) for orders 2…λ_max (errata A6)."""
+    """Return min(Theorem 1, Rényi cap) for orders 2…λ_max (errata shuf-A6)."""
     return np.minimum(upper_rdp_table(eps0, k, n, lam_max), renyi_cap_table(eps0, k, n, lam_max))

@@ -61,7 +61,8 @@ def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
     """Return the closed-form ε of k shuffled ε₀-LDP messages at δ, *whatever its condition says*.
 
     log1p((e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀ ln(4/δ))/√k + 8e^ε₀/k)), arguments broadcast. It is a bound
-    only where `clones_condition` holds; elsewhere it can be wrong (errata A9) and the bound is ε₀.
+    only where `clones_condition` holds; elsewhere it can be wrong (errata shuf-A9) and the bound is
+    ε₀.
 
     References
     ----------

@@ -1,25 +1,5 @@
 """Metric spaces, normalised to diameter at most 1, and the earth mover's distance on each."""
 
-from explorer.privacy.spaces.base import MetricSpace
-from explorer.privacy.spaces.continuous import (
-    EARTH_HALF_CIRCUMFERENCE_MILES,
-    Line,
-    Sphere,
-    Square,
-    central_angle,
-)
-from explorer.privacy.spaces.finite import Clustered, Discrete, FiniteSpace, Grid, MatrixSpace
+from explorer.lazy import lazy_names
 
-__all__ = [
-    "EARTH_HALF_CIRCUMFERENCE_MILES",
-    "Clustered",
-    "Discrete",
-    "FiniteSpace",
-    "Grid",
-    "Line",
-    "MatrixSpace",
-    "MetricSpace",
-    "Sphere",
-    "Square",
-    "central_angle",
-]
+__all__, __getattr__, __dir__ = lazy_names(__spec__)

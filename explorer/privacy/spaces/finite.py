@@ -91,7 +91,7 @@ class MatrixSpace(FiniteSpace):
         """Return the space of points in ℝ^t under ℓp, normalised by their diameter.
 
         Vectors of norm at most 1 have diameter up to 2, not 1 as the paper's Section 6.1 has it
-        (errata B5).
+        (errata user-B5).
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Clustered(FiniteSpace):
     clusters, each : int
         At least 1.
     r : float
-        In [0, 1]; the paper's r < ½ is not needed for a metric (errata E5).
+        In [0, 1]; the paper's r < ½ is not needed for a metric (errata user-E5).
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class Clustered(FiniteSpace):
         """Return (r/2)‖p−q‖₁ + ((1−r)/2)Σ_b|p(b) − q(b)|: the distance on a tree.
 
         Also of *signed* masses, as unbiased estimates are: then it is the Kantorovich–Rubinstein
-        norm of p − q (errata E3).
+        norm of p − q (errata user-E3).
 
         Parameters
         ----------

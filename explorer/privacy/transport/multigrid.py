@@ -106,8 +106,8 @@ def solve(supply: Ints, unit_x: int, unit_y: int) -> tuple[Ints, Ints, Ints]:
     finds the potentials and the few cycles left to cancel. Should that never come to an end within
     its budget, slack of 2⁻²¹ of the cost remains, and the certificate says so.
     """
-    from explorer.privacy.transport.cycle_cancelling import polish
-    from explorer.privacy.transport.network_flow import drop_loose, route
+    # They compile with numba, which is slow to import and not needed for bounds.
+    from explorer.privacy.transport import cycle_cancelling, network_flow
 
     levels = [supply]
     while max(levels[-1].shape) > _COARSEST:
@@ -125,15 +125,15 @@ def solve(supply: Ints, unit_x: int, unit_y: int) -> tuple[Ints, Ints, Ints]:
         cost = np.array([unit_x, unit_x, unit_y, unit_y], np.int64) << level
         grid = (border, width + 2, cost)
         if unit_x == unit_y:
-            route(excess, pi, flow, *grid, int(cost[0]))
+            network_flow.route(excess, pi, flow, *grid, int(cost[0]))
         else:
             for bits in _SLACK_BITS if level == 0 else _SLACK_BITS[:2]:
                 unit = max(int(cost.min()) >> bits, 1)
-                drop_loose(excess, pi, flow, *grid, unit)
-                route(excess, pi, flow, *grid, unit)
+                network_flow.drop_loose(excess, pi, flow, *grid, unit)
+                network_flow.route(excess, pi, flow, *grid, unit)
                 if level == 0 and bits >= _POLISH_BITS:
                     exact = pi.copy()
-                    if polish(exact, flow, *grid, _POLISH_BUDGET * pi.size):
+                    if cycle_cancelling.polish(exact, flow, *grid, _POLISH_BUDGET * pi.size):
                         pi = exact
                         break
         potential = pi.reshape(height + 2, width + 2)[1:-1, 1:-1]

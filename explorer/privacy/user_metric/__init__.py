@@ -6,7 +6,7 @@ parameter per normalised distance of a user's data, α₀ that of one item, ε a
 of equal public size m are *bounded*; `reduction` takes datasets of any size to these.
 
 Calibrate with `group_alpha0` (exact hops) and not with the paper's equations (6) and (7), which are
-`closed_form` and wrong by factors either way (errata A).
+`closed_form` and wrong by factors either way (errata user-A1 to user-A8).
 """
 
 from explorer.lazy import lazy_names

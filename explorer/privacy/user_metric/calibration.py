@@ -24,14 +24,14 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     """Return the α that meets requirements "τ of the data moved by q on average is protected at ε".
 
     min over the requirements of ε/(qτ). Requirements with qτ = 0 ask for nothing and are left out
-    (errata C2).
+    (errata user-C2).
 
     Parameters
     ----------
     epsilon, q, tau : array of float, broadcast together
-        ε ≥ 0, the largest parameter that is acceptable (the paper prints "minimum"; errata C2);
-        normalised distance q and fraction τ in [0, 1]. Requirements run along the last axis; the
-        leading ones are swept.
+        ε ≥ 0, the largest parameter that is acceptable (the paper prints "minimum"; errata
+        user-C2); normalised distance q and fraction τ in [0, 1]. Requirements run along the last
+        axis; the leading ones are swept.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def alpha_from_distances(
     diameter : float
         Largest distance of the space, in the same unit. For the surface of the Earth this is half
         the circumference, 12,450.7 miles at the equator; the paper's 12,930 is inconsistent with
-        its own q (errata C1).
+        its own q (errata user-C1).
 
     Returns
     -------

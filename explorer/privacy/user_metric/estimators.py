@@ -1,8 +1,8 @@
 """Frequency estimation: samplers, unbiased estimates, and projection onto the simplex.
 
 Estimates are *signed*: GKRR's sum to 1, Hadamard response's and Laplace's do not. "Normalising" by
-the sum can make the error infinite (errata E2); projection onto the simplex costs no privacy and
-never increases the ℓ2 error, but it can increase d_EM.
+the sum can make the error infinite (errata user-E2); projection onto the simplex costs no privacy
+and never increases the ℓ2 error, but it can increase d_EM.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def laplace_histogram(
 
     References
     ----------
-    Lemma 6.7, with the scale that is ε-DP (errata E1).
+    Lemma 6.7, with the scale that is ε-DP (errata user-E1).
     """
     mass = np.asarray(histogram, dtype=float)
     if mass.ndim != 1 or not np.isfinite(mass).all() or abs(math.fsum(mass) - 1) > 1e-9:

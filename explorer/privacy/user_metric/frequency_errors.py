@@ -65,14 +65,14 @@ def _scaled(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> _Sca
 def gkrr_coefficients(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> Blocks:
     """Return (a, b, c) of GKRR's transition matrix, a = (E−g)/Z, b = (g−1)/Z, c = 1/Z.
 
-    Z is the same for every input, so that GKRR satisfies α₀·d exactly (errata E7).
+    Z is the same for every input, so that GKRR satisfies α₀·d exactly (errata user-E7).
 
     Parameters
     ----------
     s, t : array of float
         Clusters and items in each, in [1, 1e12].
     r : array of float
-        Distance inside a cluster, in [0, 1]; the paper's r < ½ is not needed (errata E5).
+        Distance inside a cluster, in [0, 1]; the paper's r < ½ is not needed (errata user-E5).
     alpha0 : array of float
         In [0, 800].
     """
@@ -170,7 +170,8 @@ def gkrr_emd_bound(
     """Return an upper bound on E d_EM(F̃, K̃): Theorem 6.5, halved by default.
 
     (r/2)√(st·mse) + ((1−r)/2)√(s·mse_P), because d_EM on this space is exactly
-    (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata E4). `printed` gives the paper's r√(st·mse) + √(s·mse_P).
+    (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata user-E4). `printed` gives the paper's r√(st·mse) +
+    √(s·mse_P).
     """
     mse = np.asarray(gkrr_mse(s, t, r, alpha0, m, n))
     across = np.asarray(gkrr_cluster_mse(s, t, r, alpha0, m, n))
@@ -205,7 +206,7 @@ def theorem66_remark(
 ) -> Any:
     """Return 4√(k³/mn) + 64√(k³)/(α√n)·√(ln(4m/δ) + α), the simplified local bound as printed.
 
-    It does not follow from Theorem 6.6 (errata E6).
+    It does not follow from Theorem 6.6 (errata user-E6).
     """
     return _remark(k, alpha, delta, m, n, np.sqrt)
 
@@ -215,7 +216,7 @@ def corollary68_remark(
 ) -> Any:
     """Return 4√(k³/mn) + 64√(k³)/(αn)·√(ln(4m/δ) + α), the simplified central bound as printed.
 
-    It carries the caveats of equation (7) (errata E9).
+    It carries the caveats of equation (7) (errata user-E9).
     """
     return _remark(k, alpha, delta, m, n, np.asarray)
 
@@ -297,9 +298,9 @@ def emd_bound(
 ) -> Any:
     """Return (r/2)√(st·mse) + ((1−r)/2)√(s·mse_P) ≥ E d_EM(F̃, K̃), for estimates of sum 1.
 
-    By Cauchy–Schwarz and Jensen, d_EM being (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata E4). An estimate of
-    another sum has no d_EM (errata E3); shifting all its entries alike to sum 1 increases neither
-    error.
+    By Cauchy–Schwarz and Jensen, d_EM being (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata user-E4). An
+    estimate of another sum has no d_EM (errata user-E3); shifting all its entries alike to sum 1
+    increases neither error.
 
     Parameters
     ----------
@@ -322,7 +323,7 @@ def emd_bound(
 def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
     """Return 2/(nε): one user changes the normalised histogram by up to 2/n in ℓ1.
 
-    The paper's 1/(nε) is only 2ε-DP (errata E1). Infinite at ε = 0.
+    The paper's 1/(nε) is only 2ε-DP (errata user-E1). Infinite at ε = 0.
     """
     users = checks.integers("n", n, 1, checks.COUNT_MAX)
     e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)

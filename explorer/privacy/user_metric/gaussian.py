@@ -1,7 +1,7 @@
 """PrivEMDLinear with Gaussian noise, calibrated exactly.
 
 The paper's width √(1.25 ln(1/δ))/α mixes up √(2 ln(1.25/δ)) and omits the Lipschitz constant: at
-α = 25, δ = 1e-12 its true δ is 4.5e-5 (errata B1). It is here to be shown, never to calibrate.
+α = 25, δ = 1e-12 its true δ is 4.5e-5 (errata user-B1). It is here to be shown, never to calibrate.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def gaussian_sigma(
 
     References
     ----------
-    Balle & Wang 2018, Algorithm 1, in place of the paper's width (errata B1).
+    Balle & Wang 2018, Algorithm 1, in place of the paper's width (errata user-B1).
     """
     a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
     d = checks.delta(delta)
@@ -192,7 +192,7 @@ def _bracketed_root(excess: Callable[[FloatArray], FloatArray], high: FloatArray
 def gaussian_sigma_printed(
     alpha: ArrayLike, delta: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1
 ) -> Any:
-    """Return lip·√(1.25 ln(1/δ))/(αn), the paper's width: **not private in general** (B1)."""
+    """Return lip·√(1.25 ln(1/δ))/(αn), the paper's width: **not private in general** (user-B1)."""
     a, d, slope, users = _printed_arguments(alpha, delta, lip, n)
     return scalar_if_0d(slope * np.sqrt(-1.25 * np.log(d)) / (a * users))
 

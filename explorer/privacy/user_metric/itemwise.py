@@ -46,7 +46,7 @@ def _parameter(alpha0: float) -> float:
 class GKRR:
     """Generalised k-ary randomised response on a clustered space: Pr[y | x] ∝ e^{α₀(1 − d(x,y))}.
 
-    The normaliser is the same for every input, so that α₀·d holds exactly (errata E7).
+    The normaliser is the same for every input, so that α₀·d holds exactly (errata user-E7).
 
     Parameters
     ----------

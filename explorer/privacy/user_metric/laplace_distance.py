@@ -28,7 +28,7 @@ def laplace_emd_mean(
 ) -> Any:
     """Return E d_EM(F̃, K̃) of averaged Laplace histograms that are shifted to sum 1.
 
-    d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata E4), so that only the mean absolute noise of one
+    d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ (errata user-E4), so that only the mean absolute noise of one
     item and of one cluster are needed. Both are sums of independent Laplace variables, of which
     E|Y| = (2/π)∫₀^∞ (1 − φ(u))/u² du with the characteristic function φ; with u = tan(θ)/rms the
     integrand is smooth on [0, π/2] (Gauss–Legendre). `emd_bound` by Cauchy–Schwarz is up to √2

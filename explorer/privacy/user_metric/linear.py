@@ -3,7 +3,7 @@
 A linear query is q(K) = E over K's items of f(item), f into ℝ^dim. Its sensitivity under earth
 mover's distance is exactly the Lipschitz constant of f (Theorem 4.1; two point masses attain it),
 measured in the norm of the noise. The noise has density ∝ exp(−‖z‖_p/b), b = lip/(αn): once, not
-twice as the text and Algorithm 1 together would have it (errata B2).
+twice as the text and Algorithm 1 together would have it (errata user-B2).
 
 Conventions: the local model is n = 1. Dividing by n needs every user to hold the same public
 number of items; without that only n = 1 is sound. p is in [1, ∞].
@@ -92,7 +92,7 @@ def k_norm_scale(alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> An
 
     References
     ----------
-    Lemma 4.2, with lip in the scale (errata B2, B4).
+    Lemma 4.2, with lip in the scale (errata user-B2, user-B4).
     """
     a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
     slope = checks.reals("lip", lip, 0.0, 1e300)
@@ -240,7 +240,7 @@ def k_norm_noise(
     ‖z‖_p ~ Gamma(dim, b) times a point of the sphere under its *cone* measure; for p = ∞
     Gamma(dim+1, b) times a point of the solid cube, which is the same. "Uniform on the sphere" is
     the cone measure for p = 1, 2, ∞ only, and a point of the solid ball with Gamma(dim) has no
-    pure guarantee at all (errata B3).
+    pure guarantee at all (errata user-B3).
 
     Parameters
     ----------

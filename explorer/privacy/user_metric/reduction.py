@@ -43,7 +43,7 @@ class Reduction:
     certain : ndarray of bool
         Whether the threshold is the diameter, so that it is never exceeded.
     delta_total : ndarray of float
-        The δ of the (ε, δ, r)-discrete guarantee: 2δ, or δ where `certain` (errata D5).
+        The δ of the (ε, δ, r)-discrete guarantee: 2δ, or δ where `certain` (errata user-D5).
     """
 
     alpha: FloatArray
@@ -96,7 +96,8 @@ def bounded_reduction(
     """Return what BoundedEMDReduction needs and guarantees (Theorem 5.3 with its cap).
 
     Distances are at most 1, so a threshold of 1 or more needs no concentration: α = ε, and the
-    guarantee has δ instead of 2δ (errata D5). The informal Theorem 1.3 is wrong (errata D3).
+    guarantee has δ instead of 2δ (errata user-D5). The informal Theorem 1.3 is wrong (errata
+    user-D3).
 
     Parameters
     ----------
@@ -242,8 +243,8 @@ def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
 def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> Any:
     """Return δ(e^{kε} − 1)/(e^ε − 1), the δ of k hops of (ε, δ): (kε, ·) follows and it is tight.
 
-    kδ at ε = 0. Fact 5.1's δe^k and Table 1's δe^{kε} are both wrong (errata D1). Infinite beyond
-    1e308.
+    kδ at ε = 0. Fact 5.1's δe^k and Table 1's δe^{kε} are both wrong (errata user-D1). Infinite
+    beyond 1e308.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def _per_item(items: float, epsilon: float, delta: float) -> float:
 
 
 def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike) -> Any:
-    """Return ε/√(m ln(m/δ)), the paper's budget of one item: **not (ε, δ)-private** (errata E8).
+    """Return ε/√(m ln(m/δ)), the paper's budget of an item: **not private** (errata user-E8).
 
     The constant was dropped; `per_item_epsilon` is the largest budget that is private.
     """

@@ -15,18 +15,20 @@ from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Sai
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"
-CLOSED = Reference(_FMT21, "Theorem 3.1", "valid only under its condition; errata A8, A9")
+CLOSED = Reference(_FMT21, "Theorem 3.1", "valid only under its condition; errata shuf-A8, shuf-A9")
 EXACT_2021 = Reference(_FMT21, "Theorem 3.2, evaluated exactly")
 EXACT_2023 = Reference(
     _FMT23, "Theorem 3.1, evaluated exactly",
     "one common, non-adaptive randomiser (erratum in arXiv 2208.04591)",
 )  # fmt: skip
-LOWER = Reference(_GIRGIS, "the pair of Theorem 2 with γ = 1", "both directions; errata A2")
+LOWER = Reference(_GIRGIS, "the pair of Theorem 2 with γ = 1", "both directions; errata shuf-A2")
 LOCAL = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "post-processing of an ε₀-LDP message"
 )
-CONDITION_8 = Reference(_GIRGIS, "(8), after Feldman, McMillan & Talwar 2021", "with k; errata A8")
-CONDITION_9 = Reference(_GIRGIS, "(9), after Balle, Bell, Gascón & Nissim 2019", "errata A8")
+CONDITION_8 = Reference(
+    _GIRGIS, "(8), after Feldman, McMillan & Talwar 2021", "with k; errata shuf-A8"
+)
+CONDITION_9 = Reference(_GIRGIS, "(9), after Balle, Bell, Gascón & Nissim 2019", "errata shuf-A8")
 
 CURVES = {
     "closed": ("clones 2021, closed form", Role.UPPER, CLOSED),
@@ -129,7 +131,7 @@ def guarantee(eps0: float, distance: float, differing: tuple[str, ...]) -> Guara
         replace_one="",
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
-            "what her message says has the guarantee for replacing it"
+            "what their message says has the guarantee for replacing it"
         ),
         trust=(
             "Clients trust the shuffler to forget who sent what: against all who see the shuffled "

@@ -340,7 +340,7 @@ def read_summary(table: CsvTable, kept: int) -> str:
     if table.rejected:
         examples = "; ".join(str(item) for item in table.rejected[:_EXAMPLES])
         more = len(table.rejected) - _EXAMPLES
-        said += f"; {len(table.rejected):,} lines set aside ({examples}"
+        said += f"; {len(table.rejected):,} lines rejected ({examples}"
         said += f"; and {more:,} more)" if more > 0 else ")"
     if table.cut:
         said += f"; the file has more, only the first {MAX_RECORDS:,} are read"

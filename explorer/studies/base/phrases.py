@@ -12,7 +12,7 @@ _HUNDREDTH = Decimal("0.01")
 
 
 def best_chance(epsilon: float, delta: float = 0.0) -> float:
-    """Return how often, at best, an observer at 50:50 guesses right.
+    """Return how often, at best, an observer with 50:50 prior odds guesses right.
 
     The best test between two neighbouring inputs, equally likely beforehand, is right with
     probability (1 + TV)/2 ≤ (e^ε + δ)/(1 + e^ε) under (ε, δ)-DP (Kairouz, Oh & Viswanath 2015,

@@ -35,7 +35,9 @@ def trial_pieces(
     """
     for start in range(0, trials, at_once):
         context.check()
-        yield context.heavy(function, experiment, min(at_once, trials - start), (*seed, start))
+        yield context.run_in_worker(
+            function, experiment, min(at_once, trials - start), (*seed, start)
+        )
 
 
 def dots_series(

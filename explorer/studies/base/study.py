@@ -98,7 +98,7 @@ class Context(Protocol):
     def check(self) -> None:
         """Raise `Cancelled` if the answer is no longer wanted."""
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Run a module-level function in a worker process and wait, raising `Cancelled` if told to.
 
         For what may not run in the window's process: cvxpy, numba, seconds of pure Python.

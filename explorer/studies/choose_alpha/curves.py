@@ -11,7 +11,8 @@ from explorer.studies.base.study import Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.choose_alpha import text
 from explorer.studies.choose_alpha.requirements import Requirements, distance_of
-from explorer.studies.metric_space import UNITLESS, ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
+from explorer.studies.metric_space.parameters import UNITLESS
 
 LEVELS = (0.1, 0.5, 1.0, 2.0)
 """Levels of ε always drawn in the plane of changes."""

@@ -45,13 +45,13 @@ PAGE = Page(
         "The paper (v1) prints a largest distance on Earth of about 12,930 miles, which is longer "
         "than any shortest path: half the circumference is 12,450.7 miles at the equator. Its q = "
         "0.08 and 0.008 belong to 12,500 miles. We use 12,450.7 (α = 24.90) and offer the others: "
-        "12,500 gives 25, 12,930 gives 25.86 (errata C1).",
+        "12,500 gives 25, 12,930 gives 25.86 (errata user-C1).",
         "The paper (v1) prints that the requirement is the minimum acceptable privacy parameter, "
         "which would make every smaller ε unacceptable; it is the largest. Requirements with q·τ = "
-        "0 ask for nothing and are left out; printed, they divide by 0 (errata C2).",
+        "0 ask for nothing and are left out; printed, they divide by 0 (errata user-C2).",
         "The paper (v1) prints its definitions “for all outputs O” with an additive δ, which says "
-        "nothing for continuous outputs; we read O as any measurable set (errata A10). It "
-        "prints d_EM < 1; d_EM ≤ 1 is meant (errata C2).",
+        "nothing for continuous outputs; we read O as any measurable set (errata user-A10). It "
+        "prints d_EM < 1; d_EM ≤ 1 is meant (errata user-C2).",
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.builders import choice, real
 from explorer.studies.base.study import Parameter, Quantity, Scale
-from explorer.studies.metric_space import UNITLESS, WITH_UNIT, space_parameters
+from explorer.studies.metric_space.parameters import UNITLESS, WITH_UNIT, space_parameters
 
 MOST = 4
 """Most requirements."""

@@ -9,7 +9,8 @@ import numpy as np
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.study import Request
-from explorer.studies.metric_space import UNITLESS, ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
+from explorer.studies.metric_space.parameters import UNITLESS
 
 
 @dataclass(frozen=True)

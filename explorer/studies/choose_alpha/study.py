@@ -29,7 +29,7 @@ from explorer.studies.choose_alpha.curves import (
 from explorer.studies.choose_alpha.help import PAGE, PRESETS
 from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.choose_alpha.requirements import Requirements, distance_of, requirements_of
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 
 class ChooseAlpha(Study):

@@ -10,14 +10,14 @@ from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import Condition, Guarantee, Table
 from explorer.studies.choose_alpha.requirements import Requirements
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 SETTING = Reference(
     _PAPER, "Section 3, “Setting the Privacy Parameters”",
     "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
-    "errata C2",
+    "errata user-C2",
 )  # fmt: skip
-USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata C2")
+USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata user-C2")
 
 TOO_FAR = "farther than the space is wide"
 BELOW = "whatever lies on the line or below it has at most this ε; at 1 all data may move that far"
@@ -58,7 +58,7 @@ def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSp
         return f"{said}: an observer may become practically certain which of the two it was."
     right, _, wrong = best.partition(":")
     return (
-        f"{said}: an observer who thought it 50:50 whether you did can reach at most "
+        f"{said}: an observer with 50:50 prior odds on whether you did can reach at most "
         f"{right}:{wrong}. If the mechanism has a δ, they guess right at most that often, plus "
         "δ/2, and single outcomes may say more."
     )

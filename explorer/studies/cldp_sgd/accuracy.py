@@ -110,7 +110,7 @@ def trained(asked: Wanted, context: Context) -> Iterator[float]:
         kept: list[Run] = context.memo(("cldp-sgd", job), lambda: [Run()])
         while kept[0].epochs < epochs:
             context.check()
-            kept[0] = context.heavy(train, job, kept[0], epochs, PIECE_S)
+            kept[0] = context.run_in_worker(train, job, kept[0], epochs, PIECE_S)
             yield float(np.mean([_share(run_of(j, context), j, end) for j, end in ends.items()]))
 
 

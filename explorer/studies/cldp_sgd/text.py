@@ -16,7 +16,7 @@ PRIVACY = guarantees.PRIVACY
 CONVERGENCE = guarantees.CONVERGENCE
 CONVERGENCE_EXACT = guarantees.CONVERGENCE_EXACT
 ALGORITHM = Reference(_PAPER, "Algorithm 1")
-FIGURE_5 = Reference(_PAPER, "Figure 5", "one epoch is n/k rounds; errata B7")
+FIGURE_5 = Reference(_PAPER, "Figure 5", "one epoch is n/k rounds; errata shuf-B7")
 R_INFINITY = Reference(
     "Girgis, Data, Diggavi, Kairouz & Suresh 2021 (shuffled model of federated learning)", "R_∞"
 )
@@ -26,16 +26,16 @@ R_TWO_CAP = Reference(
 )
 SHUFFLED = Reference(
     "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
-    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata B1",
+    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-B1",
 )  # fmt: skip
 UNAMPLIFIED = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata B2"
+    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
 )
 CAP = Reference(
     "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
 )
 COMPOSED, RESPONSE = COMPOSED_CLONES, COMPOSED_RESPONSES
-NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata B6")
+NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata shuf-B6")
 TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
 PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
 DIGITS = Reference("Alpaydin & Kaynak 1998", "optical recognition of handwritten digits, UCI")

@@ -52,14 +52,14 @@ PAGE = Page(
     errata=(
         "The paper (v1) prints Example 1 for all a, b, c in (0, 1], which is not so: δ₁ is "
         "infinite at b = c = 1 and δ₂ at a = b = 1. We compute the levels, and say infinite where "
-        "they are (errata A5).",
+        "they are (errata coord-A5).",
         "The paper (v1) prints the sum of Proposition 4, part 1, up to n, which is the number of "
-        "users elsewhere; we sum over the d coordinates (errata A6).",
+        "users elsewhere; we sum over the d coordinates (errata coord-A6).",
         "The paper (v1) prints α in the proof of Theorem 1 as conditioned on x, which should be on "
         "the coordinate; and for one ordered pair of hypotheses the region is one-sided. We draw "
-        "both orders (errata A6, C5).",
+        "both orders (errata coord-A6, coord-C5).",
         "The paper (v1) prints that Example 1's mechanism is not LDP, hence neither BDP nor CDP, "
-        "which holds: by brute force all three levels are infinite (errata C6).",
+        "which holds: by brute force all three levels are infinite (errata coord-C6).",
     ),
 )
 
@@ -83,7 +83,8 @@ PRESETS = (
         "belief_after",
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
         "One cannot distinguish much about any particular coordinate (after Example 1).",
-        "From 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor e^δ = 2.",
+        "From prior odds of 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor "
+        "e^δ = 2.",
     ),
     Preset(
         "example1-limits",

@@ -50,7 +50,7 @@ PARAMETERS = (
           "Of a test whether the bit is 0 or 1: how often it says 1 when the bit is 0.",
           0.0, axis_only=True, quantities=("tradeoff",), latex=r"\alpha"),
     share("belief", "P(xᵢ = 1)", "belief before the report",
-          "How likely an observer thought it that the bit is 1, the other bits' law given this "
+          "An observer's prior probability that the bit is 1, the other bits' law given this "
           "one as set.",
           0.5, axis_only=True, quantities=("belief_after",), latex=r"P(x_i=1)"),
 )  # fmt: skip

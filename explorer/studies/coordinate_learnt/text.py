@@ -19,13 +19,13 @@ CDP = Reference(PAPER, "Definition 3", "by brute force over the whole product do
 BCDP = Reference(
     PAPER, "Definition 4", "by brute force; suprema over events are over single values"
 )
-THEOREM_1 = Reference(PAPER, "Theorem 1", "both hypotheses' roles; errata A6, C5")
+THEOREM_1 = Reference(PAPER, "Theorem 1", "both hypotheses' roles; errata coord-A6, coord-C5")
 NEYMAN_PEARSON = Reference("Neyman and Pearson 1933", "most powerful tests")
 BAYES = Reference(PAPER, "Definition 4", "Bayes' rule on the exact conditional laws")
 CERTIFICATE = Reference(PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L)")
-PART_1 = Reference(PAPER, "Proposition 4, part 1", "the sum is over coordinates; errata A6")
+PART_1 = Reference(PAPER, "Proposition 4, part 1", "the sum is over coordinates; errata coord-A6")
 PART_2 = Reference(PAPER, "Proposition 4, part 2")
-EXAMPLE_1 = Reference(PAPER, "Example 1", "finite only if not b=c=1 and not a=b=1; errata A5")
+EXAMPLE_1 = Reference(PAPER, "Example 1", "finite only if not b=c=1 and not a=b=1; errata coord-A5")
 EXAMPLE_2 = Reference(PAPER, "Example 2")
 CHANCE = Reference(PAPER, "Section 3.1", "a test that ignores the report")
 REFERENCES = (BCDP, LDP, CDP, BDP, THEOREM_1, CERTIFICATE, EXAMPLE_1, EXAMPLE_2)

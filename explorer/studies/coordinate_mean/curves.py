@@ -74,8 +74,8 @@ def jumps(demands: Sequence[Demand], paper: Sequence[Plan], points: SweptPoints)
     """Return the places before which Theorem 2's budgets jump.
 
     There (16) changes between one budget for all coordinates and less for the sensitive ones,
-    which with any coupling is less by log(1 + q(e^δ − 1)) at least (errata B2). Over d and the
-    share of sensitive coordinates every step is a jump, and none is told.
+    which with any coupling is less by log(1 + q(e^δ − 1)) at least (errata coord-B2). Over d and
+    the share of sensitive coordinates every step is a jump, and none is told.
     """
     if points.sweep.key in ("d", "share"):
         return []

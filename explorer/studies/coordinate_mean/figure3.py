@@ -2,8 +2,9 @@
 
 d = 10, δ = (0.2, 0.2, ε, …, ε), ε = 2, n = 10,000 users with fair ±1 coordinates. The paper's
 M_mean uses ζ = (1+q)/2 and is drawn as lying below min δ-LDP for all q < 1. With the unbiased
-constant it does so only up to q = 0.086 (0.294 if averages are projected; errata A2, B14), since
-the budget of the sensitive coordinates falls like (1−q)/2. Better budgets never lose.
+constant it does so only up to q = 0.086 (0.294 if averages are projected; errata coord-A2,
+coord-B14), since the budget of the sensitive coordinates falls like (1−q)/2. Better budgets never
+lose.
 """
 
 from __future__ import annotations

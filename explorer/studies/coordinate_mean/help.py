@@ -88,27 +88,27 @@ PAGE = Page(
     errata=(
         "The paper (v1) prints a radius B twice as large, which makes the mean of a report twice "
         "the user's data and its variance four times as large; privacy is not touched. We use half "
-        "of it, which is unbiased in every dimension (errata A1).",
+        "of it, which is unbiased in every dimension (errata coord-A1).",
         "The paper (v1) prints in Figure 3 that ζ = (1+q)/2 does better than min δ-LDP for all q < "
         "1, which it does not: with the unbiased B it loses from q = 0.086 on (0.294 if averages "
         "are projected), and its error grows like 1/(1−q)². We draw it as it is, and the best ζ "
-        "beside it, which never loses (errata A2).",
+        "beside it, which never loses (errata coord-A2).",
         "The paper (v1) prints (17) as a bound for all budgets, which is false for large "
         "increments: a channel's second moment does not vanish as its level grows. We show it "
         "without its constant, as an order of magnitude, and say when increments exceed 1 "
-        "(errata A3).",
+        "(errata coord-A3).",
         "The paper (v1) prints Corollary 1 with c = δ/2 for the sensitive coordinates, which is "
         "wrong for q > 1/(e^{δ/2}+1), where (16) gives one budget for all. Its order of magnitude "
-        "survives; we draw it without its constant (errata A4).",
+        "survives; we draw it without its constant (errata coord-A4).",
         "The paper (v1) prints (16) with a division by q, which fails at q = 0, and with a jump "
         "where c_d passes a demanded level. We use the limit c = δ̃ at q = 0 and lower c_d to the "
-        "level when rounding alone would decide (errata B1, B2).",
+        "level when rounding alone would decide (errata coord-B1, coord-B2).",
         "The paper (v1) prints weights proportional to inverse variances of small increments only. "
         "We use them for the paper's curve and 1/V for all others, at most 0.01 % apart in Figure "
-        "3 (errata B9).",
+        "3 (errata coord-B9).",
         "The paper (v1) does not say of its Figure 3 whether averages are projected, nor whether "
         "the error is against the mean of the data or of the population. We draw both of the first "
-        "and take the second as the data's (errata B14).",
+        "and take the second as the data's (errata coord-B14).",
     ),
 )
 

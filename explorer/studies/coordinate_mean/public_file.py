@@ -259,7 +259,7 @@ def measure(
         upper = co.coupling_upper(table, [column.size for column in columns], beta)
     if not len(table) or np.isnan(upper).any():
         column = columns[int(np.argmax(np.isnan(upper)))].name if len(table) else columns[0].name
-        seen = "has the same value" if len(table) else "was set aside"
+        seen = "has the same value" if len(table) else "was rejected"
         aside = f" ({records.rejected[0]})" if records.rejected and not len(table) else ""
         raise TableFileError(
             f"{name}, column {column}: every record {seen}{aside}, so that nothing can be said of "
@@ -307,6 +307,6 @@ def public_coupling(request: Request, context: Context) -> PublicCoupling:
     path = context.file(str(request["public"]))
     chosen = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))
     found: PublicCoupling = context.memo(
-        ("coordinate-mean", "public", chosen), lambda: context.heavy(measure, path, *chosen)
+        ("coordinate-mean", "public", chosen), lambda: context.run_in_worker(measure, path, *chosen)
     )
     return found

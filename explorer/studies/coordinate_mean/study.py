@@ -229,7 +229,9 @@ class _Work:
                 pairs = list(zip(*two_level_plans(demands, self.context.check), strict=True))
             else:
                 pairs = [
-                    pair for one in demands for pair in self.context.heavy(searched_plans, [one])
+                    pair
+                    for one in demands
+                    for pair in self.context.run_in_worker(searched_plans, [one])
                 ]
             return dict(zip(keys, pairs, strict=True))
 
@@ -343,7 +345,7 @@ class _Work:
             demand = self.demands[-1]
             convex: Plan = self.context.memo(
                 ("coordinate-mean", "convex", demand.apart_from_zeta),
-                lambda: self.context.heavy(convex_plan, demand),
+                lambda: self.context.run_in_worker(convex_plan, demand),
             )
             rows.append(("one channel a level, globally best", convex))
         return Table(

@@ -19,10 +19,14 @@ from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
 
 MECHANISM = Reference(
-    PAPER, "Mechanisms 1 and 2, Theorem 2", "B is half of what is printed: unbiased (errata A1)"
+    PAPER,
+    "Mechanisms 1 and 2, Theorem 2",
+    "B is half of what is printed: unbiased (errata coord-A1)",
 )
 BASELINE = Reference(PAPER, "Appendix B.1, min δ-LDP", "Duchi et al.'s channel at level min δ")
-BEST_ZETA = Reference(PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata A2)")
+BEST_ZETA = Reference(
+    PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata coord-A2)"
+)
 EXACT = Reference(
     PAPER, "Mechanism 1 under the sharpened Proposition 4",
     "log((1−q)e^c + q·e^L) ≤ δ instead of part 2; searched",
@@ -32,9 +36,11 @@ HYBRID = Reference(
     "beyond the paper: channels that do not overlap meet the same certificate; searched",
 )  # fmt: skip
 THEOREM_2 = Reference(
-    PAPER, "Theorem 2, equation (17)", "constant unknown; false for large increments (errata A3)"
+    PAPER,
+    "Theorem 2, equation (17)",
+    "constant unknown; false for large increments (errata coord-A3)",
 )
-COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata A3, A4)")
+COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata coord-A3, coord-A4)")
 PROJECTED = Reference(PAPER, "Theorem 2", "the average taken as normal, then clipped to [−1, 1]")
 FIGURE_3 = Reference(PAPER, "Figure 3", "drawn here from a seed")
 PROPOSITION_3 = Reference(PAPER, "Proposition 3")
@@ -99,7 +105,7 @@ def demand_sentence(demand: Demand) -> str:
 
 
 def believes(level: float) -> str:
-    """Return what an observer at 50:50 can come to believe at a level: ``reach at most 55:45``."""
+    """Return what an observer with 50:50 prior odds can come to: ``reach at most 55:45``."""
     best = odds(level)
     return "become practically certain" if best == "100:0" else f"reach at most {best}"
 
@@ -114,8 +120,8 @@ def guarantee(
     """
     low = min(demand.level, demand.eps)
     sentence = (
-        "An observer who thought it 50:50 which of two values a user's most sensitive coordinate "
-        f"has can {believes(low)} after seeing the report, if their beliefs couple the "
+        "An observer with 50:50 prior odds on which of two values a user's most sensitive "
+        f"coordinate has can {believes(low)} after seeing the report, if their beliefs couple the "
         f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
         f"as a whole, they can {believes(demand.eps)}."
     )

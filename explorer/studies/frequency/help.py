@@ -67,36 +67,36 @@ PAGE = Page(
     sources=text.REFERENCES,
     errata=(
         "The paper (v1) prints Laplace noise of scale 1/(nε), which is only 2ε-private: replacing "
-        "one user changes the histogram by up to 2/n in ℓ1. We use 2/(nε) (errata E1).",
+        "one user changes the histogram by up to 2/n in ℓ1. We use 2/(nε) (errata user-E1).",
         "The paper (v1) prints that normalising an estimate will only reduce its error, which is "
         "false (F = (0.6, −0.4) against (1, 0): from 0.8 to 4, and with Laplace noise the "
         "expectation is infinite). We project to the nearest histogram, in ℓ2 or in d_EM; only the "
-        "ℓ2 error is sure not to grow, the earth mover's distance can (errata E2).",
+        "ℓ2 error is sure not to grow, the earth mover's distance can (errata user-E2).",
         "The paper (v1) prints d_EM of estimates with negative entries, for which its definition "
         "has no meaning, and for any right inverse, though Hadamard response's estimates do not "
         "sum to 1. We use the Kantorovich–Rubinstein norm, and shift estimates to sum 1 first "
-        "(errata E3).",
+        "(errata user-E3).",
         "The paper (v1) prints Theorems 6.5 and 6.6 with d_EM ≤ ‖·‖₁; it is (r/2)‖·‖₁ + "
-        "((1−r)/2)‖·P‖₁ exactly, so that both terms can be halved. We draw both (errata E4).",
+        "((1−r)/2)‖·P‖₁ exactly, so that both terms can be halved. We draw both (errata user-E4).",
         "The paper (v1) prints r < 1/2 as a condition; neither the metric nor GKRR need it, and we "
-        "allow any r from 0 to 1 (errata E5).",
+        "allow any r from 0 to 1 (errata user-E5).",
         "The paper (v1) prints a simplified remark after Theorem 6.6 that does not follow from it: "
         "two of its steps fail (by factors up to 2 and 1.5), and the theorem exceeds the remark in "
         "67 of 580 cases. We draw the remark as a baseline; the tight bound never exceeded it "
-        "(errata E6).",
+        "(errata user-E6).",
         "The paper (v1) prints GKRR's normaliser without saying that it is the same for every "
         "input; it is, so that α₀·d holds exactly, except that nothing can be estimated at r = 0 "
-        "(t > 1; errata E7).",
+        "(t > 1; errata user-E7).",
         "The paper (v1) prints a budget of ε/√(m ln(m/δ)) an item for Hadamard response with the "
         "constant dropped, and calls it (ε, 0): at m = 1000, δ = 1e-12, ε = 1 its true δ is "
         "8.4e-11. We use the largest budget that composes to (ε, δ) exactly, 0.004838 there "
-        "(errata E8).",
+        "(errata user-E8).",
         "The paper (v1) prints “since α < ε” where α > ε is meant, and refers to (7) in Corollary "
-        "6.8 where Theorem 6.6's formula is meant; Table 2(a) drops √ln(1/δ) (errata E9).",
+        "6.8 where Theorem 6.6's formula is meant; Table 2(a) drops √ln(1/δ) (errata user-E9).",
         "The paper (v1) prints equations (6) and (7) for α₀, which lie 4.6 to 8 times too low for "
         "small α₀ and above their theorem for α₀ > 4, and no condition beside them. We draw "
         "Theorem 6.6 with them as a baseline, where the theorem behind them holds, and calibrate "
-        "by exact hops (errata A3–A6; see “Item-wise release”).",
+        "by exact hops (errata user-A3 to user-A6; see “Item-wise release”).",
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, simulate, trials
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import CLUSTERED, DISCRETE, space_parameters
+from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
 EVEN, SKEWED, ONE = "even", "skewed", "one"
@@ -15,10 +15,10 @@ _SIMULATED = (("simulate", ("True",)),)
 
 PARAMETERS = (
     choice("model", "", "model",
-           "Local: every user shuffles and sends her own randomised items. Central: the items of "
+           "Local: every user shuffles and sends their own randomised items. Central: the items of "
            "all users are shuffled together, and Laplace noise is added once by a curator.",
            LOCAL,
-           ((LOCAL, "local: each user shuffles her own items"),
+           ((LOCAL, "local: each user shuffles their own items"),
             (CENTRAL, "central: all users' items together"))),
     epsilon("metric privacy of a user",
             "The privacy of a user's whole data, per largest distance: a change by earth mover's "

@@ -15,7 +15,7 @@ from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.frequency.parameters import LOCAL
-from explorer.studies.metric_space import DISCRETE
+from explorer.studies.metric_space.parameters import DISCRETE
 
 _LIMIT = 800.0
 

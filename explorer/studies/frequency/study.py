@@ -41,7 +41,7 @@ from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
 from explorer.studies.frequency.points import Points, item_epsilon, points_of
 from explorer.studies.frequency.regions import regions
 from explorer.studies.frequency.simulation import simulated
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _EXACT_POINTS, _FEW_POINTS = 100, 25
 _LONG = 30_000

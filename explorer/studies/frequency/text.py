@@ -20,11 +20,11 @@ THEOREM44 = Reference(
 )
 PRINTED_ALPHA0 = Reference(
     _PAPER, "Theorem 6.6 with α₀ of equation (6)/(7), as printed",
-    "these equations are not to calibrate with: errata A3–A6",
+    "these equations are not to calibrate with: errata user-A3 to user-A6",
 )  # fmt: skip
 TIGHT = Reference(
     _PAPER, "Theorem 6.5, both terms halved",
-    "d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ here: errata E4",
+    "d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ here: errata user-E4",
 )  # fmt: skip
 COMPARED = Reference(
     _PAPER, "Theorem 6.5, both terms halved, times √(2/π)",
@@ -35,22 +35,22 @@ THEOREM65 = Reference(_PAPER, "Theorem 6.5, equation (8), with the exact norms o
 THEOREM66 = Reference(_PAPER, "Theorem 6.6, with α₀ by exact hops")
 REMARK = Reference(
     _PAPER, "remarks after Theorem 6.6 and Corollary 6.8, as printed",
-    "does not follow from the theorem: errata E6",
+    "does not follow from the theorem: errata user-E6",
 )  # fmt: skip
 HADAMARD = Reference(
     "Acharya, Sun & Zhang 2018 (Hadamard response); Kairouz, Oh & Viswanath 2015 (composition)",
-    "Lemma 6.4 with the exact budget of an item", "(ε, δ), not (ε, 0): errata E8",
+    "Lemma 6.4 with the exact budget of an item", "(ε, δ), not (ε, 0): errata user-E8",
 )  # fmt: skip
 HADAMARD_PRINTED = Reference(
-    _PAPER, "remark after Lemma 6.4: ε/√(m ln(m/δ)) an item", "not private: errata E8"
+    _PAPER, "remark after Lemma 6.4: ε/√(m ln(m/δ)) an item", "not private: errata user-E8"
 )
-LAPLACE = Reference(_PAPER, "Lemma 6.7, with scale 2/(nε)", "errata E1")
+LAPLACE = Reference(_PAPER, "Lemma 6.7, with scale 2/(nε)", "errata user-E1")
 LAPLACE_DISTANCE = Reference(
     _PAPER, "Lemma 6.7, with scale 2/(nε)",
-    "errata E1; its mean d_EM exactly, shifted to sum 1, by its characteristic function",
+    "errata user-E1; its mean d_EM exactly, shifted to sum 1, by its characteristic function",
 )  # fmt: skip
 LAPLACE_PRINTED = Reference(
-    _PAPER, "Lemma 6.7, with scale 1/(nε) as printed", "only 2ε-private: errata E1"
+    _PAPER, "Lemma 6.7, with scale 1/(nε) as printed", "only 2ε-private: errata user-E1"
 )
 THRESHOLD = Reference(
     _PAPER, "Sections 6.2.1 and 6.2.2, conditions for an improvement",
@@ -190,7 +190,7 @@ def guarantee(
     `near` is how far items move of which the sentence speaks: the distance inside a cluster, or
     the only one there is with one item a cluster (`alone`).
     """
-    who = "her own" if local else "all users'"
+    who = "their own" if local else "all users'"
     return Guarantee(
         unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
         replace_one=(
@@ -205,7 +205,7 @@ def guarantee(
             f"GKRR: the items of {'one user' if local else 'all users'} are randomised and "
             f"shuffled; everybody else sees {who} shuffled answers. Hadamard response: each user "
             "sends randomised items. Laplace: "
-            + ("each user adds noise to her own histogram." if local
+            + ("each user adds noise to their own histogram." if local
                else "the curator sees all data and adds noise once.")
         ),
         sentence="GKRR: " + guesses(

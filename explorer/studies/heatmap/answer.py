@@ -241,7 +241,7 @@ class _Comparison:
         asked = drawn_by(task.request, key).with_value("beside", "")
         found: Interval = task.context.memo(
             ("heatmap distance", asked, step, sides),
-            lambda: task.context.heavy(
+            lambda: task.context.run_in_worker(
                 step.function, self._maps[key], self._truth, *step.arguments, *sides
             ),
         )

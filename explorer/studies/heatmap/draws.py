@@ -30,8 +30,8 @@ class _WithoutNoise(Context):
     def check(self) -> None:
         self.context.check()
 
-    def heavy(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        return self.context.heavy(function, *args)
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        return self.context.run_in_worker(function, *args)
 
     def checkins(self, selection: Selection) -> Any:
         return self.context.checkins(selection)

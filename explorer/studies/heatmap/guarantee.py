@@ -7,6 +7,7 @@ from functools import lru_cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from explorer.privacy import heatmaps
 from explorer.privacy.core.bound import Reference
 from explorer.studies.base.numbers import at_most, percent_at_most
 from explorer.studies.base.study import Guarantee, Request
@@ -53,8 +54,9 @@ def pure(request: Request) -> Guarantee:
             f"{sample_sentence(request)}"
             "Whether any one user is in the data or not, the odds of every possible map differ by "
             f"a factor of at most {at_most(math.exp(coming))} "
-            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): who thought it 50:50 that the user is "
-            f"in it ends up at most {percent_at_most(most)} sure. {A_DEMONSTRATION}"
+            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): an observer with 50:50 "
+            f"prior odds that the user is in it ends up at most {percent_at_most(most)} sure. "
+            f"{A_DEMONSTRATION}"
         ),
         references=_sources(request),
     )
@@ -70,9 +72,7 @@ def sampled(request: Request) -> Scheme:
 
 def sampling_level(request: Request, adjacency: Adjacency) -> float:
     """Return the ε of pure mechanisms towards all users of the file."""
-    from explorer.privacy.heatmaps import sampling_guarantee
-
-    found = sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
+    found = heatmaps.sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
     return float(found.value)
 
 
@@ -123,8 +123,8 @@ def gaussian(request: Request) -> Guarantee:
         trust=TRUST,
         sentence=(
             f"{sample_sentence(request)}"
-            "Who thought it 50:50 that any one user is in the data guesses right at most "
-            f"{percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
+            "An observer with 50:50 prior odds that any one user is in the data guesses right at "
+            f"most {percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
         ),
         references=_sources(request),
     )
@@ -137,9 +137,7 @@ def _level(request: Request) -> str:
 @lru_cache(maxsize=16)
 def _wider(epsilon: float, delta: float) -> float:
     """Return the ε that Gaussian noise keeps for replacing a user: it is said in three places."""
-    from explorer.privacy.heatmaps import gaussian_epsilon_of_replacement
-
-    return gaussian_epsilon_of_replacement(epsilon, delta)
+    return heatmaps.gaussian_epsilon_of_replacement(epsilon, delta)
 
 
 def replacement(request: Request) -> str:

@@ -72,19 +72,19 @@ PAGE = Page(
     errata=(
         "The paper prints levels 1 … ℓ for the budget and measures level 0 too; its experiments "
         "leave out all levels above q, whose rows must then be dropped from the program, as a "
-        "target of 0 for them would make every answer 0 (errata 7, 21).",
+        "target of 0 for them would make every answer 0 (errata heat-7, heat-21).",
         "The paper prints ŝ/|ŝ| as answer, which is 0/0 where every count of the start level is "
-        "negative; the map is then uniform here, and says so (errata 7).",
+        "negative; the map is then uniform here, and says so (errata heat-7).",
         "The paper prints “the” minimiser of the linear program, which has very many; ties are "
         "shared evenly here, whose maps are 2 to 33 % nearer to the truth than the one a solver "
-        "happens to find (errata 22).",
+        "happens to find (errata heat-22).",
         "The paper prints a footnote that Gaussian noise is larger than Laplace noise for moderate "
-        "δ, which is false for small ε: at δ = 1e-3 below ε = .0246 (errata 18).",
+        "δ, which is false for small ε: at δ = 1e-3 below ε = .0246 (errata heat-18).",
         "The paper prints top-t % baselines without a rule for rounding, which decides everything "
-        "at its sizes; t % of Δ² is rounded up here, to at least one cell (errata 25).",
+        "at its sizes; t % of Δ² is rounded up here, to at least one cell (errata heat-25).",
         "The paper prints neither σ nor the units of its distances nor the direction of KL; here "
         "σ = .02 of the side, the unit square with ℓ1, and KL of the truth from the estimate "
-        "(errata 23).",
+        "(errata heat-23).",
     ),
 )
 

@@ -22,13 +22,15 @@ FITTED = Reference(
     "Theorem 3",
     "four children, a variance a level; then top-down projections",
 )
-DENSE = Reference(PAPER, "Appendix D, Theorem D.1", "ℓ* rounded, from n₀ and not from n: errata 16")
+DENSE = Reference(
+    PAPER, "Appendix D, Theorem D.1", "ℓ* rounded, from n₀ and not from n: errata heat-16"
+)
 BASELINES = Reference(PAPER, "Section 4, Baselines")
 GAUSSIAN_NOISE = Reference(
-    "Balle and Wang 2018", "Theorem 8", "least σ; the paper leaves it out: errata 18"
+    "Balle and Wang 2018", "Theorem 8", "least σ; the paper leaves it out: errata heat-18"
 )
 DISCRETE_NOISE = Reference(
-    "Ghosh, Roughgarden and Sundararajan 2009", "geometric mechanism", "errata 35"
+    "Ghosh, Roughgarden and Sundararajan 2009", "geometric mechanism", "errata heat-35"
 )
 SAMPLED = Reference(
     "Balle, Barthe and Gaboardi 2018",

@@ -228,7 +228,7 @@ def dense(task: Task) -> Estimate:
     noise = partial(task.kept_noise, DemonstrationNoise(task.request.seed, "dense"))
     noisy = measure_dense(task.counts, task.epsilon, task.request["n0"], noise)
     task.watch.lap("select")
-    found = dense_map(noisy, task.context.heavy(nearest_map, noisy.values))
+    found = dense_map(noisy, task.context.run_in_worker(nearest_map, noisy.values))
     task.watch.lap("solve")
     levels = ((noisy.level, task.epsilon),)
     return _of_fitted(found, task.counts.level, levels, noisy.values.size)
@@ -255,7 +255,9 @@ def _reconstructed(task: Task, plan: Schedule) -> Estimate:
         solution = reconstruct(noisy)
     else:
         problem = reduced_problem(noisy)
-        solution = from_variables(noisy, problem, task.context.heavy(solve_reduced, problem))
+        solution = from_variables(
+            noisy, problem, task.context.run_in_worker(solve_reduced, problem)
+        )
     watch.lap("solve")
     blocks = solution.blocks().on(task.counts.level)
     notes = (text.ALL_COUNTS_NEGATIVE,) if blocks.is_uniform else ()

@@ -8,6 +8,7 @@ from explorer.studies.base.study import Context, Request, Result, Study
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
+from explorer.studies.heatmap.public import public_result
 
 
 class HeatmapStudy(Study):
@@ -25,12 +26,11 @@ class HeatmapStudy(Study):
 
         A coarse request ends with the metrics and the quick interval of the distance.
         """
+        # All of the map's mathematics: the window shows itself first.
         from explorer.studies.heatmap.answer import answers
 
         return answers(request, context)
 
     def public_result(self, result: Result) -> Result:
         """Return what of an answer may be published: see `explorer.studies.heatmap.public`."""
-        from explorer.studies.heatmap.public import public_result
-
         return public_result(result)

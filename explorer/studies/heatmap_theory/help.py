@@ -67,21 +67,21 @@ PAGE = Page(
     errata=(
         "The paper prints |Tᵢ| = w and takes the expected noise of the chosen cells for that of "
         "any cells, which overlooks that they were chosen by their noise; we count all candidates, "
-        "up to 4w, whose number does not depend on their own noise (errata 10).",
+        "up to 4w, whose number does not depend on their own noise (errata heat-10).",
         "The paper prints Lemma 2.1 with ≥ for ≤ and a constant of 4; ≤ is meant and 2 suffices. "
-        "We use 2 (errata 11).",
+        "We use 2 (errata heat-11).",
         "The paper prints Lemma 3.5 for α = 2, where it is false (a single point: 2 against "
-        "2 − 2^(−ℓ)); we add the missing 2^(−ℓ) of the total (errata 12).",
+        "2 − 2^(−ℓ)); we add the missing 2^(−ℓ) of the total (errata heat-12).",
         "The paper prints a packing of “the smallest power of two at most √k”, a set without "
         "volume and balls that overlap (Appendix C); we use the largest, ‖r‖₁ ≤ 1 with the rest of "
         "the mass on one more cell, balls scaled by n₀/n, and work the constants out. The "
-        "printed ones (.4 · .01) give the dotted order (errata 15).",
+        "printed ones (.4 · .01) give the dotted order (errata heat-15).",
         "The paper prints a snapping error of √(εn) in Appendix D, where √(n/ε) is right, and a "
         "level ℓ* = log₂√(εn) that is no whole number and depends on the data's own count; we "
-        "round it and take a number n₀ fixed beforehand (errata 16).",
+        "round it and take a number n₀ fixed beforehand (errata heat-16).",
         "The paper prints “Polya(1/n, e^(−εᵢ))” for data scaled by B, which is Bεᵢ-private, one "
         "Pólya variable instead of the difference of two, and q = Bn, which wraps every negative "
-        "count; we use e^(−εᵢ/B), two, and q = Bn + 2τ + 1 (errata 1 to 3).",
+        "count; we use e^(−εᵢ/B), two, and q = Bn + 2τ + 1 (errata heat-1 to heat-3).",
         "The paper prints r = ⌈(…)/ln n + 1⌉ shares, an average-case count that exact enumeration "
         "exceeds ninefold; we use (…)/(ln n − 1) + 2 and show the printed one beside it.",
     ),

@@ -9,7 +9,7 @@ DEEPEST = 11
 """ℓ of the finest map offered."""
 SQUARE, SALICON = "square", "salicon"
 SALICON_CELLS = 102_408
-"""m of the paper's 320 × 240 pictures, halved with ceiling (errata 6)."""
+"""m of the paper's 320 × 240 pictures, halved with ceiling (errata heat-6)."""
 _SIMULATED = (("simulate", ("True",)),)
 _PYRAMID = ("error", "split", "bits", "missing")
 _SHUFFLED = ("bits", "missing")

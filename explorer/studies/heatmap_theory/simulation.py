@@ -18,6 +18,7 @@ from explorer.privacy.heatmaps import (
     measure_levels,
     reconstruct,
 )
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.simulation import dots_series, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
@@ -53,8 +54,6 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
     Every trial draws k cells, shares the users out among them (a uniformly random distribution)
     and runs the algorithm with fresh noise.
     """
-    from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-
     rng = np.random.default_rng(seed)
     e = experiment
     key = "capped" if e.mechanism == "least-squares" else e.mechanism

@@ -13,21 +13,25 @@ from explorer.studies.base.study import Condition, Guarantee
 
 THEOREM_31 = Reference(
     PAPER, "Theorem 3.1",
-    "its proof's constants, for maps of at most w cells (errata 10, 11, 12, 21)",
+    "its proof's constants, at most w cells (errata heat-10, heat-11, heat-12, heat-21)",
 )  # fmt: skip
 SCHEDULES = SCHEDULE_REFERENCE
-THEOREM_D1 = Reference(PAPER, "Theorem D.1", "ℓ* rounded, from n₀: errata 16")
-THEOREM_C1 = Reference(PAPER, "Theorem C.1", "constants worked out, errata 15")
+THEOREM_D1 = Reference(PAPER, "Theorem D.1", "ℓ* rounded, from n₀: errata heat-16")
+THEOREM_C1 = Reference(PAPER, "Theorem C.1", "constants worked out, errata heat-15")
 COROLLARY_D2 = Reference(PAPER, "Corollary D.2", "Theorem C.1 worked out, at the best sparsity")
-ORDER = Reference(PAPER, "Theorem C.1", "order only, .004 √k/(εn): errata 15")
+ORDER = Reference(PAPER, "Theorem C.1", "order only, .004 √k/(εn): errata heat-15")
 LEMMA_B3 = Reference(PAPER, "Lemma B.3")
 LEMMA_B4 = Reference(PAPER, "Lemma B.4, Corollary B.5")
 HUBER = Reference(
     "Bretagnolle and Huber 1979", "TV ≤ √(1 − e^(−KL))", "with KL from Lemma B.3 of the paper"
 )
-SHUFFLED = Reference(PAPER, "Appendix F", "worst-case shares, q ≥ Bn + 2τ + 1: errata 1 to 5")
+SHUFFLED = Reference(
+    PAPER, "Appendix F", "worst-case shares, q ≥ Bn + 2τ + 1: errata heat-1 to heat-5"
+)
 PRINTED = Reference(PAPER, "Appendix F, as printed", "an average-case count of shares; q = Bn")
-MISSING = Reference(PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata 1, 2")
+MISSING = Reference(
+    PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata heat-1, heat-2"
+)
 REFERENCES = (
     THEOREM_31, THEOREM_D1, THEOREM_C1, COROLLARY_D2, SCHEDULES, LEMMA_B3, LEMMA_B4, HUBER,
     SHUFFLED, PRINTED,

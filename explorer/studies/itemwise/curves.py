@@ -17,7 +17,7 @@ from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.itemwise import text
 from explorer.studies.itemwise.parameters import LOCAL
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 _LIMIT = 800.0
 WEAKER = {

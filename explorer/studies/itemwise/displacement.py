@@ -7,7 +7,7 @@ import numpy as np
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 ITEMS_MAX = 300
 """Most items of a space on which the exponential mechanism's law is summed."""

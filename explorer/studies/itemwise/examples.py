@@ -59,7 +59,7 @@ def _made(context: Context) -> Table:
         tuple(rows),
         note=(
             f"The text's α₀ ≈ 3.0 is the theorem's ratio at w = 1; by the theorem itself it is "
-            f"worth α = {nearest(worth)} and not 25 (errata A1); other rows have no number in the "
+            f"worth α = {nearest(worth)} and not 25 (errata user-A1); other rows have none in the "
             "text. “α this spends” is what Theorem 4.4 certifies at the printed equation's α₀: "
             "above α the theorem does not give what is promised, below it accuracy is wasted. "
             "Larger α₀ is less noise."

@@ -73,26 +73,26 @@ PAGE = Page(
         "h/w at w = 1 and not its supremum: at α₀ = 3.0 Theorem 4.4 certifies α = 41.99, not 25. "
         "We use the limit w → 0, which gives 2.405 or 2.4838 by the choice of the inner δ, and "
         "exact hops, which give 3.8489. (The value 3.0 would be right for 0/1 distances only; "
-        "errata A1.)",
+        "errata user-A1.)",
         "The paper (v1) prints a supremum over w in [0, 1], which is not attained: a search over a "
-        "grid of w under-reports α (25.02 instead of 41.99); we use the limit (errata A2).",
+        "grid of w under-reports α (25.02 instead of 41.99); we use the limit (errata user-A2).",
         "The paper (v1) prints equations (6) and (7), whose second branch exceeds the budget for "
         "α₀ > 4 (at α = 100, δ = 1e-12, m = 1000, n = 1e8 it gives α₀ = 10.27, by Theorem 4.4 "
         "worth α = 257; at α = 50, δ = 1e-9, m = 200, n = 1e9 it gives 13.35, where even exact "
         "hops have δ = 1.3e-6); whose first branch is 4.6 to 8 times too small (8 times worse than "
         "plain composition in the local example), which jump between the two, and whose stated "
         "condition α < m is far too generous. We show them where the theorem's condition holds, "
-        "and never calibrate with them (errata A3–A5, F1).",
+        "and never calibrate with them (errata user-A3 to user-A5, user-F1).",
         "The paper (v1) prints one δ for two things: the δ inside the theorem and the δ′ = δ·e^h "
         "that is claimed. In the example δ = δ′e^(−25) = 1.4e-23; using 1e-12 inside gives 2.70, "
-        "which is wrong. We solve for the inner δ (errata A7).",
+        "which is wrong. We solve for the inner δ (errata user-A7).",
         "The paper (v1) prints no condition beside (6) and (7); with δ = δ′e^(−α) the condition "
         "forces m > 16(ln(4m/δ′) + α) in the local model, so that α = 25 barely passes for the "
         "paper's own example, whose limit is 26.6. We check the condition at every point "
-        "(errata A6, F1).",
+        "(errata user-A6, user-F1).",
         "The paper (v1) prints e^(−ε₀) in its proof of the amplification (B.4), where e^(+ε₀) is "
         "right; with the minus sign the claim is false (m = 1e4, α₀ = 5, δ = 1e-6: true 0.085; "
-        "errata A8).",
+        "errata user-A8).",
     ),
 )
 
@@ -131,7 +131,7 @@ PRESETS = (
     Preset(
         "local",
         "Concrete example, local",
-        "The same user alone: only her own 1000 items hide each other.",
+        "The same user alone: only their own 1000 items hide each other.",
         values=(*_EXAMPLE, ("model", "local")),
         quantity="alpha0",
         sweep=_SWEEP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import (
+from explorer.studies.metric_space.parameters import (
     CLUSTERED,
     DISCRETE,
     GRID,
@@ -21,11 +21,11 @@ PLANAR, GKRR, EXPONENTIAL = "planar", "gkrr", "exponential"
 PARAMETERS = (
     choice("model", "", "model",
            "Central: the items of all users are shuffled together, by a curator or a trusted "
-           "shuffler. Local: every user shuffles only her own; more private towards the curator, "
+           "shuffler. Local: every user shuffles only their own; more private towards the curator, "
            "and n does not help.",
            CENTRAL,
            ((CENTRAL, "central: all users' items shuffled together"),
-            (LOCAL, "local: each user shuffles her own items"))),
+            (LOCAL, "local: each user shuffles their own items"))),
     epsilon("target for the user",
             "The privacy asked for a user's whole data, per largest distance: a change by earth "
             "mover's distance w is protected at ε = αw. Smaller is more private.",

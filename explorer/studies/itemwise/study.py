@@ -36,7 +36,7 @@ from explorer.studies.itemwise.displacement import mean_distance, why_not
 from explorer.studies.itemwise.examples import example_table
 from explorer.studies.itemwise.help import PAGE, PRESETS
 from explorer.studies.itemwise.parameters import LOCAL, PARAMETERS, QUANTITIES
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _EXACT_POINTS = 48
 """Points of all exact curves together."""

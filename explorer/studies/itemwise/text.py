@@ -14,18 +14,20 @@ EXACT = Reference(
     "no condition on α₀ and m",
 )  # fmt: skip
 THEOREM_SIMPLE = Reference(
-    _PAPER, "Theorem 4.4 with δ = δ′e^(−α)", "the limit w → 0, which is not attained: errata A1, A2"
+    _PAPER,
+    "Theorem 4.4 with δ = δ′e^(−α)",
+    "the limit w → 0, which is not attained: errata user-A1, user-A2",
 )
 THEOREM_TIGHT = Reference(
-    _PAPER, "Theorem 4.4 with δ·e^h = δ′", "the largest δ inside: errata A2, A7"
+    _PAPER, "Theorem 4.4 with δ·e^h = δ′", "the largest δ inside: errata user-A2, user-A7"
 )
 THEOREM_PROOF = Reference(
-    _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: errata A7"
+    _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: errata user-A7"
 )
 COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
 PRINTED = Reference(
     _PAPER, "equations (6) and (7), as printed",
-    "never to calibrate with: errata A3–A6, F1",
+    "never to calibrate with: errata user-A3 to user-A6, user-F1",
 )  # fmt: skip
 NOISE = Reference(
     "Andrés et al. 2013 (planar Laplace); Imola et al. 2024, Section 6.2 (GKRR); McSherry & Talwar "
@@ -160,8 +162,8 @@ def guarantee(
             "one size first (see “Unbounded data”)"
         ),
         trust=(
-            "Local: the user's own device randomises and shuffles her m items; everybody else, the "
-            "curator too, sees only these answers."
+            "Local: the user's own device randomises and shuffles their m items; everybody else, "
+            "the curator too, sees only these answers."
             if local
             else "Central: the curator, or a shuffler trusted to forget whose answers are whose, "
             "randomises and shuffles all mn items; everybody else sees the shuffled answers. "
@@ -189,7 +191,7 @@ def differences(local: bool, near: float) -> tuple[str, ...]:
         "the largest δ with δ·e^h = δ′ gives more.",
         "Plain composition ignores the shuffle: α = m·α₀, but needs no δ"
         + (
-            "; in the local model Theorem 4.4 is often no better, as a user hides only among her "
+            "; in the local model Theorem 4.4 is often no better, as a user hides only among their "
             "own items."
             if local
             else "."

@@ -17,7 +17,7 @@ from explorer.studies.linear_queries import text
 from explorer.studies.linear_queries.parameters import CELLS, GIVEN, LANDMARKS, LOCAL
 from explorer.studies.linear_queries.queries import Query, query_of
 from explorer.studies.linear_queries.sensitivity import ENTRIES_MAX, Sensitivity, sensitivity
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 NORMS = (("k1", 1.0), ("k2", 2.0), ("kinf", math.inf))
 

@@ -25,8 +25,8 @@ PAGE = Page(
         "The query is the same for items at distance 0, and the space, the landmarks and the file "
         "of values are public.",
         "Central: every user holds the same public number of items; the answer is the average over "
-        "users and noise is added once. Local: every user adds noise to her own average, whatever "
-        "its size, and answers are averaged.",
+        "users and noise is added once. Local: every user adds noise to their own average, "
+        "whatever its size, and answers are averaged.",
         "Errors are those of the noise alone, as shares of the largest distance for positions and "
         "distances, else in the query's own unit.",
         "Noise is drawn exactly as the formulas say; floating-point draws are for demonstration.",
@@ -70,22 +70,22 @@ PAGE = Page(
         "textbook's √(2 ln(1.25/δ)) and leaves the Lipschitz constant out: at α = 25, δ = 1e-12 "
         "its true δ is 4.5e-5, and it is private only for α ≤ 0.0172. The textbook's width fails "
         "too beyond α = 10.24. We use the analytic Gaussian mechanism (σ = 0.33434 ℓ there); Lemma "
-        "6.2's constant inherits the printed width, and is drawn as such (errata B1).",
+        "6.2's constant inherits the printed width, and is drawn as such (errata user-B1).",
         "The paper (v1) prints the scale both as Γ(d, ω/α) in the text and as Γ(d, ω) with ω = 1/α "
         "in Algorithm 1, which together divide by α twice; we use b = ℓ/(αn) once, as a scale "
-        "(errata B2).",
+        "(errata user-B2).",
         "The paper (v1) prints “uniformly from the ball {‖x‖ = 1}”, which is the sphere, and its "
         "cone measure at that: for p = 3 in the plane the surface measure loses another 0.115, and "
         "a point uniform in the solid ball with Γ(d) has no pure guarantee at all. We use the cone "
-        "measure (errata B3).",
+        "measure (errata user-B3).",
         "The paper (v1) prints ‖φ‖₂ ≤ 1 for embeddings, which allows a diameter of 2; we divide by "
-        "the diameter, so that α keeps its meaning (errata B5).",
+        "the diameter, so that α keeps its meaning (errata user-B5).",
         "The paper (v1) prints “total noise 0.04/√n = 1.26e-4, 1.6 miles” for its example, which "
         "is neither the root mean square error (1.79e-4, 2.31 miles) nor the mean error (1.43e-4, "
         "1.85 miles) of the mean of n Laplace variables; we show both "
-        "(errata B6).",
+        "(errata user-B6).",
         "The paper (v1) prints Lemma 4.2 without saying that dividing by n needs every user to "
-        "hold the same public number of items; we say so among the conditions (errata B4).",
+        "hold the same public number of items; we say so among the conditions (errata user-B4).",
     ),
 )  # fmt: skip
 
@@ -100,7 +100,7 @@ PRESETS = (
     Preset(
         "city",
         "Concrete example (Section 4.1): distance to a city",
-        "Every user releases her mean distance to a city with Laplace noise, α = 25; 100,000 "
+        "Every user releases their mean distance to a city with Laplace noise, α = 25; 100,000 "
         "answers are averaged. On the paper's Earth of 12,930 miles.",
         values=(*_CITY, ("space_earth", "paper")),
         quantity="coordinate",

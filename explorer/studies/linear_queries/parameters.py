@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import SPHERE, space_parameters
+from explorer.studies.metric_space.parameters import SPHERE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
@@ -17,8 +17,8 @@ _CENTRED = (("query", (LANDMARKS, CELLS)),)
 PARAMETERS = (
     choice("model", "", "model",
            "Central: a curator adds noise once to the answer of all users' data. Local: every "
-           "user adds noise to her own answer, and the answers are averaged; more private towards "
-           "the curator, and √n times noisier.",
+           "user adds noise to their own answer, and the answers are averaged; more private "
+           "towards the curator, and √n times noisier.",
            CENTRAL,
            ((CENTRAL, "central: noise added once"), (LOCAL, "local: every user adds noise"))),
     epsilon("privacy of a user",

@@ -21,7 +21,7 @@ from explorer.studies.linear_queries.parameters import (
     POSITION,
 )
 from explorer.studies.linear_queries.values_file import read_values
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 FILE_ITEMS_MAX = 1000
 """Most items of a space that a file may give values for; grids may have more."""
@@ -312,7 +312,7 @@ def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -
     items = np.arange(metric.size)
     names = _names(space, items)
     arguments = (str(path), name, names, space.named, decimal)
-    read = context.heavy(read_values, *arguments) if large else read_values(*arguments)
+    read = context.run_in_worker(read_values, *arguments) if large else read_values(*arguments)
     values, note = read
     first, second, distance = _pairs(metric, items, True)
     return Query(

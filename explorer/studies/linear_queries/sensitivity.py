@@ -13,7 +13,7 @@ from explorer.privacy.spaces import Grid, Sphere, Square
 from explorer.studies.base.study import Context
 from explorer.studies.linear_queries.parameters import CELLS, COORDINATE, LANDMARKS, POSITION
 from explorer.studies.linear_queries.queries import Query
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 ENTRIES_MAX = 10_000_000
 """Most numbers gone through to find the steepest pair, where a bound is known without."""
@@ -95,7 +95,7 @@ def _found(query: Query, space: ChosenSpace, p: float, context: Context, look: b
 def _slopes(query: Query, p: float, context: Context, distance: FloatArray | None) -> um.Slopes:
     arguments = (query.values, query.first, query.second, distance, p)
     if query.entries > _HEAVY:
-        slopes: um.Slopes = context.heavy(um.prefix_lipschitz, *arguments)
+        slopes: um.Slopes = context.run_in_worker(um.prefix_lipschitz, *arguments)
         return slopes
     context.check()
     return um.prefix_lipschitz(*arguments)  # type: ignore[arg-type]  # made with values and pairs

@@ -44,7 +44,7 @@ from explorer.studies.linear_queries.parameters import (
 )
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.linear_queries.tables import slope_table, true_deltas_at, width_table
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _COARSE_POINTS = 5
 _AT_ONCE = 4_000_000
@@ -167,7 +167,7 @@ def _note(request: Request, key: str, bound: Bound) -> str:
     what = request.quantity
     found = []
     if key == "printed":
-        found.append("as the paper (v1) prints it, never to calibrate with: errata B1")
+        found.append("as the paper (v1) prints it, never to calibrate with: errata user-B1")
     if what in ("own", "quantile"):
         found.append(text.OWN_NORM)
         if request["model"] == LOCAL:

@@ -15,10 +15,10 @@ from explorer.studies.linear_queries.curves import analytic_sigma
 from explorer.studies.linear_queries.parameters import GIVEN
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.linear_queries.sensitivity import sensitivity
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
 ROWS = ((25.0, 1e-12), (1.0, 1e-12), (1.0, 1e-6))
-"""α and δ of the examples of errata B1."""
+"""α and δ of the examples of errata user-B1."""
 
 
 def width_table(request: Request, context: Context) -> Table:

@@ -15,15 +15,15 @@ LIPSCHITZ = Reference(
 )
 K_NORM = Reference(
     _PAPER, "Algorithm 1 and Lemma 4.2; Hardt & Talwar 2010",
-    "scale ℓ/(αn) once, cone measure on the sphere: errata B2, B3",
+    "scale ℓ/(αn) once, cone measure on the sphere: errata user-B2, user-B3",
 )  # fmt: skip
 ANALYTIC = Reference(
     "Balle & Wang 2018 (analytic Gaussian mechanism)", "Theorem 8 and Algorithm 1",
-    "in place of the paper's width: errata B1",
+    "in place of the paper's width: errata user-B1",
 )  # fmt: skip
 PRINTED = Reference(
     _PAPER, "Section 4.1, remarks, and Lemma 6.2, as printed",
-    "√(1.25 ln(1/δ))/α is not private in general: errata B1",
+    "√(1.25 ln(1/δ))/α is not private in general: errata user-B1",
 )  # fmt: skip
 TEXTBOOK = Reference(
     "Dwork & Roth 2014 (The algorithmic foundations of differential privacy)", "Theorem A.1",
@@ -103,7 +103,7 @@ def conditions(
         ),
         Condition("The textbook's proof covers this α: α ≤ 1", alpha <= 1, f"α = {nearest(alpha)}"),
         Condition(
-            "Users' data sets may have any size (each user's answer is an average of her own)"
+            "Users' data sets may have any size (each user's answer is an average of their own)"
             if local
             else "Every user holds the same public number m of items: only then is the answer "
             "divided by n",
@@ -137,7 +137,7 @@ def guarantee(
         sentence=guesses(
             alpha * w, delta,
             f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
-            "after seeing " + ("her noisy answer" if local else "the noisy answer"),
+            "after seeing " + ("their noisy answer" if local else "the noisy answer"),
         ),
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=differences,

@@ -57,7 +57,7 @@ class ChosenSpace:
     missing : str
         Why there is no metric; empty if there is.
     notes : tuple of str
-        Rows of a file that were set aside.
+        Rows of a file that were rejected.
     labels : tuple of str
         Names of a file's items; empty without a file.
     coordinates : ndarray of float, shape (items, 2), or None
@@ -153,7 +153,7 @@ def _from_file(
         arguments += (norm, named.half_circumference(values.get("space_earth", "equator"), unit))
     arguments += (decimal,)
     large = path.stat().st_size > _HEAVY_BYTES
-    read: ReadSpace = context.heavy(reader, *arguments) if large else reader(*arguments)
+    read: ReadSpace = context.run_in_worker(reader, *arguments) if large else reader(*arguments)
     if read.coordinates is None:
         layout = pictures.matrix_layout(read.metric)
     else:

@@ -33,7 +33,7 @@ class ReadSpace:
     set_aside : int
         Rows that could not be used.
     note : str
-        What was set aside and why; empty if nothing was.
+        What was rejected and why; empty if nothing was.
     named : bool
         Whether the labels are names from the file.
     """
@@ -98,7 +98,7 @@ def read_points(
 ) -> ReadSpace:
     """Return the space of a CSV file of points.
 
-    Lines that hold no point are set aside and counted; more than half of them is an error.
+    Lines that hold no point are rejected and counted; more than half of them is an error.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def read_points(
         line, field, what = bad[0]
         place = f"line {line}" + ("" if field is None else f", field {field + first}")
         notes.append(
-            f"{len(bad)} of {len(table.rows)} lines of {name} hold no point and were set aside; "
+            f"{len(bad)} of {len(table.rows)} lines of {name} hold no point and were rejected; "
             f"the first is {place}: {what}"
         )
     return ReadSpace(metric, tuple(labels), drawn, len(bad), "; ".join(notes), named)

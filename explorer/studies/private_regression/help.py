@@ -53,18 +53,19 @@ PAGE = Page(
     errata=(
         "The paper (v1) prints an objective with Σ ẑ¹ẑ²ᵀ, which is neither symmetric nor positive "
         "semidefinite, so that 'any convex optimiser' does not apply. We symmetrise it, and either "
-        "clip its negative eigenvalues or find the exact minimiser over the ball (errata B11).",
+        "clip its negative eigenvalues or find the exact minimiser over the ball (errata "
+        "coord-B11).",
         "The paper (v1) prints Theorem 3 with r² of c, though each report has c/2, which costs a "
         "factor of 4 or more. We draw it as printed and with the reports' own r², both without "
-        "their constants (errata B13).",
+        "their constants (errata coord-B13).",
         "The paper (v1) prints a radius B twice as large, which biases every report; we use the "
-        "unbiased one (errata A1).",
+        "unbiased one (errata coord-A1).",
         "The paper (v1) prints that the last coordinate, the label, is exempt from Assumption 1, "
         "which does not exempt its correlation with the features: q must bound that too. If the "
-        "label equals a feature, q = 1 (errata A7).",
+        "label equals a feature, q = 1 (errata coord-A7).",
         "The paper (v1) prints the reports of Algorithm 3 at c/2 without saying why: c and L add "
-        "up over both. Halving the levels δᵢ would not be valid (errata B10). One report used "
-        "twice would not do either, since its square carries nothing (errata B12).",
+        "up over both. Halving the levels δᵢ would not be valid (errata coord-B10). One report "
+        "used twice would not do either, since its square carries nothing (errata coord-B12).",
     ),
 )
 

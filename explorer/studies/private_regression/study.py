@@ -100,7 +100,7 @@ class _Run:
             )  # fmt: skip
             self.columns = context.memo(
                 ("private-regression", "columns", self.source),
-                lambda: context.heavy(describe, self.source),
+                lambda: context.run_in_worker(describe, self.source),
             )
         real = self.columns is not None
         self.available = len(self.columns.names) - 1 if self.columns else MAX_FEATURES
@@ -152,7 +152,7 @@ class _Run:
             for start in range(0, wanted, at_once):
                 self.context.check()
                 count = min(at_once, wanted - start)
-                pieces.append(self.context.heavy(run_trials, task, start, count))
+                pieces.append(self.context.run_in_worker(run_trials, task, start, count))
             return Trials(
                 pieces[0].truth,
                 np.concatenate([piece.excess for piece in pieces]),

@@ -13,14 +13,18 @@ from explorer.studies.private_regression.data import Columns
 from explorer.studies.private_regression.simulation import Trials
 
 ALGORITHM_3 = Reference(
-    PAPER, "Algorithm 3", "two reports at half the budget; f̂ symmetrised (errata B10, B11)"
+    PAPER,
+    "Algorithm 3",
+    "two reports at half the budget; f̂ symmetrised (errata coord-B10, coord-B11)",
 )
 CLIPPED = Reference(PAPER, "Algorithm 3", "A's negative eigenvalues set to 0, minimised by cvxpy")
 TRUST_REGION = Reference(
     PAPER, "Algorithm 3", "the exact minimiser of the indefinite f̂ over the ball, as the proof asks"
 )
 UNPROJECTED = Reference(PAPER, "Algorithm 3 without Θ", "the normal equations A·θ = b alone")
-THEOREM_3 = Reference(PAPER, "Theorem 3", "constant unknown; r² of c, not of c/2 (errata B13)")
+THEOREM_3 = Reference(
+    PAPER, "Theorem 3", "constant unknown; r² of c, not of c/2 (errata coord-B13)"
+)
 THEOREM_3_HALF = Reference(PAPER, "Theorem 3 with (85)", "constant unknown; exact r² at c/2")
 LEAST_SQUARES = Reference("Gauss 1809", "least squares", "over the ball, without privacy")
 NOTHING = Reference(PAPER, "f(0)", "no report is used")
@@ -77,10 +81,10 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             "computed from the records themselves, to show the error."
         ),
         sentence=(
-            "An observer who thought it 50:50 which of two values a user's sensitive feature has "
-            f"can {believes(low)} after seeing both reports, if their beliefs couple it with all "
-            f"the rest, the label included, by at most q = {at_least(demand.q)}; with any beliefs, "
-            f"and about the record as a whole, they can {believes(plan.total)}."
+            "An observer with 50:50 prior odds on which of two values a user's sensitive "
+            f"feature has can {believes(low)} after seeing both reports, if their beliefs couple "
+            f"it with all the rest, the label included, by at most q = {at_least(demand.q)}; with "
+            f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
         ),
         references=(CERTIFICATE, ALGORITHM_3),
         differences=(

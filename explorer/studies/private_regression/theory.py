@@ -29,7 +29,7 @@ def demands_of(request: Request, points: SweptPoints, available: int) -> list[De
     """Return what is demanded at every point: sensitive features, other features, the label.
 
     The label comes last and demands ε, the largest level, as the exemption of the last coordinate
-    asks (errata A7).
+    asks (errata coord-A7).
     """
     demands = []
     for p, share, level, eps, q in zip(

@@ -110,6 +110,6 @@ PAGE = Page(
         "holds, and take the 2021 analysis (p = e^−ε₀) unless told otherwise. That one holds for "
         "any ε₀-LDP randomisers, but only where everybody is shuffled; with sampling (k < n) both "
         "need the common randomiser: with n = 2, k = 1 and a client whose message is always the "
-        "same, hers tells that the other was not sampled.",
+        "same, theirs tells that the other was not sampled.",
     ),
 )

@@ -14,10 +14,12 @@ from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses, odds_lines, times
 from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
 
-THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata A5, B3")
-THEOREM_2 = Reference(_GIRGIS, "Theorem 2", "both directions; errata A1, A2")
-THEOREM_3 = Reference(_GIRGIS, "Theorem 3 (7) with Lemma 1", "min with the caps; errata A4, A6, A7")
-LEMMA_1 = Reference(_GIRGIS, "Lemma 1 of Theorem 2", "not a lower bound on ε; errata A3")
+THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata shuf-A5, shuf-B3")
+THEOREM_2 = Reference(_GIRGIS, "Theorem 2", "both directions; errata shuf-A1, shuf-A2")
+THEOREM_3 = Reference(
+    _GIRGIS, "Theorem 3 (7) with Lemma 1", "min with the caps; errata shuf-A4, shuf-A6, shuf-A7"
+)
+LEMMA_1 = Reference(_GIRGIS, "Lemma 1 of Theorem 2", "not a lower bound on ε; errata shuf-A3")
 CAP = Reference(
     "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
 )
@@ -26,10 +28,10 @@ RENYI_CAP = Reference(
 )
 CLOSED = Reference(
     "Feldman, McMillan & Talwar 2021", "Theorem 3.1",
-    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata A8, B1",
+    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-A8, shuf-B1",
 )  # fmt: skip
 UNAMPLIFIED = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata B2"
+    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
 )
 NUMERICAL = {
     Clones.PUBLISHED: Reference(
@@ -45,7 +47,7 @@ NUMERICAL = {
 }  # fmt: skip
 KOV_EXACT = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 3.3, evaluated exactly",
-    "of numerical clones after Ullman 2017; errata B1",
+    "of numerical clones after Ullman 2017; errata shuf-B1",
 )  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def dots(
             dot = simulation.quantile_dot(np.concatenate(pieces), level)
         else:
             context.check()
-            errors = context.heavy(
+            errors = context.run_in_worker(
                 simulation.errors_of_bin, int(points.s[i]), n, q, 10 * runs, seed
             )
             dot = (

@@ -10,10 +10,10 @@ PAGE = Page(
     what=(
         "Many users each have one of d values (a home page, a map cell), and somebody wants to "
         "know how often each value occurs, without learning who has which. In the local model "
-        "every user blurs her own answer, and the blur of all adds up. In the central model a "
+        "every user blurs their own answer, and the blur of all adds up. In the central model a "
         "trusted curator sees all answers and adds a little noise at the end. The shuffled model "
         "stands between: users send short messages to a shuffler that mixes them.",
-        "In P_hist a user sends the number of her bin, and for every bin of the domain one more "
+        "In P_hist a user sends the number of their bin, and for every bin of the domain one more "
         "message with probability p close to 1. The analyzer counts: n users would make n noise "
         "messages a bin, a few are missing at random, and these few hide you. A bin that nobody "
         "has gets at most n messages and is reported as exactly 0, so the error does not grow "

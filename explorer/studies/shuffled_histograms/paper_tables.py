@@ -87,11 +87,11 @@ def table1(
     -------
     list of Row
         Errors are in frequency. P_hist stands twice, by the paper's constants (run at (ε/2, δ/2),
-        errata A1) and calibrated exactly.
+        errata hist-A1) and calibrated exactly.
 
     References
     ----------
-    Balcer & Cheu 2020, Table 1; errata A1, B7.
+    Balcer & Cheu 2020, Table 1; errata hist-A1, hist-B7.
     """
     users, bins, e, small = _arguments(n, d, eps, delta)
     failure = float(checks.delta(beta, "beta"))
@@ -184,7 +184,7 @@ def _paper_row(
     found = error_bound(users, p, share)
     valid = good & found.valid
     reason = "" if valid.all() else "the paper's constants need ε ≤ 2 and n ≥ (400/ε²) ln(4/δ)"
-    reference = Reference(PAPER, "Theorem 3.2(iii)", "run at (ε/2, δ/2), errata A1")
+    reference = Reference(PAPER, "Theorem 3.2(iii)", "run at (ε/2, δ/2), errata hist-A1")
     return Row(
         "shuffled",
         "P_hist, the paper's constants",
@@ -249,7 +249,8 @@ def table2(
 
     References
     ----------
-    Balcer & Cheu 2020, Table 2; errata A1–A3 (h·max(1, ln h) where the paper has h log h).
+    Balcer & Cheu 2020, Table 2; errata hist-A1 to hist-A3 (h·max(1, ln h) where the paper has h log
+    h).
     """
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX, open_low=True)
     small = checks.delta(delta)
@@ -335,7 +336,12 @@ def _shuffled_rows(
     known_order = _order(order, "Table 2", valid, reason)
     rows = [Row("shuffled", "P_hist", known_order, True, scope=scope)]
     for found, good, source, note in (
-        (printed.n, paper_range, "P_hist, the paper's constants", "run at (ε/2, δ/2), errata A1"),
+        (
+            printed.n,
+            paper_range,
+            "P_hist, the paper's constants",
+            "run at (ε/2, δ/2), errata hist-A1",
+        ),
         (exact.n, True, "P_hist, calibrated exactly", "noise calibrated by the exact δ"),
     ):
         n = np.asarray(found)

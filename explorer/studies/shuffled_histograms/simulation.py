@@ -98,7 +98,7 @@ def simulate(
     """Yield pieces of `largest_errors`, each from the worker process."""
     for i, some in enumerate(in_pieces(runs, h)):
         context.check()
-        yield context.heavy(largest_errors, shape, n, h, q, some, (*seed, i))
+        yield context.run_in_worker(largest_errors, shape, n, h, q, some, (*seed, i))
 
 
 def quantile_dot(values: FloatArray, level: float) -> Dot:

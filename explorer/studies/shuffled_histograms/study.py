@@ -106,17 +106,17 @@ class ShuffledHistograms(Study):
         children, crowd = int(request["children"]), int(request["crowd"])
         numbers = context.memo(
             ("histograms", "table 2", eps, delta, levels, length),
-            lambda: context.heavy(tables.table_2_rows, eps, delta, levels, length),
+            lambda: context.run_in_worker(tables.table_2_rows, eps, delta, levels, length),
         )
         context.check()
         runs = context.memo(
             ("histograms", "reductions", eps, delta, levels, children, length, request.seed),
-            lambda: context.heavy(
+            lambda: context.run_in_worker(
                 tables.reduction_rows, eps, delta, levels, children, length, request.seed
             ),
         )
         views: Table = context.memo(
-            ("histograms", "views", crowd), lambda: context.heavy(tables.views, crowd)
+            ("histograms", "views", crowd), lambda: context.run_in_worker(tables.views, crowd)
         )
         more = (
             tables.table_2(numbers, eps, delta),

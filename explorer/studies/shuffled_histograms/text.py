@@ -12,21 +12,29 @@ from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import odds_lines, times
 from explorer.studies.base.study import Condition, Guarantee
 
-THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata B1–B4")
-THEOREM_32 = Reference(PAPER, "Theorem 3.2", "run at (ε/2, δ/2) for (ε, δ); errata A1, B6")
-PROOF_31 = Reference(PAPER, "Theorem 3.1(ii), proof", "with √p; errata B2, B3")
-PROOF_32 = Reference(
-    PAPER, "Theorem 3.2, proof", "with √p, β/h for β/n, at (ε/2, δ/2); errata A1, B2, B6"
+THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata hist-B1 to hist-B4")
+THEOREM_32 = Reference(
+    PAPER, "Theorem 3.2", "run at (ε/2, δ/2) for (ε, δ); errata hist-A1, hist-B6"
 )
-PRINTED_31 = Reference(PAPER, "Theorem 3.1(ii)", "as printed; errata B2")
-PRINTED_32 = Reference(PAPER, "Theorem 3.2(iii)", "as printed, at (ε/2, δ/2); errata A1, B2, B6")
-PRINTED_ONE = Reference(PAPER, "Theorem 3.2(ii)", "as printed, at (ε/2, δ/2); errata A1, B2")
+PROOF_31 = Reference(PAPER, "Theorem 3.1(ii), proof", "with √p; errata hist-B2, hist-B3")
+PROOF_32 = Reference(
+    PAPER,
+    "Theorem 3.2, proof",
+    "with √p, β/h for β/n, at (ε/2, δ/2); errata hist-A1, hist-B2, hist-B6",
+)
+PRINTED_31 = Reference(PAPER, "Theorem 3.1(ii)", "as printed; errata hist-B2")
+PRINTED_32 = Reference(
+    PAPER, "Theorem 3.2(iii)", "as printed, at (ε/2, δ/2); errata hist-A1, hist-B2, hist-B6"
+)
+PRINTED_ONE = Reference(
+    PAPER, "Theorem 3.2(ii)", "as printed, at (ε/2, δ/2); errata hist-A1, hist-B2"
+)
 EXACT = Reference(PAPER, "Theorem 3.1 and 3.2", "noise calibrated by the exact δ")
 TAILS = Reference(PAPER, "Figure 1", "exact binomial tails instead of the Chernoff step")
-LAW = Reference(PAPER, "Figure 1", "exact law of the analyzer's output; errata B4")
-MESSAGES = Reference(PAPER, "Theorem 3.2(iv)", "everyone pays the O(d); errata B5")
+LAW = Reference(PAPER, "Figure 1", "exact law of the analyzer's output; errata hist-B4")
+MESSAGES = Reference(PAPER, "Theorem 3.2(iv)", "everyone pays the O(d); errata hist-B5")
 TABLE_1 = Reference(PAPER, "Table 1", "order only")
-TABLE_2 = Reference(PAPER, "Table 2 and Claim 3.4", "errata A1–A3")
+TABLE_2 = Reference(PAPER, "Table 2 and Claim 3.4", "errata hist-A1 to hist-A3")
 CLAIMS = Reference(PAPER, "Theorem 4.1, Claims 4.3 and 4.4")
 SIMULATED = Reference(PAPER, "Figures 1 and 2, simulated", "noise calibrated by the exact δ")
 WARNER = Reference("Warner 1965", "randomised response", "Hoeffding")
@@ -264,11 +272,11 @@ def guarantee(
     noisy = held if adding is None else adding
     who = f"{'only ' * (noisy < held)}{noisy:,.0f} users add noise"
     leaving = (
-        f"not promised: a user who leaves takes her noise along, and n is public; the exact δ is "
+        f"not promised: a user who leaves takes their noise along, and n is public; the exact δ is "
         f"then {at_most(removal)} at the same ε"
     )
     if kind is Query.HISTOGRAM:
-        leaving += " in her own bin alone, and she leaves every other bin too"
+        leaving += " in their own bin alone, and they leave every other bin too"
     sentence, beside = odds_lines(
         eps, delta, "which of two values a user has", "after seeing all shuffled messages",
         distance=distance, law=f"the noise that hides the {what}",
@@ -309,9 +317,9 @@ def differences(
             f"against {nearest(noise)}): {why}."
         )
     out.append(
-        "A user of the local model must drown her own message, so the errors of n users add up "
+        "A user of the local model must drown their own message, so the errors of n users add up "
         "to order √n counts; behind the shuffler a few missing noise bits among all users hide "
-        f"her. The local bound is {times(ratio_local)} the calibrated one here."
+        f"them. The local bound is {times(ratio_local)} the calibrated one here."
     )
     out.append(
         "The Laplace curator has less noise, but adds it to every bin of the domain: its error "

@@ -65,18 +65,20 @@ PAGE = Page(
         "The paper (v1) prints δ·e^⌈d/r⌉ (Fact 5.1) and δ·e^(ε⌈d/r⌉) (Table 1) for the δ of k "
         "hops, which are both wrong: Lemma A.2 gives δ(e^(kε) − 1)/(e^ε − 1), and that is tight. "
         "At ε = 0.1 and k = 10 Table 1's factor is 2.7 and the true one 16.3; at ε = 2 and k = 5 "
-        "Fact 5.1's is 148 and the true one 3447. We use Lemma A.2's (errata D1).",
+        "Fact 5.1's is 148 and the true one 3447. We use Lemma A.2's (errata user-D1).",
         "The paper (v1) prints that (ε, δ, r)-discrete privacy is roughly (2ε/r, δ)-unbounded "
         "privacy, which ignores how δ grows; and a chain of k data sets exists only in the "
-        "unbounded model, where sizes may change. We show both numbers over distance (errata D2).",
+        "unbounded model, where sizes may change. We show both numbers over distance "
+        "(errata user-D2).",
         "The paper (v1) prints Theorem 1.3 with ε = αr for r ≥ 2 ln(1/δ)/s, which its own Theorem "
-        "5.3 contradicts: at that r it gives ε = 3.914·αr, and 2δ. We use Theorem 5.3 (errata D3).",
+        "5.3 contradicts: at that r it gives ε = 3.914·αr, and 2δ. We use Theorem 5.3 "
+        "(errata user-D3).",
         "The paper (v1) prints Lemma 5.2 with a constant 3, which is loose (4/3 with a maximum "
         "instead of the sum is enough); Chernoff's bound is 1.8 times smaller in the example (r = "
         "0.008, s = 10,000, δ = 1e-12: 0.01548 and 0.02761). We show both and use Chernoff's "
-        "(errata D4).",
+        "(errata user-D4).",
         "The paper (v1) prints no cap: a threshold of 1 or more is never exceeded, as no distance "
-        "is above 1, so that α = ε and δ instead of 2δ are enough. We cap (errata D5).",
+        "is above 1, so that α = ε and δ instead of 2δ are enough. We cap (errata user-D5).",
     ),
 )
 

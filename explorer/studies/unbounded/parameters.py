@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.builders import count, delta, epsilon, real
 from explorer.studies.base.study import Quantity, Scale
-from explorer.studies.metric_space import space_parameters
+from explorer.studies.metric_space.parameters import space_parameters
 
 PARAMETERS = (
     epsilon("privacy within r",

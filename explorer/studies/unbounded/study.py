@@ -20,7 +20,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
-from explorer.studies.metric_space import ChosenSpace, chosen_space
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 from explorer.studies.unbounded import curves, text
 from explorer.studies.unbounded.help import PAGE, PRESETS
 from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES
@@ -154,7 +154,7 @@ def _hop_table(eps: float, delta: float, r: float, space: ChosenSpace) -> Table:
         tuple(rows),
         note=(
             "ε and δ of k hops of (ε, δ) are upper bounds; Fact 5.1 and Table 1 are what the "
-            "paper (v1) prints, and no bounds (errata D1). All δ are capped at 1."
+            "paper (v1) prints, and no bounds (errata user-D1). All δ are capped at 1."
         ),
         roles=(None, None, Role.UPPER, Role.UPPER, Role.BASELINE, Role.BASELINE),
     )

@@ -9,23 +9,27 @@ from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
-from explorer.studies.metric_space import ChosenSpace
+from explorer.studies.metric_space.choice import ChosenSpace
 
-PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata D5")
+PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata user-D5")
 CHERNOFF = Reference(
     _PAPER, "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",
-    "s·KL(c‖r) = ln(1/δ), c ≤ 1: errata D4",
+    "s·KL(c‖r) = ln(1/δ), c ≤ 1: errata user-D4",
 )  # fmt: skip
 BINOMIAL = Reference(
     _PAPER, "the coupling of Lemma 5.2 at distances 0 and 1", "the binomial's quantile, exactly"
 )
-INFORMAL = Reference(_PAPER, "Theorem 1.3 (informal)", "ε = αr and one δ: errata D3")
+INFORMAL = Reference(_PAPER, "Theorem 1.3 (informal)", "ε = αr and one δ: errata user-D3")
 SIZES = Reference(_PAPER, "Definition 5.1", "ε/r, if data sets had one size and nothing was drawn")
 USER_LEVEL = Reference(_PAPER, "Table 1", "d_EM ≤ 1, so that α ≤ ε is user-level DP")
-GROUP = Reference(_PAPER, "Lemma A.2, applied k − 1 times", "tight: errata D1")
-FACT = Reference(_PAPER, "Fact 5.1, as printed", "δe^k, too small for ε > 1: errata D1")
-TABLE = Reference(_PAPER, "Table 1, as printed", "δe^(kε), too small for ε below ln 2: errata D1")
-ROUGHLY = Reference(_PAPER, "after Fact 5.1", "(2ε/r)·d for d ≥ r; ignores δ's growth: errata D2")
+GROUP = Reference(_PAPER, "Lemma A.2, applied k − 1 times", "tight: errata user-D1")
+FACT = Reference(_PAPER, "Fact 5.1, as printed", "δe^k, too small for ε > 1: errata user-D1")
+TABLE = Reference(
+    _PAPER, "Table 1, as printed", "δe^(kε), too small for ε below ln 2: errata user-D1"
+)
+ROUGHLY = Reference(
+    _PAPER, "after Fact 5.1", "(2ε/r)·d for d ≥ r; ignores δ's growth: errata user-D2"
+)
 
 LABELS = {
     "chernoff": "Chernoff (KL) form of Theorem 5.3",

@@ -72,7 +72,7 @@ class Theme(QObject):
     choice : str
         ``system``, ``light`` or ``dark``.
     parent : QObject, optional
-    dressed : bool
+    apply : bool
         Whether the style sheet is set at once, or when `apply_stylesheet` is called: with one, Qt
         looks for the rules of every widget anew whenever it is put into another, 110 ms for a
         window that is only being built.
@@ -86,11 +86,11 @@ class Theme(QObject):
     changed = Signal()
 
     def __init__(
-        self, choice: str = "system", parent: QObject | None = None, dressed: bool = True
+        self, choice: str = "system", parent: QObject | None = None, apply: bool = True
     ) -> None:
         super().__init__(parent)
         self._choice = choice
-        self._dressed = dressed
+        self._applied = apply
         hints = QGuiApplication.styleHints()
         self._system = hints.colorScheme()
         self._system_palette_dark = _is_dark(QGuiApplication.palette())
@@ -138,8 +138,8 @@ class Theme(QObject):
 
     def apply_stylesheet(self) -> None:
         """Set the style sheet, if that was left for later."""
-        if not self._dressed:
-            self._dressed = True
+        if not self._applied:
+            self._applied = True
             self._set_sheet()
 
     def _system_changed(self, scheme: Qt.ColorScheme) -> None:
@@ -150,7 +150,7 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         QApplication.setPalette(_palette(self.chrome))
-        if self._dressed:
+        if self._applied:
             self._set_sheet()
 
     def _set_sheet(self) -> None:

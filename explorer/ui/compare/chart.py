@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.figures.comparison import ComparedRow, value_text
 from explorer.figures.style import Theme
+from explorer.studies.base.numbers import format_number
 
 _ROW, _HEAD, _SCALE, _GAP = 20, 24, 22, 12
 _LOG_FROM = 30.0
@@ -137,8 +138,6 @@ class CompareChart(QWidget):
         self, painter: QPainter, low: float, high: float, log: bool, left: float, right: float,
         top: float,
     ) -> None:  # fmt: skip
-        from explorer.studies.base.numbers import format_number
-
         for x, number, side in (
             (left, low, Qt.AlignmentFlag.AlignLeft),
             (right - 120, high, Qt.AlignmentFlag.AlignRight),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Self
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent
@@ -35,14 +36,17 @@ from explorer.figures.comparison import (
     varying_first,
 )
 from explorer.figures.formats import Kind, by_suffix, of_kind
+from explorer.files import write_whole
 from explorer.studies.base.numbers import format_interval
 from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
+from explorer.ui.base.errors import explain
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.compare.bar import CommonBar, RowsBar
 from explorer.ui.compare.chart import CompareChart
 from explorer.ui.controllers.background_answers import BackgroundAnswers
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.widgets.links import with_titles
 
 COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
@@ -75,7 +79,7 @@ class _Table(QTableWidget):
         return QSize(240, 120)
 
 
-class CompareWorkspace(QWidget):
+class CompareWorkspace(Workspace):
     """Shows the session's comparison; what is done to it can be undone.
 
     Signals
@@ -107,6 +111,16 @@ class CompareWorkspace(QWidget):
         session.changed.connect(self._state_changed)
         theme.changed.connect(self._retheme)
         self._retheme()
+
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window."""
+        page = cls(window.session, window.service, window.theme, window.files.folder, window)
+        compared = page.answers
+        window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
+        page.said.connect(window.show_status)
+        page.failed.connect(lambda error: window.show_problem(explain(error, "export")))
+        return page
 
     def _build(self) -> None:
         self.common, self.bar = CommonBar(), RowsBar()
@@ -314,8 +328,6 @@ class CompareWorkspace(QWidget):
 
     def write(self, path: Path) -> None:
         """Write the table to a file whose extension chooses the format."""
-        from explorer.files import write_whole
-
         text = resolve_name(by_suffix(path.suffix, Kind.COMPARISON).writer)(self.rows)
         try:
             write_whole(path, text.encode())

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from explorer.checkins.cache import CacheUse, cache_size, cache_use, clear_cache, sweep
+from explorer.checkins.memory import sized
 from explorer.engine.paths import checkins_cache
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
-
-if TYPE_CHECKING:
-    from explorer.checkins import CacheUse
 
 
 class CachedCheckins(QObject):
@@ -40,31 +38,17 @@ class CachedCheckins(QObject):
 
     def sweep(self) -> None:
         """Remove what programs that were killed left behind; nothing is said of it."""
-
-        def work(_task: Task) -> None:
-            from explorer.checkins.cache import sweep
-
-            sweep(checkins_cache())
-
-        self._job.submit(lambda _nothing: None, work)
+        self._job.submit(lambda _nothing: None, lambda _task: sweep(checkins_cache()))
 
     def ask(self) -> None:
         """Show how much is kept, and ask whether to remove it."""
-
-        def work(_task: Task) -> CacheUse:
-            from explorer.checkins import cache_use
-
-            return cache_use(checkins_cache())
-
-        self._job.submit(self._ask, work)
+        self._job.submit(self._ask, lambda _task: cache_use(checkins_cache()))
 
     def close(self) -> None:
         """Wait for what runs."""
         self._job.close()
 
     def _ask(self, use: CacheUse) -> None:
-        from explorer.checkins.memory import sized
-
         if not use.size:
             self._show_status("Nothing is kept of check-ins that were opened.")
             return
@@ -90,16 +74,12 @@ class CachedCheckins(QObject):
 
     def _clear(self) -> None:
         def work(_task: Task) -> tuple[int, int]:
-            from explorer.checkins import cache_size, clear_cache
-
             folder = checkins_cache()
             return clear_cache(folder), cache_size(folder)
 
         self._job.submit(self._cleared, work)
 
     def _cleared(self, found: tuple[int, int]) -> None:
-        from explorer.checkins.memory import sized
-
         freed, left = map(sized, found)
         stays = f"; {left} stay, in use by check-ins that are open" if found[1] else ""
         self._show_status(f"{freed} freed{stays}.")

@@ -6,9 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from explorer import checkins  # what it gives is imported on first use: here in the thread
+from explorer.checkins.errors import MappingNeeded
+from explorer.checkins.model import Dialect, Format, Mapping, Preview
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session
@@ -16,11 +20,10 @@ from explorer.geography.region import Region
 from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.controllers.first_region import first_region
 
-# explorer.checkins imports DuckDB on first use and is therefore imported in the thread.
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData, Dialect, Mapping, Preview
+    from explorer.checkins import CheckinData
 
 SURE = 0.9
 """Share of the first rows that must fit the guess for a file to be loaded without asking."""
@@ -171,21 +174,19 @@ class DataController(QObject):
 
     def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest:
         """Open a file, or find out what has to be asked about it (in the thread)."""
-        from explorer.checkins import Format, MappingNeeded, open_checkins, sniff
-
         with ExitStack() as stack:
             path = job.path
             if job.sample is not None:
                 path = stack.enter_context(resource_path(job.sample.file))
             elif job.mapping is None:
-                preview = sniff(path, cancelled=task.cancelled)
+                preview = checkins.sniff(path, cancelled=task.cancelled)
                 sure = preview.confidence >= SURE and (
                     preview.format is Format.SNAP or preview.has_header
                 )
                 if job.ask or not sure:
                     return MappingRequest(path, preview, "" if job.ask else _why_unsure(preview))
             try:
-                data = open_checkins(
+                data = checkins.open_checkins(
                     path,
                     job.mapping,
                     dialect=job.dialect,
@@ -205,8 +206,6 @@ class DataController(QObject):
 
     @staticmethod
     def _first_region(data: CheckinData) -> tuple[Region, Origin]:
-        from explorer.ui.controllers.first_region import first_region
-
         for sample in samples():
             if sample.sha256 == data.fingerprint:
                 return Region(*sample.suggested_region), Origin.PUBLIC

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from explorer.checkins.model import Mapping
+from explorer.checkins.readers import file_patterns
 from explorer.engine.service import StudyService
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
@@ -24,7 +26,7 @@ from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData, Mapping
+    from explorer.checkins import CheckinData
 
 
 class FileController(QObject):
@@ -124,10 +126,8 @@ class FileController(QObject):
 
     def _columns_wanted(self) -> Mapping | None:
         """Return how a waiting recipe read this file's columns, if it says so."""
-        from explorer.checkins import Mapping
-
-        recipe = self._waiting
-        if recipe is None or not recipe.columns or self._path.name != recipe.data_name:
+        recipe, path = self._waiting, self._path
+        if recipe is None or not recipe.columns or path is None or path.name != recipe.data_name:
             return None
         return Mapping(**recipe.columns)
 
@@ -138,8 +138,6 @@ class FileController(QObject):
 
     def choose_data(self, parent: QWidget, ask: bool = False) -> None:
         """Ask for a check-in file and open it; with `ask`, show how it is read first."""
-        from explorer.checkins.readers import file_patterns
-
         kinds = f"Check-ins ({file_patterns()});;All files (*)"
         path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), kinds)
         if path:
@@ -224,8 +222,9 @@ class FileController(QObject):
         if path is not None:
             self._keeper.note_file(path)
         waiting = self._waiting
-        if waiting is not None and waiting.part is None:
-            if waiting.request.selection.data == data.fingerprint:
+        selection = waiting.request.selection if waiting is not None else None
+        if waiting is not None and waiting.part is None and selection is not None:
+            if selection.data == data.fingerprint:
                 self._follow(waiting)
                 return
             self.problem.emit(
@@ -233,8 +232,7 @@ class FileController(QObject):
                     "recipe",
                     f"{data.basename} is not the file the recipe was made from; the recipe "
                     "still waits for that one.",
-                    f"sha256 wanted: {waiting.request.selection.data}\n"
-                    f"sha256 of this file: {data.fingerprint}",
+                    f"sha256 wanted: {selection.data}\nsha256 of this file: {data.fingerprint}",
                 )
             )
         wanted, self._wanted = self._wanted, None

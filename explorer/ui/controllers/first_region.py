@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from explorer.checkins import Box, CheckinData
 from explorer.geography.projection import aspect_at
 from explorer.geography.region import Region
 from explorer.studies.base.study import Origin
+
+if TYPE_CHECKING:
+    from explorer.checkins import Box, CheckinData
 
 SIDE = 0.35
 """Degrees of latitude of a first region: a city."""

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.ui.base.jobs import LatestJob, Task
 
-_RESTORE = "files of the last session"
+_RESTORE = ("", "files of the last session")
+"""The job that is no parameter's."""
 
 
 class ParameterFiles(QObject):
@@ -38,7 +39,7 @@ class ParameterFiles(QObject):
     def __init__(self, runtime: StudyRuntime, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._runtime = runtime
-        self._jobs: dict[object, LatestJob] = {}
+        self._jobs: dict[tuple[str, str], LatestJob] = {}
 
     @property
     def busy(self) -> bool:
@@ -71,7 +72,7 @@ class ParameterFiles(QObject):
         for job in self._jobs.values():
             job.close()
 
-    def _submit(self, key: object, function: Callable[[Task], object]) -> None:
+    def _submit(self, key: tuple[str, str], function: Callable[[Task], object]) -> None:
         if key not in self._jobs:
             job = self._jobs[key] = LatestJob("reading a file", self)
             job.done.connect(self._done)
@@ -79,13 +80,13 @@ class ParameterFiles(QObject):
             job.busy_changed.connect(lambda _: self.busy_changed.emit(self.busy))
         self._jobs[key].submit(key, function)
 
-    def _done(self, key: object, result: object) -> None:
+    def _done(self, key: tuple[str, str], result: object) -> None:
         if key == _RESTORE:
             self.restored.emit(result)
         else:
             self.opened.emit(*key, result)
 
-    def _failed(self, key: object, error: Exception) -> None:
+    def _failed(self, key: tuple[str, str], error: Exception) -> None:
         if key == _RESTORE:
             self.restored.emit([])
         else:

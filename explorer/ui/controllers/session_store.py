@@ -161,9 +161,9 @@ class SessionStore(QObject):
     def page_made(self, key: str) -> None:
         """Restore the view of a workspace that is made after `follow`.
 
-        Not that of the plot: it was of the question that was in front then.
+        Not one of the question that was in front then.
         """
-        if self._window is not None and key != "bounds":
+        if self._window is not None and not self._window.workspaces[key].view_of_question:
             self._restore_view(key)
 
     def _restore_view(self, key: str) -> None:

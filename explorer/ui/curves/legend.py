@@ -232,6 +232,8 @@ class Legend(QWidget):
         super().__init__(parent)
         self._rows: dict[str, _Row] = {}
         self._made: list[_Row] = []
+        self._measured: tuple[tuple[str, ...], int] = ((), 0)
+        """Font and names of last time, and the widest name's pixels."""
         self._claimable: Collection[str] = ()
         self._claim = ""
         self._grid = QGridLayout(self)
@@ -285,9 +287,12 @@ class Legend(QWidget):
 
     def wanted_width(self, most: int = 380) -> int:
         """Return the width at which no name is cut, names counted up to so many pixels."""
-        metrics = self.fontMetrics()
-        names = [metrics.horizontalAdvance(r.label.text()) for r in self._rows.values()]
-        return min(max(names, default=0), most) + _BESIDE_NAMES
+        names = (self.font().key(), *(r.label.text() for r in self._rows.values()))
+        if names != self._measured[0]:  # asked for every answer, and they seldom change
+            metrics = self.fontMetrics()
+            widest = max(map(metrics.horizontalAdvance, names[1:]), default=0)
+            self._measured = (names, widest)
+        return min(self._measured[1], most) + _BESIDE_NAMES
 
     def menu_for(self, key: str) -> QMenu | None:
         """Return what can be done with a curve; None if nothing can."""

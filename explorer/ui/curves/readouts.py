@@ -114,9 +114,7 @@ class ReadoutsTable(QWidget):
         if not self._cells:
             return 0
         labels = max(label.sizeHint().width() for label, _ in self._cells)
-        numbers = max(
-            max(number.sizeHint().width(), number.minimumWidth()) for _, number in self._cells
-        )
+        numbers = max(number.minimumWidth() for _, number in self._cells)
         return labels + numbers + self._grid.horizontalSpacing()
 
     def text_of(self, key: str) -> str:

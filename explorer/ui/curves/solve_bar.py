@@ -13,6 +13,9 @@ from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.value_field import ValueField
 
+_LINES = 2
+"""Of what was found; in a narrow window the rest is in the tool tip."""
+
 
 class SolveBar(QWidget):
     """Solve for [parameter] so that [curve] = [target].
@@ -53,8 +56,8 @@ class SolveBar(QWidget):
         self.button = tool_button("Solve", "Find the parameter's value and move its slider there")
         self.said = FixedSizeText("muted")
         self.said.setAccessibleName("What solving found")
-        # Room for a line from the start: nothing moves when something was found.
-        self.said.setMinimumHeight(self.said.fontMetrics().height())
+        # Room for what is found from the start: neither row nor plot moves when it comes.
+        self.said.setFixedHeight(_LINES * self.said.fontMetrics().lineSpacing())
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         words = QLabel("<b>Solve</b> for")
@@ -99,6 +102,7 @@ class SolveBar(QWidget):
     def show_message(self, text: str) -> None:
         """Write what was found, or nothing."""
         self.said.setText(text)
+        self.said.setToolTip(text)
 
     def _entered(self) -> None:
         """Solve when the editing ended by Enter; leaving the field by Tab only sets the target."""

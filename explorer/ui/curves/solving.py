@@ -20,7 +20,7 @@ from explorer.engine.solving.goal import (
 from explorer.engine.solving.solve import solve
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import claimed
-from explorer.studies.base.study import Request, Result, Study, parameter, quantity
+from explorer.studies.base.study import Request, Result, Series, Study, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.curves.plot import BoundsPlot
@@ -74,7 +74,7 @@ class Solving(QObject):
         self.line = TargetLine(plot)
         self._service = service
         self._job = LatestJob("solve", self, preempt_after_s=PREEMPT_AFTER_S)
-        self._wishes: dict[tuple[str, str], SolveTarget] = {}
+        self._choices: dict[tuple[str, str], SolveTarget] = {}
         self._result: Result | None = None
         self._gestures = 0
         self._ending = False
@@ -132,36 +132,36 @@ class Solving(QObject):
 
     # What is asked
 
-    def _wish(self) -> SolveTarget | None:
+    def _choice(self) -> SolveTarget | None:
         """Return what is asked of the answer in front; None if it can't be solved."""
         result = self._result
         if result is None or result.request.study != self._session.state.study:
             return None
         study, request = get_study(result.request.study), result.request
         parameters = [p.key for p in solvable_parameters(study, request)]
-        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
-        if not (parameters and curves):
+        if not (parameters and self._curves(result)):
             return None
         subject = (study.id, request.quantity)
-        wish = self._wishes.setdefault(subject, SolveTarget(""))
-        if wish.parameter not in parameters:
+        choice = self._choices.setdefault(subject, SolveTarget(""))
+        if choice.parameter not in parameters:
             claim = study.claims.get(request.quantity)
             swept = request.sweep.key if request.sweep is not None else ""
             first = [key for key in (claim.solves if claim else "", swept) if key in parameters]
-            wish.parameter = first[0] if first else parameters[0]
-        if wish.target is None:
-            wish.target = self._value_now(result, self._curve(wish))
-        return wish
+            choice.parameter = first[0] if first else parameters[0]
+        if choice.target is None:
+            choice.target = self._value_now(result, self._curve(result, choice))
+        return choice
 
-    def _curve(self, wish: SolveTarget) -> str:
+    def _curves(self, result: Result) -> list[Series]:
+        return [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+
+    def _curve(self, result: Result, choice: SolveTarget) -> str:
         """Return the curve that is solved: the chosen one, else the claimed, else the first."""
-        result = self._result
-        assert result is not None
-        curves = [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+        curves = self._curves(result)
         asked = result.request
         found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
         said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
-        wanted = (wish.curve, found.series.key if found is not None else "", *said)
+        wanted = (choice.curve, found.series.key if found is not None else "", *said)
         return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
 
     def _value_now(self, result: Result, curve: str) -> float | None:
@@ -175,8 +175,8 @@ class Solving(QObject):
         if not self.shown:
             self.line.show(None)
             return
-        wish = self._wish()
-        if wish is None:
+        choice, result = self._choice(), self._result
+        if choice is None or result is None:
             self.bar.offer([], "", [], "")
             self.bar.show_message("Nothing in this plot can be solved for.")
             self.line.show(None)
@@ -186,52 +186,48 @@ class Solving(QObject):
             (p.key, "  ".join(filter(None, (p.symbol, p.name))))
             for p in solvable_parameters(study, request)
         ]
-        curves = [
-            (s.key, s.label)
-            for s in solvable_series(self._result)
-            if s.key not in self._plot.hidden
-        ]
-        self.bar.offer(parameters, wish.parameter, curves, self._curve(wish))
-        if wish.target is not None:
-            self.bar.target.set_number(wish.target)
+        curves = [(s.key, s.label) for s in self._curves(result)]
+        self.bar.offer(parameters, choice.parameter, curves, self._curve(result, choice))
+        if choice.target is not None:
+            self.bar.target.set_number(choice.target)
         shown = quantity(study, request.quantity)
-        self.line.show(wish.target, shown.symbol or shown.name)
+        self.line.show(choice.target, shown.symbol or shown.name)
 
     def _front(self) -> tuple[Study, Request]:
         request = self._session.request()
         return get_study(request.study), request
 
     def _chosen(self) -> None:
-        wish = self._wish()
-        if wish is not None:
-            wish.parameter = self.bar.parameter.currentData()
-            wish.curve = self.bar.curve.currentData()
+        choice = self._choice()
+        if choice is not None:
+            choice.parameter = self.bar.parameter.currentData()
+            choice.curve = self.bar.curve.currentData()
             self.bar.show_message("")
             self._refresh()
 
     def _target_typed(self, target: float) -> None:
-        wish = self._wish()
-        if wish is not None:
-            wish.target = target
+        choice = self._choice()
+        if choice is not None:
+            choice.target = target
             self._refresh()
 
     def _dragged(self, target: float) -> None:
-        wish = self._wish()
-        if wish is not None:
-            wish.target = float(f"{target:.3g}")
-            self.bar.target.set_number(wish.target)
+        choice = self._choice()
+        if choice is not None:
+            choice.target = float(f"{target:.3g}")
+            self.bar.target.set_number(choice.target)
             self._submit(LIVE_DIGITS)
 
     def _stepped(self, direction: int) -> None:
-        wish = self._wish()
-        if wish is None or wish.target is None:
+        choice = self._choice()
+        if choice is None or choice.target is None:
             return
-        if self._plot.y_log and wish.target > 0:
-            target = wish.target * (1 + _STEP) ** direction
+        if self._plot.y_log and choice.target > 0:
+            target = choice.target * (1 + _STEP) ** direction
         else:
             low, high = self._plot.data_ranges()[1]
-            target = wish.target + direction * _STEP * (high - low)
-        wish.target = float(f"{target:.3g}")
+            target = choice.target + direction * _STEP * (high - low)
+        choice.target = float(f"{target:.3g}")
         self._refresh()
         self.solve()
 
@@ -241,12 +237,14 @@ class Solving(QObject):
         self._submit(DIGITS)
 
     def _submit(self, digits: int) -> None:
-        wish = self._wish()
-        if wish is None or wish.target is None:
+        choice, result = self._choice(), self._result
+        if choice is None or choice.target is None or result is None:
             self._idle()
             return
         _, request = self._front()
-        goal = SolveGoal(request, self._curve(wish), wish.parameter, wish.target, digits)
+        goal = SolveGoal(
+            request, self._curve(result, choice), choice.parameter, choice.target, digits
+        )
         self._job.submit(goal, lambda task: self._service.call(solve, goal, task.check))
 
     # What comes back
@@ -296,7 +294,7 @@ class Solving(QObject):
             return
         if old is not None and state.request != old.request and preset_in_front(state) is not None:
             # A target about the former question is none about a preset.
-            self._wishes.pop((state.study, state.request.quantity), None)
+            self._choices.pop((state.study, state.request.quantity), None)
         if not self.shown:
             return
         if old is None or state.request != old.request or state.study != old.study:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Self
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
@@ -25,9 +26,9 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study
-from explorer.ui.base.deferred_gc import DeferredGC
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.curves.claiming import Claiming
 from explorer.ui.curves.legend import Legend
@@ -49,7 +50,7 @@ LINE_WAITS_MS = 12
 """The line at the slider moves with the curves where they are as quick as this, else alone."""
 
 
-class BoundsWorkspace(QWidget):
+class BoundsWorkspace(Workspace):
     """Shows the answers of the bounds study in front and lets its axes be chosen.
 
     Signals
@@ -62,6 +63,7 @@ class BoundsWorkspace(QWidget):
 
     said = Signal(str)
     view_changed = Signal()
+    view_of_question = True
 
     def __init__(
         self,
@@ -77,14 +79,12 @@ class BoundsWorkspace(QWidget):
         self._theme = theme
         self._drags = 0
         self._coming: tuple[tuple[str, str, object], ViewState] | None = None
-        self.current_result: Result | None = None
         self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
         self._line_late.timeout.connect(self._move_line)
         self._build()
         self.solving = Solving(session, service, self.plot, self.solve_bar)
         self.pinning = Pinning(session, service, self.pin_list)
         self.claiming = Claiming(session, self.legend)
-        self._deferred_gc = DeferredGC(session, self)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
         controller.result_ready.connect(self._show)
@@ -94,6 +94,16 @@ class BoundsWorkspace(QWidget):
         theme.changed.connect(self._retheme)
         self._retheme()
         self._state_changed(session.state, None)
+
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window."""
+        page = cls(window.session, window.service, window.answers["bounds"], window.theme, window)
+        watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
+        watch("solve", "solving", solving.busy_changed, solving.cancel)
+        watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
+        page.said.connect(window.show_status)
+        return page
 
     def _build(self) -> None:
         self.y_bar, self.x_bar = YAxisBar(self._session), XAxisBar(self._session)
@@ -167,7 +177,6 @@ class BoundsWorkspace(QWidget):
     def close_workspace(self) -> None:
         """Disconnect from the session."""
         self._line_late.stop()
-        self._deferred_gc.close()
         self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,7 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import Cell, CheckinData
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import format_coordinates
 from explorer.studies.base.study import Selection
@@ -24,6 +25,9 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
+
+if TYPE_CHECKING:
+    from explorer.checkins import Cell, CheckinData
 
 PARTITION = 300
 TOP = 30

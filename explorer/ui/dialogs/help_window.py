@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QImage, QPalette, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from explorer.engine.compute.worker import WorkerProcess
+from explorer.engine.executors.base import Executor
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.formulas import Picture, formula_pictures
 from explorer.studies.base.help_page import Formula
@@ -29,9 +29,7 @@ class HelpWindow(QDialog):
     draws them.
     """
 
-    def __init__(
-        self, session: Session, worker: WorkerProcess, theme: Theme, parent: QWidget
-    ) -> None:
+    def __init__(self, session: Session, worker: Executor, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("study-page")
         self._session, self._worker, self._theme = session, worker, theme

@@ -1,8 +1,9 @@
-"""What became of every row of the file: kept, set aside and why."""
+"""What became of every row of the file: kept, rejected and why."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -19,15 +20,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import CheckinData
 from explorer.geography.scale_bar import format_coordinates
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
 
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
+
 
 class LoadReportDialog(QDialog):
-    """Counts, reasons with their first lines, and the export of all rows set aside.
+    """Counts, reasons with their first lines, and the export of all rejected rows.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ class LoadReportDialog(QDialog):
         self.data = data
         report = data.report
         self.setWindowTitle(f"{data.basename}: what was read")
-        self._job = LatestJob("exporting rows set aside", self)
+        self._job = LatestJob("exporting rejected rows", self)
         self._job.done.connect(self._exported)
         self._job.failed.connect(
             lambda _key, error: self._show_message(explain(error, "export").sentence)
@@ -53,20 +56,20 @@ class LoadReportDialog(QDialog):
             form.addRow(styled_label("muted", name), value)
         box.addLayout(form)
         self.tree = QTreeWidget()
-        self.tree.setAccessibleName("Rows set aside, by reason")
+        self.tree.setAccessibleName("Rejected rows, by reason")
         self.tree.setHeaderLabels(["Rows or line", "Why, or what stands there"])
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.tree.setUniformRowHeights(True)
         self._fill()
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        box.addWidget(styled_label("heading", "Set aside"))
+        box.addWidget(styled_label("heading", "Rejected"))
         box.addWidget(self.tree, 1)
         self.message = QLabel(wordWrap=True)
         self.message.hide()
         box.addWidget(self.message)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.export_button = buttons.addButton(
-            "Export all set aside …", QDialogButtonBox.ButtonRole.ActionRole
+            "Export all rejected …", QDialogButtonBox.ButtonRole.ActionRole
         )
         self.export_button.setAutoDefault(False)
         self.export_button.setToolTip("Write line number, reason and text of every such row")
@@ -81,11 +84,11 @@ class LoadReportDialog(QDialog):
         south, west, north, east = data.extent
         lines = f"{report.physical_lines:,}"
         parts = {"header": report.header, "blank": report.blank, "continued": report.continued}
-        if any(parts.values()):  # kept and set aside stand above
+        if any(parts.values()):  # kept and rejected stand above
             lines += " (" + ", ".join(f"{n:,} {what}" for what, n in parts.items() if n) + ")"
         facts = [
             ("Rows kept", f"{report.kept:,}"),
-            ("Rows set aside", f"{report.total_set_aside:,}"),
+            ("Rows rejected", f"{report.total_set_aside:,}"),
             ("Lines in the file", lines),
             ("Users", f"{data.users:,}"),
             (
@@ -123,14 +126,12 @@ class LoadReportDialog(QDialog):
 
     def _choose_file(self) -> None:
         name = f"{Path(self.data.basename).name.partition('.')[0]}-set-aside.csv"
-        path, _ = QFileDialog.getSaveFileName(
-            self, "Export all rows set aside", name, "CSV (*.csv)"
-        )
+        path, _ = QFileDialog.getSaveFileName(self, "Export all rejected rows", name, "CSV (*.csv)")
         if path:
             self.export_to(Path(path))
 
     def export_to(self, path: Path) -> None:
-        """Write all rows set aside to a file, in a thread."""
+        """Write all rejected rows to a file, in a thread."""
         self.export_button.setEnabled(False)
         self._show_message("Exporting …")
         self._job.submit(path, lambda _: self.data.export_set_aside(path))

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import Dialect, Mapping, Preview, sniff
+from explorer import checkins
+from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, bad_cells, time_format
 from explorer.ui.base.errors import explain
@@ -157,7 +158,7 @@ class MappingDialog(QDialog):
         self._refused = LOOKING
         self._check()
         path = self.request.path
-        self._job.submit(asked, lambda task: sniff(path, *asked, cancelled=task.cancelled))
+        self._job.submit(asked, lambda task: checkins.sniff(path, *asked, cancelled=task.cancelled))
 
     def _looked(self, asked: tuple[str, str], preview: Preview) -> None:
         if asked == (self.delimiter.currentData(), self.encoding.currentData()):
@@ -317,7 +318,7 @@ class MappingDialog(QDialog):
         self.verdict.setText(
             problem
             or f"{good} of the first {total} rows can be read this way; "
-            + ("the others will be set aside and listed." if good < total else "load them.")
+            + ("the others will be rejected and listed." if good < total else "load them.")
         )
         colour = style.warn_text if problem else QColor(self.palette().windowText().color())
         self.verdict.setStyleSheet(f"color: {colour.name()};")

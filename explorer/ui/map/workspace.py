@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Self
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
@@ -30,14 +31,8 @@ from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.map.actions import (
-    action_button,
-    colour_actions,
-    make_action,
-    menu_button,
-    separator,
-    tool_bar,
-)
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.map import actions
 from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import overlap
 from explorer.ui.map.dots import Dots
@@ -47,6 +42,7 @@ from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
 from explorer.ui.map.users_line import UsersLine
+from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
 """From the map's first showing to the building of tiles not yet seen, which its first picture would
@@ -54,7 +50,7 @@ otherwise share the interpreter with."""
 HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 
 
-class MapWorkspace(QWidget):
+class MapWorkspace(Workspace):
     """Linked panes, a tool bar above them and the metrics below.
 
     Signals
@@ -78,7 +74,6 @@ class MapWorkspace(QWidget):
         self._runtime = runtime
         self._controller = controller
         self._data = data_controller
-        self.current_result: Result | None = None
         self._pending_box: Box | None = None
         self._went_home = False
         self._prepared = False
@@ -119,16 +114,20 @@ class MapWorkspace(QWidget):
         self._follow_panes()
         self._show_seed()
 
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window, and the data panel beside it."""
+        runtime, answers = window.service.runtime, window.answers["map"]
+        page = cls(window.session, runtime, answers, window.data, window)
+        page.side_panel = DataPanel(window.session, window.data, page, page)
+        return page
+
     # What the window asks for ----------------------------------------------------------------
 
     @property
     def view_box(self) -> Box:
         """What the map shows."""
         return self.panes.box
-
-    def shown_result(self, result: Result) -> Result:
-        """Return an answer as it is shown; nothing is pinned beside a map."""
-        return result
 
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu; separators are where groups end."""
@@ -162,6 +161,8 @@ class MapWorkspace(QWidget):
 
     def close_workspace(self) -> None:
         """Stop what runs beside the study; the window closes."""
+        if isinstance(self.side_panel, DataPanel):
+            self.side_panel.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.play.close()
         self.dots.close()
@@ -222,7 +223,7 @@ class MapWorkspace(QWidget):
     # Actions ---------------------------------------------------------------------------------
 
     def _make_actions(self) -> None:
-        action = partial(make_action, self)
+        action = partial(actions.make_action, self)
         self.region_action = action("Choose &region", "R", "Drag a box on the map", True)
         self.region_action.toggled.connect(self.panes.set_editing)
         self.home_action = action("Reset &view", ("0", "Home"), "Show the whole region")
@@ -262,32 +263,32 @@ class MapWorkspace(QWidget):
         )  # fmt: skip
         self.dots_action.setChecked(True)
         self.dots_action.toggled.connect(self.dots.set_enabled)
-        self._colour_actions = colour_actions(
+        self._colour_actions = actions.colour_actions(
             self, lambda name, *_: self.panes.set_colour_map(name)
         )
         self._view_actions = [
             self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
-            separator(self), self.region_action, self.noise_action, self.play_action,
-            separator(self), self.add_menu.menuAction(), self.error_action,
-            separator(self), self.linked_action, self.lines_action, self.cities_action,
+            actions.separator(self), self.region_action, self.noise_action, self.play_action,
+            actions.separator(self), self.add_menu.menuAction(), self.error_action,
+            actions.separator(self), self.linked_action, self.lines_action, self.cities_action,
             self.dots_action,
-            separator(self), *self._colour_actions.values(),
+            actions.separator(self), *self._colour_actions.values(),
         ]  # fmt: skip
 
     def _tool_bar(self) -> QToolBar:
-        self.add_button = menu_button(
+        self.add_button = actions.menu_button(
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
-        self.play_button = action_button(self.play_action, "▶ Play")
-        return tool_bar(
+        self.play_button = actions.action_button(self.play_action, "▶ Play")
+        return actions.tool_bar(
             (
-                action_button(self.region_action, "▭ Region"),
-                action_button(self.zoom_in_action, "+"),
-                action_button(self.zoom_out_action, "−"),
-                action_button(self.home_action, "Reset"),
-                self.add_button, action_button(self.error_action, "Error"), self.users,
+                actions.action_button(self.region_action, "▭ Region"),
+                actions.action_button(self.zoom_in_action, "+"),
+                actions.action_button(self.zoom_out_action, "−"),
+                actions.action_button(self.home_action, "Reset"),
+                self.add_button, actions.action_button(self.error_action, "Error"), self.users,
             ),
-            (self.seed_label, action_button(self.noise_action), self.play_button),
+            (self.seed_label, actions.action_button(self.noise_action), self.play_button),
         )  # fmt: skip
 
     # Session, answers, data ------------------------------------------------------------------

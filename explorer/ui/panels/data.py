@@ -25,6 +25,9 @@ from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
 from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import DataController, MappingRequest
+from explorer.ui.dialogs.busiest import BusiestDialog
+from explorer.ui.dialogs.load_report import LoadReportDialog
+from explorer.ui.dialogs.open_checkins import MappingDialog
 from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.sample import UsersSample
 from explorer.ui.panels.time_range import TimeRange
@@ -98,7 +101,7 @@ class DataPanel(QWidget):
         self.badge = styled_label("tag")
         self.counts = styled_label("muted", word_wrap=True)
         self.report_button = QPushButton("Report …")
-        self.report_button.setToolTip("What was kept, what was set aside and why")
+        self.report_button.setToolTip("What was kept, what was rejected and why")
         self.report_button.clicked.connect(self.show_report)
         self.load_bar = LoadBar()
         self.load_bar.cancel.connect(self._data.cancel)
@@ -271,7 +274,7 @@ class DataPanel(QWidget):
         aside = data.report.total_set_aside
         self.counts.setText(
             f"{data.rows:,} check-ins of {data.users:,} users\n"
-            + (f"{aside:,} rows set aside\n" if aside else "no row set aside\n")
+            + (f"{aside:,} rows rejected\n" if aside else "no row rejected\n")
             + format_span(data.first_time, data.last_time)
         )
 
@@ -289,15 +292,11 @@ class DataPanel(QWidget):
 
     def show_report(self) -> None:
         """Show what became of every row of the file."""
-        from explorer.ui.dialogs.load_report import LoadReportDialog
-
         if self._data.current is not None:
             self._open("report", LoadReportDialog(self._data.current, self.window()))
 
     def show_busiest(self) -> None:
         """Let the user pick a region from the busiest cells."""
-        from explorer.ui.dialogs.busiest import BusiestDialog
-
         selection, data = self._session.state.selection, self._data.current
         if selection is None or data is None:
             return
@@ -308,8 +307,6 @@ class DataPanel(QWidget):
 
     def ask_mapping(self, request: MappingRequest) -> None:
         """Ask which column holds what."""
-        from explorer.ui.dialogs.open_checkins import MappingDialog
-
         dialog = MappingDialog(request, self.window())
         dialog.load.connect(self._data.open)
         self._open("mapping", dialog)

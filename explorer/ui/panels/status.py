@@ -27,7 +27,7 @@ class StatusRow(QWidget):
     data : QLabel
         The check-ins that it is about, if it is about any.
     aside : QToolButton
-        How many rows of them were set aside, if any: a click is to show which. They are rows about
+        How many rows of them were rejected, if any: a click is to show which. They are rows about
         people, so nothing shows them by itself.
     badge : QLabel
         What must be said of it wherever it is shown; hidden if nothing must.
@@ -44,7 +44,7 @@ class StatusRow(QWidget):
         self.data = styled_label("muted")
         self.data.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.aside = tool_button(
-            "", "What was kept of the file, what was set aside and why", quiet=True
+            "", "What was kept of the file, what was rejected and why", quiet=True
         )
         self.aside.hide()
         self.badge = styled_label("badge")
@@ -59,8 +59,8 @@ class StatusRow(QWidget):
         line.addWidget(self.badge)
 
     def show_data(self, title: str, data: CheckinData | None) -> None:
-        """Name check-ins, or none, and say how much of them was set aside."""
+        """Name check-ins, or none, and say how much of them was rejected."""
         self.data.setText(title)
         count = data.report.total_set_aside if data is not None else 0
-        self.aside.setText(f"{count:,} row{'s' * (count != 1)} set aside · Show…")
+        self.aside.setText(f"{count:,} row{'s' * (count != 1)} rejected · Show…")
         self.aside.setVisible(count > 0)

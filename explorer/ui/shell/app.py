@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from explorer.ui.base.preflight import require
+from explorer.ui.base.startup_tuning import tune_imports
+
 if TYPE_CHECKING:
     from explorer.geography.region import Region
 
@@ -87,12 +90,8 @@ def run_window(options: WindowOptions) -> int:
     if options.screenshot is not None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         os.environ["QT_SCALE_FACTOR"] = str(options.scale)
-    from explorer.ui.base.preflight import require
-
     require()
-    from explorer.ui.base.qt_imports import trim_qt_imports
-
-    trim_qt_imports()
-    from explorer.ui.shell.launch import Launch
+    tune_imports()
+    from explorer.ui.shell.launch import Launch  # imports Qt
 
     return Launch(options, sys.argv[:1]).run()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
+from explorer.ui.dialogs.errata_page import ErrataPage
 from explorer.ui.widgets.links import SCHEME
-
-if TYPE_CHECKING:
-    from explorer.ui.dialogs.errata_page import ErrataPage
 
 
 class Errata(QObject):
@@ -38,8 +36,6 @@ class Errata(QObject):
 
     def open(self, label: str = "") -> None:
         """Show the page, at an entry if one is named."""
-        from explorer.ui.dialogs.errata_page import ErrataPage
-
         if self.page is None:
             self.page = ErrataPage(self._window)
         self.page.open_page(label)

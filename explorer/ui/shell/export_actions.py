@@ -53,8 +53,8 @@ class ExportActions(QObject):
     def ask(self) -> None:
         """Open the export dialog."""
         window = self._window
-        if window.comparing:
-            window.compare.export_file()
+        if tool := window.tool:
+            tool.export_file()
             return
         result = window.shown_result
         if result is None:
@@ -69,8 +69,8 @@ class ExportActions(QObject):
     def copy(self, fmt: str) -> None:
         """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
         window = self._window
-        if window.comparing:
-            window.compare.copy("csv")
+        if tool := window.tool:
+            tool.copy("csv")
             return
         result = window.shown_result
         if result is None:

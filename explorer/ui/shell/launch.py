@@ -15,16 +15,23 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.engine.paths import cache_complaint, state_folder
 from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
-from explorer.engine.service import StudyService
+from explorer.engine.service import IN_COMPUTE_PROCESS, StudyService
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
+from explorer.figures.read_recipe import read_recipe
 from explorer.files import write_whole
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
-from explorer.studies.registry import card, get_study
+from explorer.studies.registry import add_installed, card, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.base.errors import ExceptionHook, Problem, explain
 from explorer.ui.base.icon import introduce
+from explorer.ui.base.startup_tuning import (
+    COMPUTE_EARLY,
+    STYLE_LATE,
+    freeze_gc,
+    tune_interpreter,
+)
 from explorer.ui.controllers.saved_state import own_file
 from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
@@ -33,7 +40,6 @@ from explorer.ui.shell.main_window import MainWindow
 if TYPE_CHECKING:
     from explorer.ui.map.workspace import MapWorkspace
 
-SWITCH_S = 0.0005
 _POLL_MS = 20
 _STARTED_MS = 2000
 """After this long all that stays for good (modules, the window) has been made."""
@@ -54,11 +60,7 @@ class Launch(QObject):
     """
 
     def __init__(self, options: WindowOptions, arguments: list[str]) -> None:
-        # Every call from Qt into Python takes the interpreter's lock, and one repaint waits for it
-        # dozens of times: a thread that computes must hand it over at once. Longest gap on
-        # two idle cores while dragging ε₀: 15 to 20 ms, with Python's own 5 ms about 20; while a
-        # file loads, measured with 1 ms: 28 instead of 90.
-        sys.setswitchinterval(SWITCH_S)
+        tune_interpreter()
         app = QApplication.instance() or QApplication(arguments)
         assert isinstance(app, QApplication)
         self.app = app
@@ -79,15 +81,16 @@ class Launch(QObject):
                 self.keeper.complaint = (
                     f"This session will not be saved: {error.filename}: {error.strerror}."
                 )
+        self._plug_ins = " ".join(add_installed())
         self.service = StudyService(compute_process=options.compute_process)
         self.keeper.load()
         self.session = self._first_session()
-        if card(self.session.state.study).workspace == "bounds":
-            self.service.start()  # what it imports and what the window does, each on a core
+        if COMPUTE_EARLY and card(self.session.state.study).workspace in IN_COMPUTE_PROCESS:
+            self.service.start()
         choice = options.theme
         if choice == "system" and self.keeper.values is not None:
             choice = self.keeper.values.theme
-        self.theme = themes.Theme(choice, dressed=False)
+        self.theme = themes.Theme(choice, apply=not STYLE_LATE)
         self.window = self._make_window()
         self.theme.apply_stylesheet()
         self.window.resize(*options.size)
@@ -101,7 +104,8 @@ class Launch(QObject):
         try:
             self.show()
             QTimer.singleShot(_STARTED_MS, freeze_gc)
-            QTimer.singleShot(_STARTED_MS, self.service.start)
+            if COMPUTE_EARLY:
+                QTimer.singleShot(_STARTED_MS, self.service.start)
             QTimer.singleShot(_STARTED_MS, self.window.menus.cached.sweep)
             if self.options.screenshot is not None:
                 self._begin_screenshot()
@@ -118,7 +122,11 @@ class Launch(QObject):
         self.keeper.follow(self.window)
         self.window.data.loaded.connect(self._loaded)
         self.window.data.failed.connect(self._first_failed)
-        for source, sentence in (("cache", cache_complaint()), ("session", self.keeper.complaint)):
+        for source, sentence in (
+            ("cache", cache_complaint()),
+            ("session", self.keeper.complaint),
+            ("plug-ins", self._plug_ins),
+        ):
             if sentence:
                 self.window.show_problem(Problem(source, sentence))
         self.window.show()
@@ -295,21 +303,10 @@ def _study_of(path: Path | None) -> str | None:
     """Return the study that an exported file shows; None where that can't be read."""
     if path is None:
         return None
-    from explorer.figures.read_recipe import read_recipe
-
     try:
         return recipe_from_dict(read_recipe(path)).request.study
     except (ValueError, OSError):
         return None  # said when it is opened
-
-
-def freeze_gc() -> None:
-    """Let the garbage collector pass over what stays as long as the program.
-
-    Looking through all of it takes some 40 ms, in which neither thread does anything: longest gap
-    while dragging ε₀ of the shuffle accountant 43 ms with it, 24 without.
-    """
-    gc.freeze()
 
 
 def _log_qt(kind: QtMsgType, _context: object, text: str) -> None:

@@ -1,8 +1,8 @@
 """Pages of tabs that are made when they are first shown, or when there is nothing else to do.
 
-The window's first picture shows one workspace; making the others with it would keep it waiting for
-about 60 ms. TabFactory one when its tab is chosen would keep that waiting instead: so each is made
-in pieces soon after the first picture.
+The window's first picture shows one workspace; making the others with it would keep it waiting.
+Making one when its tab is chosen would keep that waiting instead: so each is made in pieces soon
+after the first picture.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTabWidget, QWidget
+
+from explorer.ui.base.startup_tuning import MAKE_AHEAD
 
 BEGIN_AFTER_MS = 700
 """From the window's showing to the first piece: data and a first answer come before."""
@@ -36,11 +37,14 @@ class TabFactory(Generic[Page]):
         Returns the page.
     pieces : tuple of callable
         What of it can be done before: importing modules, reading files.
+    tool_tip : str
+        Of its tab.
     """
 
     title: str
     make: Callable[[], Page]
     pieces: tuple[Callable[[], object], ...] = ()
+    tool_tip: str = ""
 
 
 class LazyTabs(Mapping[str, Page]):
@@ -70,7 +74,7 @@ class LazyTabs(Mapping[str, Page]):
         self._stand_ins: dict[str, QWidget] = {}
         for key, making in makings.items():
             self._stand_ins[key] = QWidget()
-            tabs.addTab(self._stand_ins[key], making.title)
+            tabs.setTabToolTip(tabs.addTab(self._stand_ins[key], making.title), making.tool_tip)
 
     def __getitem__(self, key: str) -> Page:
         if key not in self._pages:
@@ -121,6 +125,7 @@ class LazyTabs(Mapping[str, Page]):
         in_front = tabs.currentIndex() == at
         with QSignalBlocker(tabs):
             tabs.insertTab(at, page, self._makings[key].title)
+            tabs.setTabToolTip(at, self._makings[key].tool_tip)
             tabs.removeTab(at + 1)
             if in_front:
                 tabs.setCurrentIndex(at)
@@ -145,7 +150,7 @@ class IdleTasks(QObject):
 
     def begin(self) -> None:
         """Start, the first time that this is called."""
-        if self._left and not self._begun:
+        if MAKE_AHEAD and self._left and not self._begun:
             self._begun = True
             self._timer.start()
 
@@ -159,8 +164,3 @@ class IdleTasks(QObject):
             self._left.popleft()()
         if self._left:
             self._timer.start(BETWEEN_MS)
-
-
-def importing(*names: str) -> tuple[Callable[[], object], ...]:
-    """Return pieces of work that import a module each."""
-    return tuple(partial(import_module, name) for name in names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
@@ -33,6 +33,7 @@ from explorer.ui.controllers.file_controller import FileController, paths_in
 from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.dialogs.help_window import HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
@@ -43,13 +44,11 @@ from explorer.ui.shell.context import WindowContext
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
-from explorer.ui.shell.workspaces import TITLES, compare_page_of, introduce, workspaces_of
+from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
-    from explorer.ui.compare.workspace import CompareWorkspace
-    from explorer.ui.curves.workspace import BoundsWorkspace
-    from explorer.ui.map.workspace import MapWorkspace
+    from explorer.ui.panels.data import DataPanel
 
 LAYOUT_VERSION = 1
 
@@ -79,7 +78,7 @@ class MainWindow(WindowContext):
         self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
         self.session, self.service, self.theme = session, service, theme
         session.changed.connect(self._make_front)  # before a controller has an answer for it
-        self.answers = {key: StudyController(session, service, key, self) for key in TITLES}
+        self.answers = {key: StudyController(session, service, key, self) for key in OF_STUDIES}
         self.data = DataController(session, service.runtime, self)
         self.parameter_files = ParameterFiles(service.runtime, self)
         self.keeper = keeper or SessionStore(None)
@@ -98,7 +97,7 @@ class MainWindow(WindowContext):
         for key in self.workspaces:
             self._workspace_made(key)
         self.workspaces.made = self._workspace_made
-        self._idle = IdleTasks((*self.workspaces.pieces(), *self._others.pieces()), self)
+        self._idle = IdleTasks((*self.workspaces.pieces(), *self.tools.pieces()), self)
 
     # Building
 
@@ -106,8 +105,8 @@ class MainWindow(WindowContext):
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setAccessibleName("Workspaces")
         self.tabs.tabBar().setDrawBase(False)
-        self.workspaces = workspaces_of(self, self.tabs)
-        self._others = compare_page_of(self, self.tabs)
+        self.workspaces = tabs_of(self, self.tabs, OF_STUDIES)
+        self.tools = tabs_of(self, self.tabs, TOOLS)
         middle = QWidget()
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -162,6 +161,7 @@ class MainWindow(WindowContext):
     def _build_status(self) -> None:
         self.status_row = row = StatusRow(self.activity)
         self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
+        row.aside.clicked.connect(lambda: self.data_panel.show_report())
         self.statusBar().addWidget(row, 1)
 
     def _connect(self) -> None:
@@ -172,13 +172,12 @@ class MainWindow(WindowContext):
             controller.failed.connect(lambda error, key=key: self._failed(key, error))
             controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
             controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
-            self.activity.watch(
-                key, f"computing {TITLES[key].lower()}", controller.busy_changed, controller.cancel
-            )
+            doing = f"computing {OF_STUDIES[key].title.lower()}"
+            self.activity.watch(key, doing, controller.busy_changed, controller.cancel)
+            self.parameters.reopened.connect(controller.refresh)
         files = self.parameter_files
         self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
         self.activity.watch("recipe", "reading a file", self.files.busy_changed, self.files.cancel)
-        self.parameters.reopened.connect(self.answers["bounds"].refresh)
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
@@ -194,24 +193,28 @@ class MainWindow(WindowContext):
         self.tabs.currentChanged.connect(self._tab_chosen)
 
     def _workspace_made(self, key: str) -> None:
-        introduce(self, key, page := self.workspaces[key])
+        page = self.workspaces[key]
+        if page.side_panel is not None:
+            self.data_page.setWidget(page.side_panel)
+        self.keeper.page_made(key)
         self.menus.add_workspace(key, page.view_actions())
 
     # Asked by others
 
     @property
-    def compare(self) -> CompareWorkspace:
-        """The Compare tab's page; made now if it is not there yet."""
-        return self._others["compare"]
+    def tool(self) -> Workspace | None:
+        """The workspace in front, if it is none of studies; made now if it is not there yet."""
+        key = self.tools.key_at(self.tabs.currentIndex())
+        return None if key is None else self.tools[key]
 
     @property
-    def comparing(self) -> bool:
-        """Whether the Compare tab is in front."""
-        return self._others.key_at(self.tabs.currentIndex()) == "compare"
+    def data_panel(self) -> DataPanel:
+        """File, region, time and users; made now, with the map, if it is not there yet."""
+        return cast("DataPanel", self.workspaces["map"].side_panel)
 
     @property
-    def workspace(self) -> MapWorkspace | BoundsWorkspace:
-        """The workspace in front."""
+    def workspace(self) -> Workspace:
+        """The workspace of the study in front."""
         return self.workspaces[self._front_key()]
 
     @property
@@ -289,10 +292,8 @@ class MainWindow(WindowContext):
 
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
-        if self.comparing:
-            self._others["compare"]
         key = self.workspaces.key_at(index) or self._front_key()
-        if key == self._front_key():
+        if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result
         of_kind = [c.id for c in cards() if c.workspace == key]
@@ -409,10 +410,8 @@ class MainWindow(WindowContext):
         self.study_page.end()
         for part in (self.questions, self.presets, self.parameters):
             part.close_panel()
-        if "map" in self.workspaces:
-            self.data_panel.close_panel()
         self.menus.close()
-        for page in (*self.workspaces.all_made(), *self._others.all_made()):
+        for page in (*self.workspaces.all_made(), *self.tools.all_made()):
             page.close_workspace()
         self.session.changed.disconnect(self._state_changed)
         self.session.changed.disconnect(self._make_front)

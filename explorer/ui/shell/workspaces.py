@@ -1,78 +1,72 @@
-"""How the pages of the window's tabs are made, each when it is first shown."""
+"""The workspaces there are: to add one is to write its class and to name it here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pkgutil import resolve_name
 
-from explorer.ui.base.errors import explain
-from explorer.ui.shell.lazy_tabs import LazyTabs, TabFactory, importing
+from PySide6.QtWidgets import QTabWidget
 
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QTabWidget
-
-    from explorer.ui.compare.workspace import CompareWorkspace
-    from explorer.ui.curves.workspace import BoundsWorkspace
-    from explorer.ui.map.workspace import MapWorkspace
-    from explorer.ui.shell.context import WindowContext
-
-TITLES = {"map": "Map", "bounds": "Bounds"}
-Workspace: TypeAlias = "MapWorkspace | BoundsWorkspace"
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.shell.lazy_tabs import LazyTabs, TabFactory
 
 
-def workspaces_of(window: WindowContext, tabs: QTabWidget) -> LazyTabs[Workspace]:
-    """Return the pages that show studies, by the kind of workspace."""
+@dataclass(frozen=True)
+class WorkspaceSpec:
+    """What the window knows of a workspace before it is imported.
 
-    def make_map() -> MapWorkspace:
-        from explorer.ui.map.workspace import MapWorkspace
+    Attributes
+    ----------
+    title : str
+        On its tab.
+    tool_tip : str
+    factory : str
+        ``package.module:Class``, a `Workspace`.
+    """
 
-        return MapWorkspace(
-            window.session, window.service.runtime, window.answers["map"], window.data, window
+    title: str
+    tool_tip: str
+    factory: str
+
+    def make(self, window: WorkspaceHost) -> Workspace:
+        """Return the workspace of a window."""
+        workspace: Workspace = resolve_name(self.factory).for_window(window)
+        return workspace
+
+
+OF_STUDIES = {
+    "map": WorkspaceSpec(
+        "Map", "The true heatmap of the check-ins and a private one",
+        "explorer.ui.map.workspace:MapWorkspace",
+    ),
+    "bounds": WorkspaceSpec(
+        "Bounds", "Curves and numbers of the question in front",
+        "explorer.ui.curves.workspace:BoundsWorkspace",
+    ),
+}  # fmt: skip
+"""Those that show the answers of a study; the keys are as on its card, and in saved sessions."""
+TOOLS = {
+    "compare": WorkspaceSpec(
+        "Compare", "Numbers of several questions side by side",
+        "explorer.ui.compare.workspace:CompareWorkspace",
+    ),
+}  # fmt: skip
+"""The others."""
+
+
+def tabs_of(
+    window: WorkspaceHost, tabs: QTabWidget, specs: Mapping[str, WorkspaceSpec]
+) -> LazyTabs[Workspace]:
+    """Return workspaces, each made when it is asked for, by their keys."""
+    factories = {
+        key: TabFactory(
+            spec.title,
+            partial(spec.make, window),
+            (partial(resolve_name, spec.factory),),
+            spec.tool_tip,
         )
-
-    def make_bounds() -> BoundsWorkspace:
-        from explorer.ui.curves.workspace import BoundsWorkspace
-
-        controller = window.answers["bounds"]
-        page = BoundsWorkspace(window.session, window.service, controller, window.theme, window)
-        watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
-        watch("solve", "solving", solving.busy_changed, solving.cancel)
-        watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
-        page.said.connect(window.show_status)
-        return page
-
-    plot = importing("explorer.ui.curves.plot", "explorer.ui.curves.workspace")
-    factories: dict[str, TabFactory[Workspace]] = {
-        "map": TabFactory(TITLES["map"], make_map, importing("explorer.ui.map.workspace")),
-        "bounds": TabFactory(TITLES["bounds"], make_bounds, plot),
+        for key, spec in specs.items()
     }
     return LazyTabs(tabs, factories)
-
-
-def compare_page_of(window: WindowContext, tabs: QTabWidget) -> LazyTabs[CompareWorkspace]:
-    """Return the page of the Compare tab, under the key ``compare``."""
-
-    def make() -> CompareWorkspace:
-        from explorer.ui.compare.workspace import CompareWorkspace
-
-        folder = window.files.folder
-        page = CompareWorkspace(window.session, window.service, window.theme, folder, window)
-        compared = page.answers
-        window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
-        page.said.connect(window.show_status)
-        page.failed.connect(lambda error: window.show_problem(explain(error, "export")))
-        return page
-
-    pieces = importing("explorer.ui.compare.workspace")
-    return LazyTabs(tabs, {"compare": TabFactory("Compare", make, pieces)})
-
-
-def introduce(window: WindowContext, key: str, page: Workspace) -> None:
-    """Give a workspace that was made what stands beside it in the window."""
-    if key == "map":
-        from explorer.ui.panels.data import DataPanel
-
-        map_page = cast("MapWorkspace", page)
-        window.data_panel = DataPanel(window.session, window.data, map_page)
-        window.data_page.setWidget(window.data_panel)
-        window.status_row.aside.clicked.connect(window.data_panel.show_report)
-    window.keeper.page_made(key)

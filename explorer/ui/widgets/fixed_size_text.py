@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.ui.widgets.links import follow_links, has_labels, linked
 
 NARROWEST = 40
+_HIGHEST = 16_777_215
 
 
 class FixedSizeText(QWidget):
@@ -29,7 +30,9 @@ class FixedSizeText(QWidget):
         super().__init__(parent)
         self._text = ""
         self._heights: dict[int, int] = {}
-        """Heights of the text at widths: a layout asks several times, each takes 0.1 ms."""
+        """Heights of the text at widths: a layout asks several times, each takes 0.5 ms."""
+        self._measured = (0, 0)
+        """Width of last time and how high the text was then by the font's own measure."""
         self._label = QLabel(self, wordWrap=True)
         self._label.setObjectName(name)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
@@ -49,13 +52,29 @@ class FixedSizeText(QWidget):
         if text == self._text:
             return
         self._text = text
-        self._heights.clear()
         links = has_labels(text)
         if links != (self._label.textFormat() == Qt.TextFormat.RichText):
             self._set_links(links)
         self._label.setText(linked(text).replace("\n", "<br>") if links else text)
-        if self.heightForWidth(self.width()) != self.height():
-            self.updateGeometry()
+        if links or self._height_moved():
+            self._heights.clear()
+            if self.heightForWidth(self.width()) != self.height():
+                self.updateGeometry()
+
+    def _height_moved(self) -> bool:
+        """Whether the text may have another height than the one before.
+
+        The label lays a whole document out, several times; the font breaks the same lines in an
+        eighth of the time. A height at another width is asked for anew.
+        """
+        width, before = self.width(), self._measured
+        room = QRect(0, 0, width, _HIGHEST)
+        lines = self._label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self._text)
+        self._measured = (width, lines.height())
+        if self._measured != before or width not in self._heights:
+            return True
+        self._heights = {width: self._heights[width]}
+        return False
 
     def _set_links(self, links: bool) -> None:
         """Write as HTML only where there is something to follow: plain text is laid out faster."""
@@ -78,6 +97,7 @@ class FixedSizeText(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Measure again with other letters."""
         self._heights.clear()
+        self._measured = (0, 0)
         super().changeEvent(event)
 
     def sizeHint(self) -> QSize:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
-from explorer.figures.table_copy import Cell, copied, readable
+from explorer.figures.table_copy import Cell, format_table, readable
 from explorer.studies.base.result import Roles, role_of_cell
 
 Index = QModelIndex | QPersistentModelIndex
@@ -143,15 +143,15 @@ class NumberTable(QTableView):
                 if self.columnWidth(place) > _WIDEST:
                     self.setColumnWidth(place, _WIDEST)
 
-    def copied(self, fmt: str) -> str:
+    def formatted(self, fmt: str) -> str:
         """Return what is selected, or everything, as text of a format."""
         chosen = self.selectionModel().selectedIndexes()
         table = self.table
         if len(chosen) < 2:
-            return copied(table.columns, table.rows, fmt, self.title, self.note, table.roles)
+            return format_table(table.columns, table.rows, fmt, self.title, self.note, table.roles)
         rows = sorted({i.row() for i in chosen})
         places = sorted({i.column() for i in chosen})
-        return copied(
+        return format_table(
             [table.columns[c] for c in places],
             [[table.rows[r][c] for c in places] for r in rows],
             fmt,
@@ -160,7 +160,7 @@ class NumberTable(QTableView):
 
     def copy(self, fmt: str = "tsv") -> None:
         """Put the selection, or everything, on the clipboard."""
-        QGuiApplication.clipboard().setText(self.copied(fmt))
+        QGuiApplication.clipboard().setText(self.formatted(fmt))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy; everything else is the table's own."""

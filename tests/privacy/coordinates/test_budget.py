@@ -92,7 +92,7 @@ def test_printed_formula_where_it_is_sane():
 
 @pytest.mark.parametrize("q", [0.05, 0.3, 0.5, 0.9])
 def test_at_the_least_useful_zeta_it_is_min_delta_ldp(q):
-    # Errata B2: rounding lands on the wrong side of a jump without the snap.
+    # Errata coord-B2: rounding lands on the wrong side of a jump without the snap.
     levels = [0.2, 0.2, 2.0]
     zeta = co.best_possible_zeta(levels, 2.0, q)
     np.testing.assert_allclose(co.budget_vector(levels, 2.0, q, zeta), 0.2, rtol=1e-11)

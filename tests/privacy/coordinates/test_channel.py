@@ -32,7 +32,7 @@ def test_gamma_ratio_where_table_and_series_meet():
 
 
 def test_one_coordinate_is_randomised_response():
-    # Errata A1: the printed constant is twice this.
+    # Errata coord-A1: the printed constant is twice this.
     for alpha in (0.1, 1.0, 5.0):
         assert co.m_ldp_radius(1, 3.0, alpha) == pytest.approx(3.0 / math.tanh(alpha / 2))
 

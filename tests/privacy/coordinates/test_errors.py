@@ -45,7 +45,7 @@ def test_both_ways_to_integrate_meet():
     [(0.1, 5.99), (1, 6.90), (2, 9.9), (5, 35.9), (10, 139), (20, 558), (40, 2231)],
 )
 def test_theorem2_misses_a_growing_factor(level, ratio):
-    # Errata A3, for data of ±1.
+    # Errata coord-A3, for data of ±1.
     c = np.full(10, float(level))
     exact = float(co.m_mean_mse(1.0, c, 1e9))
     assert exact / float(co.theorem2_bound(c, 1e9)) == pytest.approx(ratio, rel=6e-3)
@@ -88,7 +88,7 @@ def test_theorem3_is_capped_and_falls_with_users(c, n, radius):
 
 
 def test_corollary1_stays_within_a_factor_of_theorem2():
-    # Errata A4: (19) survives as an order of magnitude.
+    # Errata coord-A4: (19) survives as an order of magnitude.
     worst = 0.0
     for q in np.linspace(0, 1, 41):
         for level in (0.05, 0.2, 0.5):

@@ -87,7 +87,7 @@ def test_example1_closed_form_is_brute_force(abc):
 
 def test_example1_is_not_ldp_and_can_be_infinite():
     np.testing.assert_allclose(co.example1_levels(0.5, 0.5, 0.5), math.log(2))
-    # Errata A5.
+    # Errata coord-A5.
     assert co.example1_levels(0.5, 1.0, 1.0)[0] == math.inf
     assert co.example1_levels(1.0, 1.0, 0.5)[1] == math.inf
     assert co.example1_levels(np.linspace(0.1, 1, 4), 0.5, 0.5).shape == (4, 2)

@@ -76,7 +76,7 @@ def test_optimal_weights_are_optimal(c):
 
 
 def test_optimal_weights_gain_what_the_errata_say():
-    # Errata B9.
+    # Errata coord-B9.
     c = [1.0, 9.0, 9.5, 10.0]
     gain = co.m_mean_mse(0, c, 1, "paper") / co.m_mean_mse(0, c, 1, "optimal")
     assert 1.04 < gain < 1.08

@@ -111,7 +111,7 @@ def crossing(curve, baseline, low, high):
 
 
 def test_where_the_papers_heuristic_starts_to_lose():
-    # Errata A2: 0.0859 without and 0.294 with projection, for data of ±1.
+    # Errata coord-A2: 0.0859 without and 0.294 with projection, for data of ±1.
     plain = np.full(10, 0.2)
 
     def mse(q):

@@ -110,7 +110,7 @@ def test_moments_are_unbiased_but_one_copy_is_not():
     truth = np.outer(x[0], x[0])
     assert (np.abs(A - truth[:2, :2]) < 5.5 * spread[:2, :2]).all()
     assert (np.abs(b - truth[:2, 2]) < 5.5 * spread[:2, 2]).all()
-    # Errata B12: the square of one copy is far off.
+    # Errata coord-B12: the square of one copy is far off.
     squared, _ = co.regression_moments(first[:, :2], first[:, 2], first[:, :2], first[:, 2])
     assert squared[0, 0] > truth[0, 0] + 1.0
 

@@ -109,7 +109,7 @@ def test_one_user_changes_a_level_by_at_most_one(points: tuple, level: int, who:
 
 
 def test_checkins_outside_do_not_dilute_those_inside() -> None:
-    """Normalised after dropping: one check-in inside and nine outside still weigh 1 (errata 24)."""
+    """Normalised after dropping: one place inside, nine outside still weigh 1 (errata heat-24)."""
     latitude = np.array([11.0] + [50.0] * 9)
     counts = aggregate(np.zeros(10, int), latitude, np.full(10, 22.0), None, BOX, 3)
     assert counts.total == 1.0

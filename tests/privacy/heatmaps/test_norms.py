@@ -37,7 +37,7 @@ def test_it_is_a_norm(level: int, seed: int, factor: float) -> None:
 
 @given(st.integers(0, 3), st.integers(0, 10**6))
 def test_pyramid_norm_holds_it_as_corrected(level: int, seed: int) -> None:
-    """Errata 12: ‖z‖_EMD ≤ ‖P z‖₁ + 2^{−ℓ}|Σz|; without the second term only for total 0."""
+    """Errata heat-12: ‖z‖_EMD ≤ ‖P z‖₁ + 2^{−ℓ}|Σz|; without the second term only for total 0."""
     z = signed(level, seed)
     assert emd_norm(z) <= pyramid_norm(z) + 2.0**-level * abs(z.sum()) + 1e-9
     balanced = z - z.mean()

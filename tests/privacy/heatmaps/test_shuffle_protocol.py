@@ -300,7 +300,7 @@ def test_share_count_by_enumeration_of_larger_moduli(n, r, q):
 
 
 def test_the_paper_s_example_and_the_printed_count():
-    # n = 50, B = 256, ε = 5, δ = 1e-5 on an unpadded 320 × 240 pyramid: errata 6.
+    # n = 50, B = 256, ε = 5, δ = 1e-5 on an unpadded 320 × 240 pyramid: errata heat-6.
     sent = communication(50, 102_408, 256 * 50, 5.0, 1e-5, printed=True)
     assert (sent.shares, sent.message_bits) == (18, 31)
     assert sent.bits / 8e6 == pytest.approx(7.14, abs=0.01)

@@ -165,7 +165,7 @@ def test_quick_bounds_of_two_points() -> None:
 
 
 def test_pyramid_norm_of_one_leaf_is_below_two() -> None:
-    """Errata 12: ‖P δ‖₁ = 2 − 2^{−ℓ}, less than the EMD norm 2 that Lemma 3.5 claims below it."""
+    """Errata heat-12: ‖P δ‖₁ = 2 − 2^{−ℓ}, less than the EMD norm 2 of Lemma 3.5."""
     for level in range(6):
         z = np.zeros((2**level, 2**level))
         z[0, 0] = 1

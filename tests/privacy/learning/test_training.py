@@ -173,7 +173,7 @@ def test_more_clients_than_there_are_is_refused():
 
 
 def test_figure_5_privacy():
-    # B7: an epoch is n/k rounds. Printed: 5.8 and 3 (b), 1.4 and 2.91 (a).
+    # shuf-B7: an epoch is n/k rounds. Printed: 5.8 and 3 (b), 1.4 and 2.91 (a).
     assert learning.rounds_of([200, 50], 60_000, 2_000).tolist() == [6000, 1500]
     assert learning.rounds_of(1, 1437, 500) == 3
     found = learning.training_epsilon(2.0, 2_000, 60_000, [6000, 1500], 1e-5)

@@ -223,7 +223,7 @@ def test_user_level_budgets_and_thresholds():
     claim = kov_exact_delta(1.0, found, [1, 10, 1000, 10**6])
     np.testing.assert_allclose(claim, 1e-6, rtol=1e-6)
     assert (claim <= 1e-6 * (1 + 1e-9)).all()
-    # Errata E8: the printed budget is not private.
+    # Errata user-E8: the printed budget is not private.
     printed = um.hadamard_epsilon_printed(1, 1000, 1e-12)
     assert kov_exact_delta(1, printed, 1000) > 5e-11
     assert um.per_item_epsilon(1000, 1, 1e-12) == pytest.approx(0.004839, abs=1e-6)

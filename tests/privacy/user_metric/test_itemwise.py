@@ -205,7 +205,7 @@ def test_group_privacy_over_the_whole_domain(epsilon, delta, k):
 
 
 def test_group_privacy_of_the_paper_is_wrong_both_ways():
-    # Errata D1.
+    # Errata user-D1.
     assert um.group_privacy_delta(0.1, 1.0, 10) == pytest.approx(16.3, abs=0.05)
     assert math.exp(0.1 * 10) < 2.8
     assert um.group_privacy_delta(2.0, 1.0, 5) == pytest.approx(3447, abs=1)

@@ -261,7 +261,7 @@ def test_audit_of_the_gaussian():
 
 
 def test_solid_ball_with_the_gamma_of_the_sphere_would_not_be_pure():
-    # Errata B3: the density at 0 is infinite; ours is bounded by its value at 0.
+    # Errata user-B3: the density at 0 is infinite; ours is bounded by its value at 0.
     rng = np.random.default_rng(2)
     z = um.k_norm_noise(200_000, 2, 1.0, 2.0, rng)
     # Density 1/(2!·π) at 0 in the plane: the disc of radius 0.05 has at most that much mass.

@@ -98,14 +98,14 @@ def test_tight_rule_certifies_more_than_the_simple_one():
 
 
 def test_the_papers_three_is_not_private():
-    # Errata A1: α₀ = 3 certifies 41.98, not 25; it is h at w = 1.
+    # Errata user-A1: α₀ = 3 certifies 41.98, not 25; it is h at w = 1.
     inside = 1e-12 * math.exp(-25)
     assert um.theorem44_alpha(3.0, 1000, inside, 1e5) == pytest.approx(41.98, abs=0.005)
     assert um.theorem44_ratio(1.0, 3.0, 1000, inside, 1e5) == pytest.approx(25.02, abs=0.005)
 
 
 def test_closed_forms_jump_and_overspend():
-    # Errata A3 and A5.
+    # Errata user-A3 and user-A5.
     assert um.closed_form_achieved(100, 1e-12, 1e3, 1e8) > 2.5 * 100
     low, high = um.closed_form([25.0, 25.0], 1e-12, 1e3, [1.0, 1e5]).branch
     assert (low, high) == (1, 2)

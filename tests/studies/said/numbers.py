@@ -10,17 +10,19 @@ from functools import cache
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import preset, preset_request
+from explorer.studies.errata import LABEL
 from explorer.studies.registry import get_study
 from tests.studies import context
 
 _NUMBERED = (
     "Theorem|Claim|Corollary|Proposition|Figure|Section|Lemma|Table|[Ee]quation|Example|Remark|"
-    "Fact|Algorithm|Appendix|[Cc]ondition|errata|Erratum"
+    "Fact|Algorithm|Appendix|[Cc]ondition"
 )
 _NAME = re.compile(
     rf"(?:{_NUMBERED})s?\s\(?(?:[A-Z][.-]?)?\d+(?:\.\d+)*\)?(?:\([ivx]+\))?(?:\s?\([a-d]\))?"
     r"(?:(?:,| and) [A-Z]?\d+(?:\.\d+)*)*"
     r"|\(\d\d?\)|\[[A-Z][\w+]*\]|\[\d+\]|ℓ[12]\b|\b2RR\b|\b20(?:19|2\d)\b|arXiv [\d.]+|\bv1\b"
+    rf"|{LABEL.pattern}"
 )
 _NUMBER = re.compile(
     r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<![A-Za-z])\.\d+)(?:e[-−]?\d+|(?:[·×]10)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"

@@ -47,8 +47,8 @@ class ZetaAllocation:
 def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAllocation:
     """Return the ζ of Theorem 2 of least exact error.
 
-    The paper's heuristic ζ = (1+q)/2 is worse than min δ-LDP for most q (errata A2); this never
-    is, since at ζ_0 the budget of Theorem 2 is that of min δ-LDP.
+    The paper's heuristic ζ = (1+q)/2 is worse than min δ-LDP for most q (errata coord-A2); this
+    never is, since at ζ_0 the budget of Theorem 2 is that of min δ-LDP.
 
     Parameters
     ----------

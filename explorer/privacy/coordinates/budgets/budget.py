@@ -56,9 +56,9 @@ def budget_vector(
 
     Notes
     -----
-    At q = 0 the printed formula divides by zero; its limit is δ̃ for every ζ (errata B1). Where
-    c_d exceeds a δ̃_i by less than 1e-12 of it, c_d is lowered to it, since c_i jumps there by
-    (1−ζ)δ̃_1 and rounding would decide (errata B2).
+    At q = 0 the printed formula divides by zero; its limit is δ̃ for every ζ (errata coord-B1).
+    Where c_d exceeds a δ̃_i by less than 1e-12 of it, c_d is lowered to it, since c_i jumps there
+    by (1−ζ)δ̃_1 and rounding would decide (errata coord-B2).
     """
     levels = effective_levels(coordinate_levels, eps)
     q = checks.reals("q", q, 0.0, 1.0)
@@ -79,7 +79,7 @@ def budget_vector(
 
 
 def best_possible_zeta(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) -> FloatArray:
-    """Return ζ_0 = log(1 + q(e^{δ̃_1} − 1))/δ̃_1, at which (16) is min δ-LDP (errata B2).
+    """Return ζ_0 = log(1 + q(e^{δ̃_1} − 1))/δ̃_1, at which (16) is min δ-LDP (errata coord-B2).
 
     1 where δ̃_1 = 0, and at least the smallest positive float.
     """
@@ -134,7 +134,8 @@ def coupling_matters(coordinate_levels: ArrayLike, eps: ArrayLike, total: ArrayL
 
     Where the total level L is at most δ̃_i it does not: L-LDP alone gives the level. So not only
     the last coordinate is exempt from Assumption 1, and it only is if its level is the largest; a
-    label exempt in this sense still counts in the couplings of the features with it (errata A7).
+    label exempt in this sense still counts in the couplings of the features with it (errata
+    coord-A7).
     """
     total = checks.reals("total", total, 0.0)
     result: BoolArray = total[..., None] > effective_levels(coordinate_levels, eps)

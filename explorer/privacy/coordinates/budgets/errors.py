@@ -17,7 +17,8 @@ from explorer.privacy.core.bound import FloatArray
 def theorem3_r2(c: ArrayLike) -> FloatArray:
     """Return r² = Σ_i 1/Σ_{k≤i} (c_k − c_{k−1})²/(d−k+1) of Theorems 2 and 3, shape (…).
 
-    Infinite if any c_i = 0. Theorem 3 states it for c although its copies have c/2 (errata B13).
+    Infinite if any c_i = 0. Theorem 3 states it for c although its copies have c/2 (errata
+    coord-B13).
     """
     _, alpha, m = increments(c)
     with np.errstate(divide="ignore", over="ignore"):
@@ -32,7 +33,7 @@ def theorem2_bound(c: ArrayLike, n: ArrayLike) -> FloatArray:
 
     Not an upper bound on anything by itself. Its claim needs increments of order 1 at most: the
     true error does not vanish as they grow, and is 5.99 times this at c = 0.1·1, 558 times at
-    20·1 (d = 10; errata A3). The cap d needs the average to be projected.
+    20·1 (d = 10; errata coord-A3). The cap d needs the average to be projected.
     """
     n = checks.reals("n", n, 1.0, open_high=True)
     result: FloatArray = np.minimum(theorem3_r2(c) / n, float(np.shape(c)[-1]))
@@ -43,7 +44,7 @@ def theorem3_bound(c: ArrayLike, n: ArrayLike, radius: ArrayLike) -> FloatArray:
     """Return Theorem 3's excess risk of private regression, without its unknown constant.
 
     (R² + R)·min((log d/√n)(r² + r·d), d) over a ball of radius R: an order of magnitude. Stated for
-    c although the copies have c/2, which costs a factor of 4 or more in r² (errata B13).
+    c although the copies have c/2, which costs a factor of 4 or more in r² (errata coord-B13).
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def corollary1_bound(
     Notes
     -----
     Its proof of case 2 is wrong for q > 1/(e^{δ/2}+1), where (16) gives c_1 = c_d; (19) survives
-    as an order of magnitude (errata A4).
+    as an order of magnitude (errata coord-A4).
     """
     n = checks.reals("n", n, 1.0, open_high=True)
     d = checks.whole("d", d, 1).astype(float)

@@ -30,7 +30,7 @@ def bcdp_from_ldp(eps: ArrayLike, d: int) -> FloatArray:
 def ldp_from_cdp(c: ArrayLike) -> FloatArray:
     """Return Σ_i c_i over the d coordinates, the LDP level of every c-CDP mechanism.
 
-    Proposition 4, part 1, prints the sum up to n, which is the number of users (errata A6).
+    Proposition 4, part 1, prints the sum up to n, which is the number of users (errata coord-A6).
     """
     result: FloatArray = checks.positive_levels("c", c).sum(axis=-1)
     return result
@@ -39,7 +39,7 @@ def ldp_from_cdp(c: ArrayLike) -> FloatArray:
 def bcdp_from_cdp(c: ArrayLike, q: ArrayLike) -> FloatArray:
     """Return c_i + log(1 + q_i(e^{Σ_{j≠i} c_j} − 1)) (Proposition 4, part 1), shape (…, d).
 
-    Needs CDP on the whole product domain, prior mass or not (errata B15).
+    Needs CDP on the whole product domain, prior mass or not (errata coord-B15).
     """
     c = checks.positive_levels("c", c)
     q = checks.reals("q", q, 0.0, 1.0)
@@ -109,7 +109,7 @@ def linear_budget_matrix(coordinate_levels: ArrayLike, q: ArrayLike) -> FloatArr
     Parameters
     ----------
     coordinate_levels : array_like of shape (d,)
-        Levels in (0, ∞]; a level 0 must be treated on its own, c_i = 0 (errata C4).
+        Levels in (0, ∞]; a level 0 must be treated on its own, c_i = 0 (errata coord-C4).
     q : array_like of shape () or (d,)
         Couplings in [0, 1].
     """

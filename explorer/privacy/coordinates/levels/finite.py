@@ -194,7 +194,7 @@ def example1_levels(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> FloatArray:
     """Return Example 1's levels (δ_1, δ_2) under the uniform prior, in closed form, shape (…, 2).
 
     (log 2, log 2) at ½, ½, ½. The paper allows all a, b, c in (0, 1]; δ_1 is infinite at b = c = 1
-    and δ_2 at a = b = 1 (errata A5).
+    and δ_2 at a = b = 1 (errata coord-A5).
     """
     a = checks.reals("a", a, 0.0, 1.0, open_low=True)
     b = checks.reals("b", b, 0.0, 1.0, open_low=True)

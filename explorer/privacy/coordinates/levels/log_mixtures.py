@@ -1,7 +1,7 @@
 """The few exponentials of this paper, safe from overflow and from cancellation.
 
 Each is the naive formula wherever that one is accurate, and an equal one elsewhere
-(errata B1, B2, B6).
+(errata coord-B1, coord-B2, coord-B6).
 """
 
 from __future__ import annotations

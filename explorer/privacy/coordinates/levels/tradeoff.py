@@ -1,8 +1,8 @@
 """Coordinate levels as what an adversary's test can achieve: Theorem 1.
 
 Of a test of the hypothesis x_i ∈ S against x_i ∈ S', α is the probability of rejecting it when it
-is true, P{M ∈ R | x_i ∈ S} (the proof prints x ∈ S_i; errata A6), and β that of keeping it when it
-is false.
+is true, P{M ∈ R | x_i ∈ S} (the proof prints x ∈ S_i; errata coord-A6), and β that of keeping it
+when it is false.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def tradeoff_beta(P: ArrayLike, Q: ArrayLike, type1: ArrayLike) -> FloatArray:
 def level_of_tradeoff(P: ArrayLike, Q: ArrayLike) -> float:
     """Return the smallest δ whose region contains the trade-off of two laws, both ways.
 
-    One ordered pair alone is one-sided (errata C5); the level is the larger of the two.
+    One ordered pair alone is one-sided (errata coord-C5); the level is the larger of the two.
     """
     p, q = checks.reals("P", P, 0.0, 1.0), checks.reals("Q", Q, 0.0, 1.0)
     possible = (p > 0.0) | (q > 0.0)

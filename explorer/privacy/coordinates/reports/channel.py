@@ -32,7 +32,7 @@ _GAMMA_RATIOS = np.array(
 def gamma_ratio(m: ArrayLike) -> FloatArray:
     """Return g_m = Γ((m+1)/2)/Γ(m/2) for whole m ≥ 1, to about 1e-15.
 
-    A difference of log-gammas loses 4e-11 at m = 1e5 (errata B6); from m = 300 on this is the
+    A difference of log-gammas loses 4e-11 at m = 1e5 (errata coord-B6); from m = 300 on this is the
     asymptotic series in 1/n, n = m/2.
     """
     m = checks.whole("m", m, 1)
@@ -57,8 +57,8 @@ def _coth_half(alpha: FloatArray) -> FloatArray:
 def m_ldp_radius(m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return B = √π·r·g_m·coth(α/2), the radius of the reports' sphere.
 
-    Mechanism 2 prints twice this, which makes the mean of a report 2v (errata A1). Infinite at
-    α = 0: such a channel carries nothing and must be skipped (errata B3).
+    Mechanism 2 prints twice this, which makes the mean of a report 2v (errata coord-A1). Infinite
+    at α = 0: such a channel carries nothing and must be skipped (errata coord-B3).
     """
     r = checks.positive("r", r)
     alpha = checks.reals("alpha", alpha, 0.0)
@@ -69,7 +69,7 @@ def m_ldp_radius(m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
 def m_ldp_second_moment(m: ArrayLike, alpha: ArrayLike) -> FloatArray:
     """Return V(m, α) = π·g_m²·coth²(α/2), the second moment of each coordinate at r = √m.
 
-    It does not vanish as α → ∞ but tends to about π·m/2 (errata A3). Infinite at α = 0, and
+    It does not vanish as α → ∞ but tends to about π·m/2 (errata coord-A3). Infinite at α = 0, and
     wherever the number is beyond the largest float.
     """
     alpha = checks.reals("alpha", alpha, 0.0)
@@ -117,7 +117,7 @@ def m_ldp_mse(norm_v: ArrayLike, m: ArrayLike, r: ArrayLike, alpha: ArrayLike) -
 
 
 def m_ldp_positive_probability(norm_v: ArrayLike, r: ArrayLike, alpha: ArrayLike) -> FloatArray:
-    """Return P(Z·v > 0) = ½(1 + tanh(α/2)·‖v‖/r), ‖v‖ clipped to r (errata B5)."""
+    """Return P(Z·v > 0) = ½(1 + tanh(α/2)·‖v‖/r), ‖v‖ clipped to r (errata coord-B5)."""
     norm_v = checks.reals("norm_v", norm_v, 0.0)
     r = checks.positive("r", r)
     alpha = checks.reals("alpha", alpha, 0.0)
@@ -197,7 +197,7 @@ def half_space_signs(
 
     +1 if g is in the half-space of v, turned over with the probability of a report against v.
     At v = 0 both half-spaces have probability ½ and sign(0) counts as +1, so that the report is
-    uniform without a special case (errata B5).
+    uniform without a special case (errata coord-B5).
     """
     towards = np.einsum("ij,ij->i", g, v) >= 0.0
     keep = u < 0.5 * (1.0 + math.tanh(alpha / 2.0) * np.minimum(share, 1.0))

@@ -126,7 +126,7 @@ def exact_m_ldp(v: ArrayLike, alpha: float | Fraction, r: float, bits: BitSource
 
     References
     ----------
-    Mechanism 2 of Aliakbarpour et al. 2024 with the unbiased constant (errata A1).
+    Mechanism 2 of Aliakbarpour et al. 2024 with the unbiased constant (errata coord-A1).
     """
     rows = np.asarray(v, dtype=float)
     if rows.ndim != 2 or not rows.shape[1]:

@@ -3,10 +3,11 @@
 Mechanism 1 of Aliakbarpour et al.: sort by the budget c; channel k is M_LDP of the coordinates
 k…d at level c_k − c_{k−1}; a coordinate is estimated by a weighted mean of the channels that saw
 it. The reports together are c-CDP and c_d-LDP. Channels of level 0 (ties) are skipped (errata
-B3); a coordinate with c_i = 0 has no report: its mean is undefined (NaN) and its error infinite.
+coord-B3); a coordinate with c_i = 0 has no report: its mean is undefined (NaN) and its error
+infinite.
 
-Budgets come in any order (errata B8); weights and combination matrices are in the order of the
-sorted budget, everything else in the order of the input. Weights need no privacy, since
+Budgets come in any order (errata coord-B8); weights and combination matrices are in the order of
+the sorted budget, everything else in the order of the input. Weights need no privacy, since
 combining reports is post-processing.
 """
 
@@ -66,7 +67,7 @@ def m_mean_weights(c: ArrayLike, rule: str = "paper") -> FloatArray:
 
     The rule ``"paper"`` is (c_k − c_{k−1})²/(d−k+1), proportional to the inverse variance of small
     increments only; ``"optimal"`` is 1/V(d−k+1, c_k − c_{k−1}), which minimises the largest
-    variance (errata B9: at most 0.01% better in Figure 3, 6% for c = (1, 9, 9.5, 10)).
+    variance (errata coord-B9: at most 0.01% better in Figure 3, 6% for c = (1, 9, 9.5, 10)).
     """
     _, alpha, m = increments(c)
     with np.errstate(over="ignore"):
@@ -182,7 +183,7 @@ def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper"
     Returns
     -------
     ndarray of shape (…)
-        Summed over coordinates; against the empirical mean (errata B14).
+        Summed over coordinates; against the empirical mean (errata coord-B14).
     """
     x2bar = checks.reals("x2bar", x2bar, 0.0, 1.0)
     n = checks.reals("n", n, 1.0, open_high=True)

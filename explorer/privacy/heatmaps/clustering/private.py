@@ -64,7 +64,7 @@ def median_level(epsilon: float, assumed_users: int, k: int) -> int:
 
     References
     ----------
-    Appendix A of Ghazi et al. 2022; the printed Δ = ⌈log(ε/(n√k))⌉ is upside down (errata 14).
+    Appendix A of Ghazi et al. 2022; the printed Δ = ⌈log(ε/(n√k))⌉ is upside down (errata heat-14).
     """
     checks.positive("epsilon", epsilon)
     checks.reals("assumed_users", assumed_users, 1)
@@ -81,7 +81,7 @@ def private_coreset(counts: CellCounts, plan: Schedule, w: int, unit_noise: Read
     """Return ŝ, the pyramid algorithm's map before it is normalised: Σε_i-DP.
 
     Parameters are those of `measure`; the total mass estimates the number of users. Where no noisy
-    count is positive the answer is a uniform map of mass 1 (errata 7).
+    count is positive the answer is a uniform map of mass 1 (errata heat-7).
 
     References
     ----------
@@ -177,7 +177,7 @@ def coreset_error(plan: Schedule, w: int, assumed_users: float) -> Bound:
     w/k grows (Lemma 3.4, whose constant is not known). κ is the noise term of Theorem 3.1, n₀/Δ
     for moving every user to the middle of a cell, and two terms that its proof leaves out: on
     levels above the start level, which the experimental variant does not measure, and 2^{−ℓ} for
-    the difference of the totals (errata 12), the noise of the start level alone counts.
+    the difference of the totals (errata heat-12), the noise of the start level alone counts.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def coreset_error(plan: Schedule, w: int, assumed_users: float) -> Bound:
     # ‖P_i z‖₁ ≤ ‖P_q z‖₁ ≤ ‖ν_q‖₁ for i ≤ q, as every optimum has max(t, 0) on the start level.
     above = sum(2.0**-i for i in range(plan.start)) + 2.0**-plan.last
     start_noise = 4**plan.start / plan.epsilon[plan.start]
-    note = "noise and snapping; the part λ of the cost comes on top; errata 10, 12, 21"
+    note = "noise and snapping; λ of the cost comes on top; errata heat-10, heat-12, heat-21"
     value = noise_term(plan, w).value + above * start_noise + assumed_users / (1 << plan.last)
     return Bound(value, Role.UPPER, Reference(PAPER, "Corollary A.1", note))
 

@@ -1,7 +1,7 @@
 """The heatmap filter: every leaf's mass spread by a Gaussian that keeps it inside the square.
 
 The paper's Z(x', y') factorises exactly, so H = A p Aᵀ with A column-normalised,
-A[a, b] = exp(−((a−b)/Δ)²/2σ²) / Σ_a, summing over the output (errata 13).
+A[a, b] = exp(−((a−b)/Δ)²/2σ²) / Σ_a, summing over the output (errata heat-13).
 
 A's numerator K is a positive definite kernel whose numerical rank is about 3/σ, whatever Δ is.
 Pivoted Cholesky gives K ≈ L Lᵀ with no entry further off than the largest diagonal entry that

@@ -61,8 +61,8 @@ def compare(truth: NDArray[Any], estimate: NDArray[Any]) -> Metrics:
     References
     ----------
     Section 4 of the paper; direction and regulariser of KL and the normalisation of similarity
-    are not stated there (errata 23): KL(truth‖estimate) with 2⁻⁵², similarity of sum-normalised
-    maps.
+    are not stated there (errata heat-23): KL(truth‖estimate) with 2⁻⁵², similarity of
+    sum-normalised maps.
     """
     q, p = normalise(truth, "truth"), normalise(estimate, "estimate")
     if q.shape != p.shape:
@@ -97,7 +97,8 @@ def pyramid_norm(z: NDArray[Any]) -> float:
     """Return ‖P z‖₁ = Σ_i 2^{−i} Σ_{c of level i} |z(c)| of a signed square grid.
 
     For z with total 0 it is at least the earth mover's distance between z's positive and negative
-    part in the unit square under ℓ1; for other z Lemma 3.5's claim fails as printed (errata 12).
+    part in the unit square under ℓ1; for other z Lemma 3.5's claim fails as printed (errata
+    heat-12).
     """
     sums = level_masses(np.asarray(z, dtype=float))
     return math.fsum(2.0**-i * value for i, value in enumerate(sums))

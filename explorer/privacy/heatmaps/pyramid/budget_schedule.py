@@ -56,7 +56,7 @@ class Schedule:
 def start_level(w: int, level: int) -> int:
     """Return q, the largest integer with 4^q ≤ w, but at most ℓ.
 
-    In integers, since the printed ⌊log₂ √w⌋ can fall one short in floating point (errata 20).
+    In integers, since the printed ⌊log₂ √w⌋ can fall one short in floating point (errata heat-20).
 
     Raises
     ------
@@ -112,7 +112,7 @@ def schedule(
     """Split ε over the levels.
 
     *Experiments*: ε_i ∝ γ^{i−q} for i = q..ℓ with γ = 1/√2; levels above q are not measured, and
-    their rows are dropped from the reconstruction (errata 21). *Theory*: ε_i ∝ γ^{|i−q|} for
+    their rows are dropped from the reconstruction (errata heat-21). *Theory*: ε_i ∝ γ^{|i−q|} for
     i = 0..ℓ with γ = 0.8. With a depth cap L stands for ℓ.
 
     Parameters
@@ -141,7 +141,7 @@ def schedule(
     References
     ----------
     Section 4 and Theorem 3.1 of the paper; ε_0 is missing from the printed parameter list
-    (errata 7).
+    (errata heat-7).
     """
     checks.positive("epsilon", epsilon)
     checks.reals("level", level, 0)
@@ -160,5 +160,7 @@ def schedule(
 
 
 SCHEDULE_REFERENCE = Reference(
-    PAPER, "Section 4 (schedule) and Algorithm 1", "ε₀ added, rows above q dropped: errata 7, 21"
+    PAPER,
+    "Section 4 (schedule) and Algorithm 1",
+    "ε₀ added, rows above q dropped: errata heat-7, heat-21",
 )

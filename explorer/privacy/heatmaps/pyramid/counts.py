@@ -158,7 +158,7 @@ def aggregate(
 
     Check-ins outside the box are dropped first; then each user's remaining check-ins share a
     mass of 1 in proportion to their weights, so adding or removing one user changes the
-    aggregate, at every level, by at most 1 in ℓ1 (errata 24, 30).
+    aggregate, at every level, by at most 1 in ℓ1 (errata heat-24, heat-30).
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def measure_dense(
 
     References
     ----------
-    Appendix D of the paper; ℓ* rounded, G_t and P_t are the cells of level ℓ* (errata 16).
+    Appendix D of the paper; ℓ* rounded, G_t and P_t are the cells of level ℓ* (errata heat-16).
     """
     level = dense_measurement_level(epsilon, assumed_users, counts.level)
     codes = all_codes(level)

@@ -94,7 +94,7 @@ def descend(read: Reader, start: int, level: int, w: int) -> Measurement:
     References
     ----------
     Algorithm 1 of the paper; Definition 3.2 with the child relation the right way round
-    (errata 8), ties row-major (errata 26).
+    (errata heat-8), ties row-major (errata heat-26).
     """
     cells = np.arange(4**start, dtype=np.int64)
     codes, values, selected = [cells], [read(start, cells)], [np.ones(len(cells), bool)]

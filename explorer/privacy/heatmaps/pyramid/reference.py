@@ -119,7 +119,7 @@ def reconstruct_by_reference(measurement: Measurement) -> Reconstruction:
     """Solve a measurement's reduced problem with the reference backend.
 
     Among the many optima it returns the one its solver happens to find, often with a larger
-    earth mover's distance than the tree solver's (errata 22).
+    earth mover's distance than the tree solver's (errata heat-22).
     """
     problem = reduced_problem(measurement)
     return from_variables(measurement, problem, solve_reduced(problem))

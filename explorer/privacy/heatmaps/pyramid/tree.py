@@ -57,7 +57,7 @@ class Reconstruction:
         """Return the map: kept leaves, and left-out cells whose mass is spread evenly.
 
         Where nothing is positive the paper's answer is undefined (0/0); then the map is uniform
-        (errata 7).
+        (errata heat-7).
         """
         m = self.measurement
         if not self.total > 0:
@@ -170,7 +170,7 @@ def reconstruct(measurement: Measurement) -> Reconstruction:
     -------
     Reconstruction
         An optimum. Its start-level masses are max(t, 0), as in every optimum; below, where the
-        optimum is far from unique (errata 22), ties are shared evenly as `_share` says.
+        optimum is far from unique (errata heat-22), ties are shared evenly as `_share` says.
 
     References
     ----------

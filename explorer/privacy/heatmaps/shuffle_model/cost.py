@@ -35,8 +35,8 @@ class Communication:
 def modulus_at_least(users: int, resolution: int, tail: int) -> int:
     """Return Bn + 2τ + 1, the least q with room for the true counts and noise up to ±τ.
 
-    The printed q = Bn wraps every negative count and the full root (errata 3). τ concerns accuracy
-    alone, not privacy.
+    The printed q = Bn wraps every negative count and the full root (errata heat-3). τ concerns
+    accuracy alone, not privacy.
 
     Parameters
     ----------

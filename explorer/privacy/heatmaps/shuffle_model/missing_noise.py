@@ -60,8 +60,9 @@ def deficient_epsilon(
 
     References
     ----------
-    Appendix F of Ghazi et al. 2022 with the noise of both errata 1 and 2. For ε_i = .32 in one
-    cell: .43 at 10 % missing, 1.7 at 50 % and B = 64 (there it grows like ln ln B without end).
+    Appendix F of Ghazi et al. 2022 with the noise of both errata heat-1 and heat-2. For ε_i = .32
+    in one cell: .43 at 10 % missing, 1.7 at 50 % and B = 64 (there it grows like ln ln B without
+    end).
     """
     eps = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX, open_low=True)
     scale = checks.integers("resolution", resolution, 1, RESOLUTION_MAX)
@@ -79,7 +80,9 @@ def deficient_epsilon(
         value = value + np.where(larger, more, 0.0) * extra
     # With all noise every split loses exactly ε; less noise never loses less.
     value = np.where(share == 1, eps, np.maximum(value, eps))
-    where = Reference(PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata 1, 2")
+    where = Reference(
+        PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata heat-1, heat-2"
+    )
     return Bound(value, Role.EXACT, where)
 
 

@@ -23,7 +23,7 @@ from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsi
 _PROTOCOL = Reference(
     PAPER,
     "Appendix F",
-    "noise of scale B/ε, two Pólya shares a user, q ≥ Bn + 2τ + 1: errata 1, 2, 3",
+    "noise of scale B/ε, two Pólya shares a user, q ≥ Bn + 2τ + 1: errata heat-1, heat-2, heat-3",
 )
 _WORD = 1 << 63
 

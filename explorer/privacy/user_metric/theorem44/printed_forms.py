@@ -1,6 +1,6 @@
 """Equations (6) and (7): the paper's closed forms for α₀, and what they really spend.
 
-Shown beside the right numbers; never to calibrate with (errata A3–A6, F1).
+Shown beside the right numbers; never to calibrate with (errata user-A3 to user-A6, user-F1).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from explorer.privacy.user_metric.theorem44.theorem import alpha_at, checked, va
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """Equations (6) and (7) as printed: shown as the paper's, never to calibrate (errata A3–A6).
+    """Equations (6) and (7) as printed: shown, never to calibrate (errata user-A3 to user-A6).
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def closed_form(
     """Return α₀ of equation (6) (n = 1, local) or (7) (central) as printed.
 
     Never to calibrate with: branch 1 is 4.6–8 times too small, branch 2 exceeds the budget for
-    α₀ > 4, and neither states its condition (errata A3–A6, F1).
+    α₀ > 4, and neither states its condition (errata user-A3 to user-A6, user-F1).
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def closed_form_claim(
 ) -> Any:
     """Return the α at which equation (6) or (7) gives this α₀: what the paper says it is worth.
 
-    NaN for α₀ between 1 and 2 ln 2, which the printed forms jump over (errata A5); may exceed 800.
+    NaN for α₀ between 1 and 2 ln 2, which the printed forms jump over (errata user-A5); may exceed
+    800.
 
     Parameters
     ----------

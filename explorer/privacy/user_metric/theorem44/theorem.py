@@ -6,7 +6,7 @@ distance and pays e^α for the way, the theorem e^h: so for α of hundreds, wher
 with its tight δ may allow a few per cent more, and is as right (its hops summed exactly agree).
 
 Here α₀ is the item mechanism's parameter and α the user's; δ is the number *inside* the logarithm
-and δ' = δ·e^h the one that is claimed (errata A7).
+and δ' = δ·e^h the one that is claimed (errata user-A7).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None =
         The δ inside, in [1e-300, 1].
     items : array of float, optional
         Items of the user. By default `total`, as Theorem 4.3 is printed; its proof needs only
-        m, the user's own (errata A6).
+        m, the user's own (errata user-A6).
     """
     size = _total(total)
     mine = size if items is None else checks.integers("items", items, 1, TOTAL_MAX)
@@ -139,7 +139,7 @@ def validity_at(size: Any, items: Any, log_delta: Any) -> FloatArray:
 def theorem44_ratio(
     w: ArrayLike, alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1
 ) -> Any:
-    """Return h(mn; m, mw)/w, which falls in w: its supremum is the limit at 0 (errata A1, A2).
+    """Return h(mn; m, mw)/w, which falls in w: its supremum is at 0 (errata user-A1, user-A2).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def theorem44_alpha(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayL
     """Return Theorem 4.4's α = sup_w h(mn; m, mw)/w, whatever its condition says.
 
     The supremum is not attained; it is the limit 4α₀(√(m·e^α₀ ln(4m/δ)/n) + e^α₀/n) as w → 0
-    (errata A2). Infinite where that has no double.
+    (errata user-A2). Infinite where that has no double.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def theorem44_delta(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayL
 def theorem44_delta_tight(
     alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1
 ) -> Any:
-    """Return (δ/m)(e^h − 1)/(e^{h/m} − 1), which the proof of Theorem 4.3 gives (errata A7)."""
+    """Return (δ/m)(e^h − 1)/(e^{h/m} − 1), from Theorem 4.3's proof (errata user-A7)."""
     a0, items, users, log_delta = checked(alpha0, m, delta, n)
     hop = _hop(a0, 1.0, items * users, items, log_delta)
     with np.errstate(over="ignore"):

@@ -13,7 +13,7 @@ from explorer.figures import captions
 from explorer.figures.colour_limits import colour_limits, largest
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
-from explorer.figures.page_layout import Page, drawable, width_in_ems, wrap
+from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines
 from explorer.geography.region import KM_PER_DEGREE, Box, Region

@@ -29,9 +29,9 @@ class Adjacency(StrEnum):
     REPLACE = "replace"
     """Z against Z+1, Z ~ Bin(n, q): a user's bit changes and n is public (the paper's)."""
     REMOVE = "addremove"
-    """Bin(n−1, q) against 1 + Bin(n, q): a user holding 1 leaves and takes her noise along."""
+    """Bin(n−1, q) against 1 + Bin(n, q): a user holding 1 leaves and takes their noise along."""
     REMOVE_ZERO = "addremove0"
-    """Bin(n−1, q) against Bin(n, q): a user holding 0 leaves and takes her noise along."""
+    """Bin(n−1, q) against Bin(n, q): a user holding 0 leaves and takes their noise along."""
 
 
 class Directions(NamedTuple):
@@ -167,8 +167,8 @@ def count_divergences(
 
     References
     ----------
-    Balcer & Cheu 2020, Theorem 3.1(i), whose proof bounds this δ by 2e^{−nqε²/50}; errata A4 for
-    removed users.
+    Balcer & Cheu 2020, Theorem 3.1(i), whose proof bounds this δ by 2e^{−nqε²/50}; errata hist-A4
+    for removed users.
     """
     kind = Adjacency(adjacency)
     e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)

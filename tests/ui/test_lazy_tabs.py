@@ -5,13 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.figures.view_state import ViewState
+from explorer.ui.base.startup_tuning import MAKE_AHEAD
 from explorer.ui.shell.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from tests.ui.small_map import SMALL_MAP
+
+made_ahead = pytest.mark.skipif(not MAKE_AHEAD, reason="PRIVACY_EXPLORER_NO_TUNING is set")
 
 
 class Page(QWidget):
@@ -23,17 +27,19 @@ class Page(QWidget):
             column.addWidget(field)
 
 
+@made_ahead
 def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     assert list(window.workspaces) == ["map"]
     assert [window.tabs.tabText(i) for i in range(3)] == ["Map", "Bounds", "Compare"]
     qtbot.waitUntil(lambda: list(window.workspaces) == ["map", "bounds"])
-    qtbot.waitUntil(lambda: len(window._others) == 1)
+    qtbot.waitUntil(lambda: len(window.tools) == 1)
     assert window.tabs.currentWidget() is window.workspaces["map"]
     assert window.tabs.count() == 3
     assert window.isActiveWindow()  # nothing of them was a window on the way
 
 
+@made_ahead
 def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
     window = open_window(study="amplification")
     assert list(window.workspaces) == ["bounds"]
@@ -50,9 +56,9 @@ def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     bar = window.tabs.tabBar()
     QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).center())
-    assert window.comparing
-    assert window.tabs.currentWidget() is window.compare
-    assert window.compare.isVisible()
+    assert window.tool is not None
+    assert window.tabs.currentWidget() is window.tools["compare"]
+    assert window.tools["compare"].isVisible()
     QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(1).center())
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
     assert window.session.state.study != "heatmap"
@@ -98,6 +104,7 @@ def test_the_tab_key_comes_to_all_of_a_late_page_and_leaves_it(qtbot) -> None:
     assert before in visited
 
 
+@made_ahead
 def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
     tabs = QTabWidget()
     qtbot.addWidget(tabs)
@@ -118,8 +125,8 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
 def test_imports_leave_out_what_is_not_needed() -> None:
     code = """
 import linecache, sys
-from explorer.ui.base.qt_imports import trim_qt_imports
-trim_qt_imports()
+from explorer.ui.base.startup_tuning import tune_imports
+tune_imports()
 import pyqtgraph, PySide6.QtWidgets
 from pyqtgraph.Qt import QtWidgets
 print([name for name in linecache.cache if "pyqtgraph" in name])

@@ -70,7 +70,7 @@ def error_law(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> ErrorLaw:
 
     References
     ----------
-    Balcer & Cheu 2020, Figure 1 and Theorem 3.1(ii, iii); errata B4.
+    Balcer & Cheu 2020, Figure 1 and Theorem 3.1(ii, iii); errata hist-B4.
     """
     return ErrorLaw(*columns(vectorised(_moments, row=3)(*_arguments(n, p, s))))
 
@@ -138,7 +138,8 @@ def output_law(n: int, p: float, s: int) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     outputs, probabilities : ndarray
-        0 first, then y/n − p for y = n+1, …, n+s: never in (0, 1−p], and up to 2 − p (errata B4).
+        0 first, then y/n − p for y = n+1, …, n+s: never in (0, 1−p], and up to 2 − p (errata
+        hist-B4).
     """
     checks.integers("n", n, 1, 1e6)
     users, rate, count = (float(x) for x in _arguments(n, p, s))

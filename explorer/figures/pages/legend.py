@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from explorer.figures import captions
-from explorer.figures.draw_series import legend_handle
-from explorer.figures.page_layout import Page, drawable, width_in_ems, wrap
+from explorer.figures.pages.draw_series import legend_handle
+from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.style import SeriesStyle
 from explorer.studies.base.study import Series
 

@@ -50,6 +50,21 @@ def test_text_asks_for_a_layout_only_when_its_height_changes(qtbot) -> None:
     qtbot.waitUntil(lambda: text.height() == line)
 
 
+@pytest.mark.parametrize("name", ["", "sentence", "muted", "heading"])
+def test_text_that_was_not_measured_anew_has_its_height(qtbot, name: str) -> None:
+    """What is measured by the font alone must not keep a height that the label would not have."""
+    panel = QWidget()
+    qtbot.addWidget(panel)
+    text = FixedSizeText(name, panel)
+    text.resize(170, 20)
+    for words in range(1, 40):
+        for number in ("ε ≤ 1.234×10⁻¹⁰", "δ = 0", "⊘ T\nk"):
+            text.setText(" ".join(["promise", number] * words))
+            shown = text.heightForWidth(170)
+            text._heights.clear()
+            assert shown == text.heightForWidth(170)
+
+
 @pytest.mark.parametrize(
     ("ms", "words"),
     [(0.4, "0 ms"), (12, "12 ms"), (999.4, "999 ms"), (4974, "5.0 s"), (4900, "4.9 s"),

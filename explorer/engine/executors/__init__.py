@@ -1,0 +1,1 @@
+"""Work for other processes behind one interface, in the shape of `concurrent.futures`."""

@@ -1,0 +1,281 @@
+"""The interface of executors, and what is written once above it: a call, a map over tasks.
+
+Functions go by their importable names. One defined in ``__main__`` would travel by value, and a
+worker with other code would then go unnoticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import platform
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import numpy as np
+
+import explorer
+
+CHECK_S = 0.01
+"""Seconds between two calls of `check` while waiting."""
+BATCH_S = 0.25
+"""Seconds a batch is to take: long beside its transport, short beside the patience of a user."""
+MAX_GROWTH = 8
+IN_FLIGHT = 4
+"""Batches for each worker that are sent ahead."""
+MAX_FAILURES = 5
+
+Task = Any
+"""Plain JSON: study, values, cell, trial."""
+
+
+class WorkerDied(RuntimeError):  # noqa: N818  (an event, told to users as one)
+    """A worker process ended during a job (killed, out of memory)."""
+
+
+class DifferentCode(RuntimeError):  # noqa: N818
+    """A worker has other code or libraries than this process; the message names it."""
+
+
+class Executor(ABC):
+    """Runs functions in other processes. Safe to use from several threads.
+
+    Attributes
+    ----------
+    workers : int
+    """
+
+    workers: int
+
+    @abstractmethod
+    def submit(self, function: str, *args: Any) -> Future[Any]:
+        """Have ``function(*args)``, given as ``package.module:function``, computed.
+
+        Returns at once. A broken pool is renewed.
+
+        Returns
+        -------
+        Future
+            Raises `WorkerDied` if the worker ended, CancelledError if the pool was ended on
+            purpose (it may be submitted again), else what the function raised.
+
+        Raises
+        ------
+        Cancelled
+            After `close`.
+        NoWorker
+            If the system starts no worker.
+        """
+
+    @abstractmethod
+    def cancel(self, future: Future[Any]) -> None:
+        """Give a future up: it does not start any more, or nobody waits for its end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the workers at once; running jobs are lost, later ones are cancelled."""
+
+    def ready(self) -> bool:
+        """Return whether a job would start now, and see to it that soon one will."""
+        return True
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
+    ) -> Any:
+        """Return ``function(*args)`` computed by a worker, which must be able to import it.
+
+        `check` is called every few milliseconds while waiting; what it raises ends the call. Raises
+        otherwise what `submit` and its future do.
+        """
+        name = name_of(function)
+        while True:
+            self._wait_ready(check)
+            future = self.submit(name, *args)
+            try:
+                while not future.done():
+                    check()
+                    wait([future], CHECK_S)
+            except BaseException:
+                self.cancel(future)
+                raise
+            try:
+                return future.result()
+            except CancelledError:  # with somebody else's job; after `close` the next round ends
+                continue
+
+    def map(
+        self, function: Callable[[Task], Any], tasks: Iterable[Task], check: Callable[[], None]
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield a task's number and its result, in the order in which they come; see `batches`."""
+        for batch in self.batches(function, tasks, check):
+            yield from batch
+
+    def batches(
+        self, function: Callable[[Task], Any], tasks: Iterable[Task], check: Callable[[], None]
+    ) -> Iterator[list[tuple[int, Any]]]:
+        """Yield batches of tasks' numbers and results, in the order in which they come.
+
+        A batch is as many tasks as take `BATCH_S` by what was measured. One whose worker ended is
+        sent again, alone, so that failures are counted against the batch that causes them.
+
+        Parameters
+        ----------
+        function : callable
+            Of a task; importable by name. Never one that draws release noise: a batch sent again
+            would be a second release.
+        tasks : iterable of Task
+        check : callable
+            As in `call`.
+
+        Raises
+        ------
+        WorkerDied
+            If that befell one batch `MAX_FAILURES` times; it is named.
+        DifferentCode
+            If a worker's package, Python, numpy or machine differs from this process'.
+        Exception
+            What `check`, the function or `submit` raised.
+        """
+        name, code = name_of(function), code_here()
+        numbered = enumerate(tasks)
+        again: deque[_Batch] = deque()
+        flying: dict[Future[Any], _Batch] = {}
+        size = 1
+        self._wait_ready(check)
+        try:
+            while True:
+                while len(flying) < (1 if again else IN_FLIGHT * self.workers):
+                    batch = again.popleft() if again else _Batch(list(islice(numbered, size)))
+                    if not batch.tasks:
+                        break
+                    sent = [task for _, task in batch.tasks]
+                    flying[self.submit(name_of(run_batch), name, sent, code)] = batch
+                if not flying:
+                    return
+                done, _ = wait(flying, CHECK_S, FIRST_COMPLETED)
+                check()
+                for future in done:
+                    batch = flying.pop(future)
+                    try:
+                        results, seconds = future.result()
+                    except WorkerDied as error:
+                        again.append(batch.failed(name, error))
+                    except CancelledError:
+                        again.append(batch)
+                    else:
+                        n = len(results)
+                        size = max(1, min(MAX_GROWTH * n, round(n * BATCH_S / (seconds + 1e-9))))
+                        yield [
+                            (number, r) for (number, _), r in zip(batch.tasks, results, strict=True)
+                        ]
+        finally:
+            for future in flying:
+                self.cancel(future)
+
+    def _wait_ready(self, check: Callable[[], None]) -> None:
+        while not self.ready():
+            check()
+            time.sleep(CHECK_S / 2)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Numbered tasks that are sent together, and how often their worker ended."""
+
+    tasks: list[tuple[int, Task]]
+    failures: int = 0
+
+    def failed(self, name: str, error: WorkerDied) -> _Batch:
+        """Return this, to be sent again; raises after the last time."""
+        self.failures += 1
+        if self.failures < MAX_FAILURES:
+            return self
+        first, last = self.tasks[0], self.tasks[-1]
+        raise WorkerDied(
+            f"{name}: the worker ended {self.failures} times at tasks {first[0]} to {last[0]}, "
+            f"the first being {canonical(first[1])} ({error})"
+        ) from error
+
+
+def run_batch(
+    function: str, tasks: Sequence[Task], code: dict[str, str]
+) -> tuple[list[Any], float]:
+    """Return the results of tasks and the seconds taken, or raise `DifferentCode` (in a worker)."""
+    here = code_here()
+    other = [f"{key} {here[key]} instead of {code[key]}" for key in code if here[key] != code[key]]
+    if other:
+        raise DifferentCode(
+            f"worker {os.getpid()} on {platform.node()} has {', '.join(other)}; "
+            "install there what is installed here"
+        )
+    run = resolve_name(function)
+    began = time.perf_counter()
+    return [run(task) for task in tasks], time.perf_counter() - began
+
+
+@cache
+def code_here() -> dict[str, str]:
+    """Return what the bits of a result depend on: this package, Python, numpy, the machine."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(explorer.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return {
+        "privacy-explorer": explorer.__version__,
+        "sources": digest.hexdigest()[:16],
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return ``package.module:function``; ValueError if others could not import that."""
+    name = f"{function.__module__}:{function.__qualname__}"
+    if function.__module__ == "__main__" or "<" in name or resolve_name(name) is not function:
+        raise ValueError(f"{name} can't be imported by a worker; define it in a module, by itself")
+    return name
+
+
+def canonical(task: Task) -> str:
+    """Return a task's one form as JSON; TypeError or ValueError if it is not plain JSON."""
+    return json.dumps(
+        task, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def task_key(task: Task) -> str:
+    """Return the sha256 of a task's canonical form, 64 hexadecimal digits."""
+    return hashlib.sha256(canonical(task).encode()).hexdigest()
+
+
+def task_seed(key: str) -> np.random.Philox:
+    """Return a task's own random bits: Philox keyed by the first 128 bits of the task's key.
+
+    They do not depend on batch, order, executor or retry.
+    """
+    return np.random.Philox(key=int(key[:32], 16))
+
+
+def portable(error: BaseException) -> Exception:
+    """Return an exception that can be pickled, with where it came from in a note."""
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        if isinstance(error, Exception) and str(pickle.loads(pickle.dumps(error))) == str(error):
+            return error
+    except Exception:  # whatever an exception's own way of being pickled raises
+        pass
+    plain = RuntimeError(f"{type(error).__name__}: {error}")
+    plain.__notes__ = error.__notes__
+    return plain

@@ -1,0 +1,234 @@
+"""Worker processes on this machine: for cvxpy, numba, simulations, long Python.
+
+Importing cvxpy in a thread stops the interface for 77 ms and compiling with numba for 50–80 ms
+(measured); in a process of its own neither is noticed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pickle
+import select
+import threading
+import time
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from explorer.engine.executors.base import Executor, WorkerDied, portable
+from explorer.engine.paths import cache_folder
+from explorer.studies.base.study import Cancelled, NoWorker
+
+KILL_AFTER_S = 2.0
+"""How long a job that nobody waits for any more may hold up the next one before it is killed."""
+SHARED_MEMORY = Path("/dev/shm")
+"""Where Linux keeps the semaphores without which no worker process can be started."""
+
+
+class EmbeddedExecutor(Executor):
+    """A pool of loky's, whose processes start when first needed and end with this one."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        self._lock = threading.Lock()
+        self._pool: Any = None
+        self._lifeline: tuple[int, int] | None = None
+        self._jobs: dict[Future[Any], tuple[Future[Any], _Parcel]] = {}
+        self._stale: dict[Future[Any], float] = {}
+        self._closed = False
+
+    def submit(self, function: str, *args: Any) -> Future[Any]:
+        """Have ``function(*args)`` computed (see `Executor.submit`)."""
+        parcel = _Parcel(args)
+        future: Future[Any] = Future()
+        try:
+            with self._lock:
+                if self._closed:
+                    raise Cancelled
+                job = run_parcel, function, parcel.path
+                try:
+                    running = self._running_pool().submit(*job)
+                except BrokenExecutor:
+                    self._pool = None
+                    running = self._running_pool().submit(*job)
+                self._jobs[future] = running, parcel
+                pool = self._pool
+        except BaseException:
+            parcel.close()
+            raise
+        running.add_done_callback(partial(self._finish, future, parcel, pool))
+        return future
+
+    def cancel(self, future: Future[Any]) -> None:
+        """Give a future up; a running one is killed when it holds up the next one for too long."""
+        future.cancel()
+        running, parcel = self._jobs.get(future, (None, None))
+        if running is not None and parcel is not None and not running.cancel():
+            parcel.empty()  # one that only waits in the pool's queue then does nothing
+            with self._lock:
+                self._stale[running] = time.monotonic()
+
+    def ready(self) -> bool:
+        """Return whether no job that was given up still runs; kill those that do for too long."""
+        with self._lock:
+            if self._closed:
+                return True
+            self._stale = {job: since for job, since in self._stale.items() if not job.done()}
+            if any(time.monotonic() - since > KILL_AFTER_S for since in self._stale.values()):
+                pool, self._pool = self._pool, None
+                self._stale = {}
+            else:
+                return not self._stale
+        _kill(pool)
+        return True
+
+    def close(self) -> None:
+        """End the processes at once; running jobs are lost, later ones are cancelled."""
+        with self._lock:
+            self._closed = True
+            pool, self._pool = self._pool, None
+            lifeline, self._lifeline = self._lifeline, None
+        _kill(pool)
+        for end in lifeline or ():
+            os.close(end)
+
+    def _running_pool(self) -> Any:
+        if self._pool is None:
+            # Only when a worker is wanted: it is slow to import.
+            from loky import ProcessPoolExecutor
+
+            try:
+                # This process holds the end that is written to, which nobody does: the system
+                # closes it however this process ends, and the workers end with it.
+                self._lifeline = self._lifeline or os.pipe()
+                # Compiled code is kept between sessions; one BLAS thread, so that the window keeps
+                # the other core.
+                self._pool = ProcessPoolExecutor(
+                    max_workers=self.workers,
+                    initializer=end_with,
+                    initargs=(_path_of(self._lifeline[0]),),
+                    env={
+                        "NUMBA_CACHE_DIR": str(cache_folder() / "compiled"),
+                        "OMP_NUM_THREADS": "1",
+                        "OPENBLAS_NUM_THREADS": "1",
+                        "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
+                    },
+                )
+            except OSError as error:
+                raise NoWorker(_why_not(error)) from error
+        return self._pool
+
+    def _finish(
+        self, future: Future[Any], parcel: _Parcel, pool: Any, running: Future[Any]
+    ) -> None:
+        """Hand over what came of a job.
+
+        The pool's thread calls this while it holds the lock that `submit` takes under ours.
+        """
+        self._jobs.pop(future, None)
+        value, error = None, None  # type: tuple[Any, BaseException | None]
+        if future.set_running_or_notify_cancel():
+            broken = running.exception()
+            if broken is None:
+                value, error = parcel.result()
+            elif isinstance(broken, BrokenExecutor) and not self._closed:
+                error = WorkerDied(
+                    "the worker process ended before it answered (out of memory, or killed); "
+                    "try a coarser resolution"
+                )
+            else:
+                error = broken if pool is self._pool else CancelledError()
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+        parcel.close()
+
+
+class _Parcel:
+    """A job's arguments on their way to a worker, then its result, in one file in memory.
+
+    The pool's own pipes carry the file's name alone: a thread that writes something large for a
+    killed worker would wait for ever, and so would one that reads a result half written.
+    """
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        # In no folder, so that nothing is left behind if this process is killed.
+        self._file = os.fdopen(os.memfd_create("job"), "w+b")
+        self.path = _path_of(self._file.fileno())
+        pickle.dump(args, self._file, pickle.HIGHEST_PROTOCOL)
+        self._file.flush()
+
+    def empty(self) -> None:
+        """Take the arguments out again, upon which a worker does nothing."""
+        with suppress(ValueError):  # done meanwhile
+            self._file.truncate(0)
+
+    def result(self) -> tuple[Any, Exception | None]:
+        """Return what the function returned, or raised."""
+        self._file.seek(0)
+        found: tuple[Any, Exception | None] = pickle.load(self._file)
+        return found
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._file.close()
+
+
+def run_parcel(function: str, path: str) -> None:
+    """Replace a function's arguments in a file by what it returns or raises (in a worker)."""
+    with open(path, "r+b") as file:
+        if not os.fstat(file.fileno()).st_size:  # given up
+            return
+        try:
+            args = pickle.load(file)
+            result = resolve_name(function)(*args)
+            answer = pickle.dumps((result, None), pickle.HIGHEST_PROTOCOL)
+        except BaseException as error:
+            answer = pickle.dumps((None, portable(error)))
+        file.seek(0)
+        file.truncate()
+        file.write(answer)
+
+
+def end_with(lifeline: str) -> None:
+    """Let this process be ended by the system once a pipe's other end is closed.
+
+    SIGIO's default is the end of the process, whatever that is doing: a thread that looks for its
+    parent would not wake up while compiled code holds the interpreter's lock.
+    """
+    try:
+        # Opened anew: the signal goes to one process for each opening.
+        end = os.open(lifeline, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        os._exit(1)  # closed already
+    fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([end], [], [], 0)[0]:  # meanwhile
+        os._exit(1)
+
+
+def _path_of(descriptor: int) -> str:
+    """Return the path by which other processes open what this one has open."""
+    return f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
+def _kill(pool: Any) -> None:
+    """End a pool's processes and wait for its threads."""
+    if pool is not None:
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+def _why_not(error: OSError) -> str:
+    """Return why the worker process does not start, and what to do."""
+    why = (error.strerror or str(error)).lower()
+    if os.access(SHARED_MEMORY, os.W_OK):
+        return f"the process for long computations can't start: {why}"
+    return (
+        f"the process for long computations can't start, because nothing can be written to "
+        f"{SHARED_MEMORY} ({why}); make it writable, in a container by mounting a tmpfs there"
+    )

@@ -1,0 +1,1 @@
+"""Sheets of paper by matplotlib: the layout, curves with their legend, maps."""

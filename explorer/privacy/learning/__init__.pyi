@@ -1,0 +1,37 @@
+from explorer.privacy.learning.guarantees import (
+    excess_risk as excess_risk,
+    excess_risk_exact as excess_risk_exact,
+    rounds_of as rounds_of,
+    training_epsilon as training_epsilon,
+    training_epsilon_numerical as training_epsilon_numerical,
+)
+from explorer.privacy.learning.l2_report import (
+    PrivUnit as PrivUnit,
+    priv_unit as priv_unit,
+)
+from explorer.privacy.learning.linf_report import (
+    CoordinateReport as CoordinateReport,
+    coordinate_report as coordinate_report,
+)
+from explorer.privacy.learning.models import (
+    Gradients as Gradients,
+    Model as Model,
+    Perceptron as Perceptron,
+    Softmax as Softmax,
+    accuracy as accuracy,
+    lipschitz as lipschitz,
+    losses as losses,
+)
+from explorer.privacy.learning.training import (
+    Plan as Plan,
+    Randomiser as Randomiser,
+    Rates as Rates,
+    Samples as Samples,
+    State as State,
+    advance as advance,
+    averaged as averaged,
+    moment as moment,
+    randomiser_for as randomiser_for,
+    start as start,
+    theorem_rates as theorem_rates,
+)
