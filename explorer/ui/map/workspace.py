@@ -7,8 +7,18 @@ from functools import partial
 from typing import Self
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtGui import (
+    QAction,
+    QHideEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import (
+    QLabel,
+    QMenu,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
@@ -22,14 +32,7 @@ from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
-from explorer.ui.map.actions import (
-    action_button,
-    colour_actions,
-    make_action,
-    menu_button,
-    separator,
-    tool_bar,
-)
+from explorer.ui.map import actions
 from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import overlap
 from explorer.ui.map.dots import Dots
@@ -220,7 +223,7 @@ class MapWorkspace(Workspace):
     # Actions ---------------------------------------------------------------------------------
 
     def _make_actions(self) -> None:
-        action = partial(make_action, self)
+        action = partial(actions.make_action, self)
         self.region_action = action("Choose &region", "R", "Drag a box on the map", True)
         self.region_action.toggled.connect(self.panes.set_editing)
         self.home_action = action("Reset &view", ("0", "Home"), "Show the whole region")
@@ -260,32 +263,32 @@ class MapWorkspace(Workspace):
         )  # fmt: skip
         self.dots_action.setChecked(True)
         self.dots_action.toggled.connect(self.dots.set_enabled)
-        self._colour_actions = colour_actions(
+        self._colour_actions = actions.colour_actions(
             self, lambda name, *_: self.panes.set_colour_map(name)
         )
         self._view_actions = [
             self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
-            separator(self), self.region_action, self.noise_action, self.play_action,
-            separator(self), self.add_menu.menuAction(), self.error_action,
-            separator(self), self.linked_action, self.lines_action, self.cities_action,
+            actions.separator(self), self.region_action, self.noise_action, self.play_action,
+            actions.separator(self), self.add_menu.menuAction(), self.error_action,
+            actions.separator(self), self.linked_action, self.lines_action, self.cities_action,
             self.dots_action,
-            separator(self), *self._colour_actions.values(),
+            actions.separator(self), *self._colour_actions.values(),
         ]  # fmt: skip
 
     def _tool_bar(self) -> QToolBar:
-        self.add_button = menu_button(
+        self.add_button = actions.menu_button(
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
-        self.play_button = action_button(self.play_action, "▶ Play")
-        return tool_bar(
+        self.play_button = actions.action_button(self.play_action, "▶ Play")
+        return actions.tool_bar(
             (
-                action_button(self.region_action, "▭ Region"),
-                action_button(self.zoom_in_action, "+"),
-                action_button(self.zoom_out_action, "−"),
-                action_button(self.home_action, "Reset"),
-                self.add_button, action_button(self.error_action, "Error"), self.users,
+                actions.action_button(self.region_action, "▭ Region"),
+                actions.action_button(self.zoom_in_action, "+"),
+                actions.action_button(self.zoom_out_action, "−"),
+                actions.action_button(self.home_action, "Reset"),
+                self.add_button, actions.action_button(self.error_action, "Error"), self.users,
             ),
-            (self.seed_label, action_button(self.noise_action), self.play_button),
+            (self.seed_label, actions.action_button(self.noise_action), self.play_button),
         )  # fmt: skip
 
     # Session, answers, data ------------------------------------------------------------------
