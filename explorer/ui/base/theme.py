@@ -71,7 +71,6 @@ class Theme(QObject):
     ----------
     choice : str
         ``system``, ``light`` or ``dark``.
-    parent : QObject, optional
     apply : bool
         Whether the style sheet is set at once, or when `apply_stylesheet` is called: with one, Qt
         looks for the rules of every widget anew whenever it is put into another, 110 ms for a
@@ -85,10 +84,8 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, choice: str = "system", parent: QObject | None = None, apply: bool = True
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, choice: str = "system", apply: bool = True) -> None:
+        super().__init__()
         self._choice = choice
         self._applied = apply
         hints = QGuiApplication.styleHints()

@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene, QWidget
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
 
 from explorer.figures import style
 from explorer.figures.geometry import (
@@ -56,8 +56,8 @@ class BoundsPlot(pg.GraphicsView):
     line_released = Signal()
     view_changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=None)
+    def __init__(self) -> None:
+        super().__init__(background=None)
         self.setObjectName("bounds-plot")
         self.setAccessibleName("Plot of bounds")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -97,10 +97,8 @@ class PresetBar(QWidget):
         Opens the study's page.
     """
 
-    def __init__(
-        self, session: Session, open_help: Callable[[], object], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, open_help: Callable[[], object]) -> None:
+        super().__init__()
         self._session = session
         tip = "Figures, tables and examples of the paper"
         self.button = tool_button("Presets", tip, "Presets")

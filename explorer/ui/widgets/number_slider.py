@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSlider
 
 from explorer.studies.base.study import Kind, Parameter, Scale
 
@@ -38,8 +38,8 @@ class NumberSlider(QSlider):
     number_moved = Signal(object)
     gesture_ended = Signal()
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self._parameter = parameter
         self._log = parameter.scale is Scale.LOG and parameter.low > 0
         self._number: float = parameter.low

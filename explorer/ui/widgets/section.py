@@ -38,8 +38,8 @@ class Section(QWidget):
 
     folded = Signal(bool)
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str) -> None:
+        super().__init__()
         self._title = title
         self.heading = _Heading()
         self.heading.setObjectName("section")
