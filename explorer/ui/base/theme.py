@@ -86,7 +86,8 @@ class Theme(QObject):
 
     def __init__(self, choice: str = "system", apply: bool = True) -> None:
         super().__init__()
-        self._choice = choice
+        self.choice = choice
+        """``system``, ``light`` or ``dark``."""
         self._applied = apply
         hints = QGuiApplication.styleHints()
         self._system = hints.colorScheme()
@@ -95,15 +96,10 @@ class Theme(QObject):
         self._apply()
 
     @property
-    def choice(self) -> str:
-        """``system``, ``light`` or ``dark``."""
-        return self._choice
-
-    @property
     def name(self) -> str:
         """``light`` or ``dark``: what is shown."""
-        if self._choice != "system":
-            return self._choice
+        if self.choice != "system":
+            return self.choice
         if self._system is Qt.ColorScheme.Unknown:
             return "dark" if self._system_palette_dark else "light"
         return "dark" if self._system is Qt.ColorScheme.Dark else "light"
@@ -128,7 +124,7 @@ class Theme(QObject):
         """
         if choice not in CHOICES:
             raise ValueError(f"theme: {choice!r} is not one of {', '.join(CHOICES)}")
-        before, self._choice = self.name, choice
+        before, self.choice = self.name, choice
         if self.name != before:
             self._apply()
             self.changed.emit()

@@ -57,7 +57,8 @@ class FileController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._service, self._data, self._keeper = session, service, data, keeper
-        self._waiting: Recipe | None = None
+        self.waiting: Recipe | None = None
+        """A recipe whose data are not open yet."""
         self._wanted: Selection | None = keeper.selection
         self._path: Path | None = None
         data.loaded.connect(self._loaded)
@@ -79,11 +80,6 @@ class FileController(QObject):
     def cancel(self) -> None:
         """Forget the file that is being looked at."""
         self._reading.cancel()
-
-    @property
-    def waiting(self) -> Recipe | None:
-        """A recipe whose data are not open yet."""
-        return self._waiting
 
     def open_any(self, path: str | Path) -> None:
         """Open a file as what its first bytes say it is."""
@@ -126,7 +122,7 @@ class FileController(QObject):
 
     def _columns_wanted(self) -> Mapping | None:
         """Return how a waiting recipe read this file's columns, if it says so."""
-        recipe, path = self._waiting, self._path
+        recipe, path = self.waiting, self._path
         if recipe is None or not recipe.columns or path is None or path.name != recipe.data_name:
             return None
         return Mapping(**recipe.columns)
@@ -164,7 +160,7 @@ class FileController(QObject):
         self._keeper.note_file(path)
         selection = recipe.request.selection
         if recipe.part is not None and self._session.state.selection is None:
-            self._waiting = recipe
+            self.waiting = recipe
             if self._coming:
                 return
             self.problem.emit(
@@ -178,7 +174,7 @@ class FileController(QObject):
         if selection is None or self._is_open(selection.data):
             self._follow(recipe)
             return
-        self._waiting = recipe
+        self.waiting = recipe
         if any(s.sha256 == selection.data for s in samples()):
             self.open_sample()
             return
@@ -200,7 +196,7 @@ class FileController(QObject):
         return True
 
     def _follow(self, recipe: Recipe) -> None:
-        self._waiting = None
+        self.waiting = None
         request, present = recipe.request, self._session.state
         if recipe.part is not None and present.selection is not None:
             # Neither the draw nor its data are told: both stay as they are.
@@ -221,7 +217,7 @@ class FileController(QObject):
         self._keeper.data_path = str(path.resolve()) if path is not None else None
         if path is not None:
             self._keeper.note_file(path)
-        waiting = self._waiting
+        waiting = self.waiting
         selection = waiting.request.selection if waiting is not None else None
         if waiting is not None and waiting.part is None and selection is not None:
             if selection.data == data.fingerprint:
