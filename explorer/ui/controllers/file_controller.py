@@ -163,12 +163,9 @@ class FileController(QObject):
             self.waiting = recipe
             if self._coming:
                 return
-            self.problem.emit(
-                Problem(
-                    "recipe",
-                    "This file holds settings and not of which check-ins: open check-ins "
-                    "(File ▸ Open check-ins…) and they will be asked the same.",
-                )
+            self._say(
+                "This file holds settings and not of which check-ins: open check-ins "
+                "(File ▸ Open check-ins…) and they will be asked the same."
             )
             return
         if selection is None or self._is_open(selection.data):
@@ -179,14 +176,14 @@ class FileController(QObject):
             self.open_sample()
             return
         name = f"“{recipe.data_name}”" if recipe.data_name else "its check-ins"
-        self.problem.emit(
-            Problem(
-                "recipe",
-                f"This picture was made from {name}, which is not open: open that file "
-                "(File ▸ Open check-ins…) and the picture will come back.",
-                f"sha256 of the file: {selection.data}",
-            )
+        self._say(
+            f"This picture was made from {name}, which is not open: open that file "
+            "(File ▸ Open check-ins…) and the picture will come back.",
+            f"sha256 of the file: {selection.data}",
         )
+
+    def _say(self, sentence: str, detail: str = "") -> None:
+        self.problem.emit(Problem("recipe", sentence, detail))
 
     def _is_open(self, fingerprint: str) -> bool:
         try:
@@ -207,9 +204,7 @@ class FileController(QObject):
         if recipe.left_out:
             first, *others = recipe.left_out
             more = f" (and {len(others)} more)" if others else ""
-            self.problem.emit(
-                Problem("recipe", f"A part of the recipe could not be read: {first}{more}.")
-            )
+            self._say(f"A part of the recipe could not be read: {first}{more}.")
 
     def _loaded(self, data: CheckinData) -> None:
         """Remember the file; go on with a recipe or a selection that waited for it."""
@@ -223,13 +218,10 @@ class FileController(QObject):
             if selection.data == data.fingerprint:
                 self._follow(waiting)
                 return
-            self.problem.emit(
-                Problem(
-                    "recipe",
-                    f"{data.basename} is not the file the recipe was made from; the recipe "
-                    "still waits for that one.",
-                    f"sha256 wanted: {selection.data}\nsha256 of this file: {data.fingerprint}",
-                )
+            self._say(
+                f"{data.basename} is not the file the recipe was made from; the recipe "
+                "still waits for that one.",
+                f"sha256 wanted: {selection.data}\nsha256 of this file: {data.fingerprint}",
             )
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted.data == data.fingerprint:

@@ -166,10 +166,6 @@ class ParametersPanel(QScrollArea):
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
-
     def row(self, key: str) -> ParameterRow:
         """Return the row of a parameter of the study in front."""
         return self._pages[self._session.state.study].rows[key]

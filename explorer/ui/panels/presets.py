@@ -117,10 +117,6 @@ class PresetBar(QWidget):
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
-
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
             self.button.setEnabled(bool(get_study(state.study).presets))
@@ -147,10 +143,6 @@ class PresetNote(QFrame):
         layout.addWidget(self.words)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
-
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         unchanged = old is not None and (old.study, old.requests, old.selection) == (

@@ -49,10 +49,6 @@ class QuestionList(QListWidget):
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
-
     def row_of(self, study_id: str) -> int:
         """Return the row of a study (headings have rows too); −1 if it was added since."""
         rows = (i for i in range(self.count()) if self.item(i).data(_ID) == study_id)

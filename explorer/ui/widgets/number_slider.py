@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QKeyEvent,
@@ -64,9 +64,8 @@ class NumberSlider(QSlider):
         if number == self._number and self._placed:
             return
         self._number, self._placed = number, True
-        self.blockSignals(True)
-        self.setValue(self._position(number))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setValue(self._position(number))
 
     def step(self, steps: float) -> None:
         """Move by so many hundredths of the scale, and at least by one whole number."""
