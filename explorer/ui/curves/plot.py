@@ -171,10 +171,7 @@ class BoundsPlot(pg.GraphicsView):
                 series, self.x_log, self.y_log, edges.get(series.key)
             )
         self.bottom.set_whole(not self.x_log and whole_axis(result.series))
-        self._apply_hidden()
-        self._show_lanes()
-        if not self.user_view:
-            self.fit()
+        self.set_hidden(self.hidden)
         if self.crosshair.table.isVisible():
             self.crosshair.hide()
 
