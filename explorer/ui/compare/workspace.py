@@ -94,9 +94,14 @@ class CompareWorkspace(Workspace):
     failed = Signal(object)
 
     def __init__(
-        self, session: Session, service: StudyService, theme: Theme, folder: Callable[[], str]
+        self,
+        session: Session,
+        service: StudyService,
+        theme: Theme,
+        folder: Callable[[], str],
+        parent: QWidget | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(parent)
         self._session, self._theme, self._folder = session, theme, folder
         self.answers = BackgroundAnswers(service, "compared numbers", self)
         self.rows: list[ComparedRow] = []
@@ -110,7 +115,7 @@ class CompareWorkspace(Workspace):
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
-        page = cls(window.session, window.service, window.theme, window.files.folder)
+        page = cls(window.session, window.service, window.theme, window.files.folder, window)
         compared = page.answers
         window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
         page.said.connect(window.show_status)

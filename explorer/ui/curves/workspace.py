@@ -66,9 +66,14 @@ class BoundsWorkspace(Workspace):
     view_of_question = True
 
     def __init__(
-        self, session: Session, service: StudyService, controller: StudyController, theme: Theme
+        self,
+        session: Session,
+        service: StudyService,
+        controller: StudyController,
+        theme: Theme,
+        parent: QWidget | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(parent)
         self._session = session
         self._controller = controller
         self._theme = theme
@@ -93,7 +98,7 @@ class BoundsWorkspace(Workspace):
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
-        page = cls(window.session, window.service, window.answers["bounds"], window.theme)
+        page = cls(window.session, window.service, window.answers["bounds"], window.theme, window)
         watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
