@@ -60,8 +60,8 @@ MUTANTS = (
     Mutant(
         "of several waiting requests the oldest is answered",
         "engine/compute/latest.py",
-        "            self._waiting = (self._generation, request)\n",
-        "            self._waiting = self._waiting or (self._generation, request)\n",
+        "            self._waiting = (self.generation, request)\n",
+        "            self._waiting = self._waiting or (self.generation, request)\n",
         "tests/engine/test_latest.py",
     ),
     Mutant(

@@ -18,7 +18,9 @@ from explorer.cli.common import (
     open_host,
     parse_pair,
     parse_size,
+    picture_options,
     recipe_of,
+    study_options,
 )
 from explorer.figures.formats import Kind, by_suffix, suffixes
 
@@ -62,25 +64,10 @@ class StudyCommand(click.Command):
     help="Put a parameter on the x axis: N points from A to B on its own scale.",
     shell_complete=completion.of_study(completion.sweeps, "="),
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Fix a parameter.",
-    shell_complete=completion.of_study(completion.parameters, "="),
-)
-@click.option(
-    "--preset",
-    metavar="KEY",
-    help="Begin with a figure or example of the paper.",
-    shell_complete=completion.of_study(completion.presets),
-)
-@click.option(
-    "--quantity",
-    metavar="KEY",
-    help="What is on the y axis; default the first.",
-    shell_complete=completion.of_study(completion.quantities),
+@study_options(
+    "Fix a parameter.",
+    "Begin with a figure or example of the paper.",
+    "What is on the y axis; default the first.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of simulations.")
 @click.option(
@@ -106,21 +93,7 @@ class StudyCommand(click.Command):
     help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}); "
     "default CSV on stdout.",
 )
-@click.option("--size", metavar="WxH", default="1600x1000", show_default=True, help="In pixels.")
-@click.option(
-    "--dpi",
-    type=click.IntRange(30, 1200),
-    default=150,
-    show_default=True,
-    help="Dots per inch; letters keep their size in inches.",
-)
-@click.option(
-    "--theme",
-    type=click.Choice(["light", "dark"]),
-    default="light",
-    show_default=True,
-    help="Colours of the picture.",
-)
+@picture_options("1600x1000")
 def bounds_command(
     study: str,
     sweep: str | None,

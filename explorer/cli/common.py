@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.cli import completion
 from explorer.figures.formats import by_suffix
 
 if TYPE_CHECKING:
@@ -19,8 +22,61 @@ if TYPE_CHECKING:
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
     from explorer.studies.base.study import Request, Result
+Decorator = Callable[[Any], Any]
 COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight")
 NEEDED_ROLES = ("user", "lat", "lon")
+
+
+def together(*options: Decorator) -> Decorator:
+    """Return several options as one decorator; help lists them in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def study_options(settings: str, preset: str, quantity: str) -> Decorator:
+    """Return the options that say what is asked of a study, with the help of each."""
+    return together(
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help=settings,
+            shell_complete=completion.of_study(completion.parameters, "="),
+        ),
+        click.option(
+            "--preset",
+            metavar="KEY",
+            help=preset,
+            shell_complete=completion.of_study(completion.presets),
+        ),
+        click.option(
+            "--quantity",
+            metavar="KEY",
+            help=quantity,
+            shell_complete=completion.of_study(completion.quantities),
+        ),
+    )
+
+
+def picture_options(size: str) -> Decorator:
+    """Return the options that say how a picture looks, whose size is this by default."""
+    return together(
+        click.option("--size", metavar="WxH", default=size, show_default=True, help="In pixels."),
+        click.option(
+            "--dpi",
+            type=click.IntRange(30, 1200),
+            default=150,
+            show_default=True,
+            help="Dots per inch; letters keep their size in inches.",
+        ),
+        click.option(
+            "--theme",
+            type=click.Choice(["light", "dark"]),
+            default="light",
+            show_default=True,
+            help="Colours of the picture.",
+        ),
+    )
 
 
 def parse_region(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:

@@ -20,6 +20,7 @@ from explorer.cli.common import (
     parse_columns,
     parse_region,
     parse_size,
+    picture_options,
     recipe_of,
     say_written,
 )
@@ -138,21 +139,7 @@ def _option(p: Parameter) -> click.Option:
     "alone, or the true one, which is for the curator only. With private nothing that tells of "
     "the check-ins is written or printed.",
 )
-@click.option("--size", metavar="WxH", default="1600x900", show_default=True, help="In pixels.")
-@click.option(
-    "--dpi",
-    type=click.IntRange(30, 1200),
-    default=150,
-    show_default=True,
-    help="Dots per inch; letters keep their size in inches.",
-)
-@click.option(
-    "--theme",
-    type=click.Choice(["light", "dark"]),
-    default="light",
-    show_default=True,
-    help="Colours of the picture.",
-)
+@picture_options("1600x900")
 @click.option("--json", "as_json", is_flag=True, help="Print metrics, timings and counts as JSON.")
 @click.option(
     "--set-aside",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from explorer.cli import completion
-from explorer.cli.common import parse_pair, parse_region, parse_size, say_written
+from explorer.cli.common import parse_pair, parse_region, parse_size, say_written, study_options
 
 
 @click.command("window")
@@ -19,25 +19,8 @@ from explorer.cli.common import parse_pair, parse_region, parse_size, say_writte
     shell_complete=completion.studies(),
 )
 @click.option("--data", type=click.Path(path_type=Path), help="Check-ins to open; else the sample.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set a parameter.",
-    shell_complete=completion.of_study(completion.parameters, "="),
-)
-@click.option(
-    "--preset",
-    metavar="KEY",
-    help="Open with a figure or example of the paper.",
-    shell_complete=completion.of_study(completion.presets),
-)
-@click.option(
-    "--quantity",
-    metavar="KEY",
-    help="What is on the y axis.",
-    shell_complete=completion.of_study(completion.quantities),
+@study_options(
+    "Set a parameter.", "Open with a figure or example of the paper.", "What is on the y axis."
 )
 @click.option(
     "--region",

@@ -3,8 +3,6 @@
 The sphere errs by at most 0.56 % against the ellipsoid, far below a grid cell.
 """
 
-from __future__ import annotations
-
 import math
 
 from explorer.geography.region import KM_PER_DEGREE

@@ -99,17 +99,8 @@ def epsilon_lower_bound(
     ValueError
         If shapes differ, no event is given or a number is outside its domain.
     """
-    p, q = np.atleast_1d(counts_p), np.atleast_1d(counts_q)
-    if p.shape != q.shape or p.ndim != 1 or not p.size:
-        raise ValueError(
-            f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (events,) for both"
-        )
     slack = float(checks.reals("delta", delta, 0.0, 1.0))
-    runs = trials if isinstance(trials, tuple) else (trials, trials)
-    risk = (1 - float(checks.open_unit("confidence", confidence))) / (4 * p.size)
-    (low_p, high_p), (low_q, high_q) = (
-        clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)
-    )
+    (low_p, high_p), (low_q, high_q) = _intervals(counts_p, counts_q, trials, confidence)
     losses = np.stack([_log_ratio(low_p - slack, high_q), _log_ratio(low_q - slack, high_p)])
     swapped, event = np.unravel_index(int(np.argmax(losses)), losses.shape)
     return Audit(float(losses.max()), int(event), bool(swapped))
@@ -126,19 +117,24 @@ def delta_lower_bound(
 
     Parameters are those of `epsilon_lower_bound`, with ε in [0, 800]; at least 0.
     """
+    factor = math.exp(min(float(checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)), 700.0))
+    (low_p, high_p), (low_q, high_q) = _intervals(counts_p, counts_q, trials, confidence)
+    best = max((low_p - factor * high_q).max(), (low_q - factor * high_p).max())
+    return max(0.0, float(best))
+
+
+def _intervals(
+    counts_p: ArrayLike, counts_q: ArrayLike, trials: int | tuple[int, int], confidence: float
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return each dataset's lowest and highest probabilities of the events, all true at once."""
     p, q = np.atleast_1d(counts_p), np.atleast_1d(counts_q)
     if p.shape != q.shape or p.ndim != 1 or not p.size:
         raise ValueError(
             f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (events,) for both"
         )
-    factor = math.exp(min(float(checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)), 700.0))
     runs = trials if isinstance(trials, tuple) else (trials, trials)
     risk = (1 - float(checks.open_unit("confidence", confidence))) / (4 * p.size)
-    (low_p, high_p), (low_q, high_q) = (
-        clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)
-    )
-    best = max((low_p - factor * high_q).max(), (low_q - factor * high_p).max())
-    return max(0.0, float(best))
+    return [clopper_pearson(counts, n, risk) for counts, n in zip((p, q), runs, strict=True)]
 
 
 def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) -> BoolArray:

@@ -52,6 +52,16 @@ def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
     window.data_panel.dialog("report").close()
 
 
+@pytest.mark.parametrize("study", ["heatmap", "amplification"])
+def test_a_page_made_ahead_belongs_to_the_window_before_its_tab_does(open_window, study) -> None:
+    window = open_window(study=study)
+    for tabs in (window.workspaces, window.tools):
+        for piece in tabs.pieces()[:-1]:  # the last one would put the page in its place
+            piece()
+        assert all(page.window() is window for page in tabs.all_made())
+        assert len(tabs.all_made()) > len(tabs)
+
+
 def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     bar = window.tabs.tabBar()

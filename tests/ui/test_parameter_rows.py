@@ -208,7 +208,7 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
             assert row.slider.accessibleDescription().startswith(p.help)
             assert row.slider.number == p.default
             assert row.minimumSizeHint().width() <= 260
-    panel.close_panel()
+    session.changed.disconnect()
 
 
 @pytest.mark.parametrize("study_id", study_ids())
@@ -248,7 +248,7 @@ def test_rows_write_to_the_session_and_follow_it(qtbot, tiny_study) -> None:
     session.undo()
     assert panel.row("tail").box.currentData() == "hoeffding"
     assert not panel.row("slow").box.isChecked()
-    panel.close_panel()
+    session.changed.disconnect()
 
 
 def test_two_drags_are_two_steps(qtbot, tiny_study) -> None:
@@ -271,7 +271,7 @@ def test_two_drags_are_two_steps(qtbot, tiny_study) -> None:
     session.undo()
     assert session.request()["eps"] == 1.0
     assert not session.undo_text
-    panel.close_panel()
+    session.changed.disconnect()
 
 
 def test_the_end_of_a_slider_has_the_unit_that_another_parameter_chooses(qtbot) -> None:

@@ -84,7 +84,7 @@ def test_a_preset_keeps_neither_pins_nor_target(window, settled) -> None:
 @pytest.mark.parametrize("way", ["key", "list"])
 def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
     window.tabs.setCurrentIndex(window.tabs.count() - 1)
-    assert window.comparing
+    assert window.tool is not None
     if way == "key":
         place = [c.id for c in cards()].index(STUDY) + 1
         action = next(
@@ -93,7 +93,7 @@ def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
         action.trigger()
     else:
         window.questions.itemClicked.emit(window.questions.currentItem())
-    assert not window.comparing
+    assert window.tool is None
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
 
 

@@ -56,21 +56,17 @@ class ComputeClient:
         self._waiting: set[int] = set()
         self._studies: tuple[Card, ...] = ()
         self._calls = 0
-        self._generation = 0
+        self.generation = 0
+        """Generation of the newest request."""
         self._finished = 0
         self._closed = False
         runtime.file_listeners.append(self._file_added)
 
     @property
-    def generation(self) -> int:
-        """Generation of the newest request."""
-        return self._generation
-
-    @property
     def busy(self) -> bool:
         """Whether anything runs or waits."""
         with self._condition:
-            return self._finished < self._generation
+            return self._finished < self.generation
 
     @property
     def pid(self) -> int | None:
@@ -96,12 +92,12 @@ class ComputeClient:
                 raise RuntimeError("compute client: closed")
             if self._process is None:
                 self._begin()
-            self._generation += 1
+            self.generation += 1
             self._drop_unsent()
-            self._asked = (self._generation, request)
+            self._asked = (self.generation, request)
             self._send_studies()
-            self._queue_command("submit", request, self._generation)
-            return self._generation
+            self._queue_command("submit", request, self.generation)
+            return self.generation
 
     def cancel(self) -> None:
         """Drop the waiting request and stop the running one at its next check."""
@@ -177,7 +173,7 @@ class ComputeClient:
     def wait_idle(self, timeout: float) -> bool:
         """Wait until nothing runs or waits; False if that took longer than `timeout` seconds."""
         with self._condition:
-            return self._condition.wait_for(lambda: self._finished >= self._generation, timeout)
+            return self._condition.wait_for(lambda: self._finished >= self.generation, timeout)
 
     def close(self) -> None:
         """End the process, running requests and all, and wait for it; nothing is delivered after.
@@ -293,8 +289,8 @@ class ComputeClient:
             if self._closed or self._process is not process:
                 return
             self._process = None
-            lost = self._asked if self._finished < self._generation else None
-            self._finished = self._generation
+            lost = self._asked if self._finished < self.generation else None
+            self._finished = self.generation
             self._condition.notify_all()
         process.join()
         if lost is not None:

@@ -95,14 +95,10 @@ class LatestWorker:
         self._waiting: tuple[int, Any] | None = None
         self._running: int | None = None
         self._dropped_below = 0
-        self._generation = 0
+        self.generation = 0
+        """Generation of the newest request."""
         self._closed = False
         self._thread: threading.Thread | None = None
-
-    @property
-    def generation(self) -> int:
-        """Generation of the newest request."""
-        return self._generation
 
     @property
     def busy(self) -> bool:
@@ -123,19 +119,19 @@ class LatestWorker:
         with self._condition:
             if self._closed:
                 raise RuntimeError(f"{self._name}: closed")
-            self._generation = self._generation + 1 if generation is None else generation
-            self._waiting = (self._generation, request)
+            self.generation = self.generation + 1 if generation is None else generation
+            self._waiting = (self.generation, request)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name)
                 self._thread.start()
             self._condition.notify_all()
-            return self._generation
+            return self.generation
 
     def cancel(self) -> None:
         """Drop the waiting request and stop the running one at its next check."""
         with self._condition:
             waiting, self._waiting = self._waiting, None
-            self._dropped_below = self._generation + 1
+            self._dropped_below = self.generation + 1
             self._condition.notify_all()
         if waiting is not None:
             self._deliver(Delivery(*waiting, finished=True))

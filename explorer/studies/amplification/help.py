@@ -1,7 +1,5 @@
 """The amplification study's help."""
 
-from __future__ import annotations
-
 from explorer.studies.amplification import text
 from explorer.studies.base.help_page import Formula, Page
 

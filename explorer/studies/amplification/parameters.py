@@ -1,7 +1,5 @@
 """What can be set and plotted in the amplification study."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import count, delta, epsilon
 from explorer.studies.base.study import Quantity, Scale
 

@@ -1,7 +1,5 @@
 """Published numbers about one shuffle, and the places where its analyses part."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Preset
 from explorer.studies.base.study import Scale, Sweep
 

@@ -1,7 +1,5 @@
 """CLDP-SGD: its help, and Figure 5 as questions."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Formula, Page
 from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.presets import PRESETS

@@ -1,7 +1,5 @@
 """What can be set and plotted in the study of CLDP-SGD."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
 from explorer.studies.base.study import Kind, Parameter, Quantity, Scale
 from explorer.studies.cldp_sgd.runs import CONSTANT, FIGURE_5A, FIGURE_5B, THEOREM

@@ -1,7 +1,5 @@
 """What can be set and plotted in the study of what is learnt."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import choice, count, real, share
 from explorer.studies.base.study import Quantity, Scale
 

@@ -1,7 +1,5 @@
 """Help and presets of the study of the private mean."""
 
-from __future__ import annotations
-
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.help_page import Formula, Page, Preset

@@ -1,7 +1,5 @@
 """What can be set and plotted of frequency estimation."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import choice, count, delta, epsilon, simulate, trials
 from explorer.studies.base.study import Quantity, Scale
 from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters

@@ -1,7 +1,5 @@
 """The theory of heatmaps: its help, and the paper's figures and claims as questions."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.heatmap_theory import text

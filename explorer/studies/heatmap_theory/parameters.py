@@ -1,7 +1,5 @@
 """What can be set and plotted in the theory of heatmaps."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
 from explorer.studies.base.study import Quantity, Scale
 

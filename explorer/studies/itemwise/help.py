@@ -1,7 +1,5 @@
 """Item-wise release: its help, and the paper's example as questions."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.itemwise import text

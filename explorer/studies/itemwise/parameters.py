@@ -1,7 +1,5 @@
 """What can be set and plotted of item-wise release."""
 
-from __future__ import annotations
-
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
 from explorer.studies.base.study import Quantity, Scale

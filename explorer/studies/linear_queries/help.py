@@ -1,7 +1,5 @@
 """Linear queries: their help, and the paper's examples as questions."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.linear_queries import text

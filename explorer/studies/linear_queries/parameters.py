@@ -1,7 +1,5 @@
 """What can be set and plotted of linear queries."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
 from explorer.studies.base.study import Quantity, Scale
 from explorer.studies.metric_space.parameters import SPHERE, space_parameters

@@ -1,7 +1,5 @@
 """Help and presets of the study of private regression."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.private_regression import text

@@ -1,7 +1,5 @@
 """What can be set and plotted in the study of private regression."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import (
     choice,
     count,

@@ -1,7 +1,5 @@
 """The shuffle accountant's help."""
 
-from __future__ import annotations
-
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
 from explorer.studies.base.help_page import Formula, Page
 from explorer.studies.shuffle_accountant import text

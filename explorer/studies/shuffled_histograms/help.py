@@ -1,7 +1,5 @@
 """The help of the study of shuffled histograms."""
 
-from __future__ import annotations
-
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.help_page import Formula, Page
 from explorer.studies.shuffled_histograms import text

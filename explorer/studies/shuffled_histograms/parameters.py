@@ -1,7 +1,5 @@
 """What can be set and plotted in the study of shuffled histograms."""
 
-from __future__ import annotations
-
 from explorer.privacy.histograms import Query
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, share, simulate
 from explorer.studies.base.study import Quantity, Scale

@@ -1,7 +1,5 @@
 """Examples of the paper and of its errata as questions."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Preset
 from explorer.studies.base.study import Scale, Sweep
 

@@ -1,7 +1,5 @@
 """What can be set and plotted of the reduction to one size."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import count, delta, epsilon, real
 from explorer.studies.base.study import Quantity, Scale
 from explorer.studies.metric_space.parameters import space_parameters

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QToolButton,
     QVBoxLayout,
-    QWidget,
 )
 
 from explorer.ui.base.styled import tool_button
@@ -82,8 +81,8 @@ def _trace(error: BaseException) -> str:
 class Banner(QFrame):
     """A message above the workspace that never stands in the way."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("banner")
         self._problems: list[Problem] = []
         """What has been said and neither settled nor closed; the last one is shown."""
@@ -182,8 +181,8 @@ class ExceptionHook(QObject):
     caught = Signal(object)
     _seen = Signal(object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._before: tuple[Callable[..., object], Callable[..., object]] | None = None
         self._seen.connect(self.caught, Qt.ConnectionType.QueuedConnection)
 

@@ -89,7 +89,8 @@ class LatestJob(QObject):
         super().__init__(parent)
         self._newest = 0
         self._oldest_wanted = 0
-        self._busy = False
+        self.busy = False
+        """Whether anything is still to come."""
         self._closed = False
         self._delivered.connect(self._receive)
         self._reported.connect(self._report)
@@ -102,11 +103,6 @@ class LatestJob(QObject):
             discard=lambda result: discard(result[0]),
         )
 
-    @property
-    def busy(self) -> bool:
-        """Whether anything is still to come."""
-        return self._busy
-
     def submit(self, key: object, function: Callable[[Task], Any]) -> None:
         """Ask for a function to be carried out; replaces the one that waits, if any."""
         if self._closed:
@@ -117,7 +113,7 @@ class LatestJob(QObject):
 
     def cancel(self) -> bool:
         """Drop what waits and stop what runs at its next check; return whether there was any."""
-        if not self._busy:
+        if not self.busy:
             return False
         self._oldest_wanted = self._newest + 1
         self._worker.cancel()
@@ -160,6 +156,6 @@ class LatestJob(QObject):
             self._set_busy(False)
 
     def _set_busy(self, busy: bool) -> None:
-        if busy != self._busy:
-            self._busy = busy
+        if busy != self.busy:
+            self.busy = busy
             self.busy_changed.emit(busy)

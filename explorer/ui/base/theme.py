@@ -71,7 +71,6 @@ class Theme(QObject):
     ----------
     choice : str
         ``system``, ``light`` or ``dark``.
-    parent : QObject, optional
     apply : bool
         Whether the style sheet is set at once, or when `apply_stylesheet` is called: with one, Qt
         looks for the rules of every widget anew whenever it is put into another, 110 ms for a
@@ -85,11 +84,10 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, choice: str = "system", parent: QObject | None = None, apply: bool = True
-    ) -> None:
-        super().__init__(parent)
-        self._choice = choice
+    def __init__(self, choice: str = "system", apply: bool = True) -> None:
+        super().__init__()
+        self.choice = choice
+        """``system``, ``light`` or ``dark``."""
         self._applied = apply
         hints = QGuiApplication.styleHints()
         self._system = hints.colorScheme()
@@ -98,15 +96,10 @@ class Theme(QObject):
         self._apply()
 
     @property
-    def choice(self) -> str:
-        """``system``, ``light`` or ``dark``."""
-        return self._choice
-
-    @property
     def name(self) -> str:
         """``light`` or ``dark``: what is shown."""
-        if self._choice != "system":
-            return self._choice
+        if self.choice != "system":
+            return self.choice
         if self._system is Qt.ColorScheme.Unknown:
             return "dark" if self._system_palette_dark else "light"
         return "dark" if self._system is Qt.ColorScheme.Dark else "light"
@@ -131,7 +124,7 @@ class Theme(QObject):
         """
         if choice not in CHOICES:
             raise ValueError(f"theme: {choice!r} is not one of {', '.join(CHOICES)}")
-        before, self._choice = self.name, choice
+        before, self.choice = self.name, choice
         if self.name != before:
             self._apply()
             self.changed.emit()

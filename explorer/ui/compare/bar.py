@@ -28,8 +28,8 @@ class CommonBar(QWidget):
     wanted = Signal(str, float)
     update_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._common: dict[str, Common] = {}
         self.parameter = ChoiceBox("Parameter to set in all rows")
         self.parameter.setMaximumWidth(330)
@@ -111,8 +111,8 @@ class RowsBar(QWidget):
     copied = Signal(str)
     exported = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 12, 4)
 

@@ -46,8 +46,8 @@ def axis_of(rows: Sequence[ComparedRow]) -> tuple[float, float, bool]:
 class CompareChart(QWidget):
     """Draws the groups below each other; as high as they need."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._groups: list[Group] = []
         self._theme: Theme | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

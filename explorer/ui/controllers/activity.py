@@ -84,8 +84,8 @@ class ActivityBar(QWidget):
     it comes or goes.
     """
 
-    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, activity: Activity) -> None:
+        super().__init__()
         self._activity = activity
         self.words = QLabel()
         self.bar = QProgressBar(textVisible=False, maximum=1000)

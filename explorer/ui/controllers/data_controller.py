@@ -98,9 +98,12 @@ class DataController(QObject):
         super().__init__(parent)
         self._session = session
         self._runtime = runtime
-        self._current: CheckinData | None = None
-        self._title = ""
-        self._name = ""
+        self.current: CheckinData | None = None
+        """The data set in use."""
+        self.title = ""
+        """What to call the data set in use on screen."""
+        self.opening = ""
+        """Name of the file being opened."""
         self.use_cache = True
         self._loading = LatestJob(
             "opening check-ins", self, preempt_after_s=0.0, discard=_close_unused
@@ -113,24 +116,9 @@ class DataController(QObject):
         self._closing = ThreadPoolExecutor(1, "closing check-ins")
 
     @property
-    def current(self) -> CheckinData | None:
-        """The data set in use."""
-        return self._current
-
-    @property
-    def title(self) -> str:
-        """What to call the data set in use on screen."""
-        return self._title
-
-    @property
     def busy(self) -> bool:
         """Whether a file is being opened."""
         return self._loading.busy
-
-    @property
-    def opening(self) -> str:
-        """Name of the file being opened."""
-        return self._name
 
     def open(
         self,
@@ -169,7 +157,7 @@ class DataController(QObject):
         self._closing.shutdown()
 
     def _start(self, job: _Job) -> None:
-        self._name = job.path.name
+        self.opening = job.path.name
         self._loading.submit(job, lambda task: self._load(job, task))
 
     def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest:
@@ -219,9 +207,9 @@ class DataController(QObject):
             self.loaded.emit(outcome.data)
 
     def _adopt(self, data: CheckinData, region: Region, origin: Origin) -> None:
-        before, self._current = self._current, data
+        before, self.current = self.current, data
         known = next((s for s in samples() if s.sha256 == data.fingerprint), None)
-        self._title = known.title if known is not None else data.basename
+        self.title = known.title if known is not None else data.basename
         self._runtime.add_data(data)
         selection = Selection(data.fingerprint, region, region_from=all_sides(origin))
         self._session.replace_data(selection)

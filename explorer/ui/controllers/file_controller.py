@@ -57,7 +57,8 @@ class FileController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._service, self._data, self._keeper = session, service, data, keeper
-        self._waiting: Recipe | None = None
+        self.waiting: Recipe | None = None
+        """A recipe whose data are not open yet."""
         self._wanted: Selection | None = keeper.selection
         self._path: Path | None = None
         data.loaded.connect(self._loaded)
@@ -79,11 +80,6 @@ class FileController(QObject):
     def cancel(self) -> None:
         """Forget the file that is being looked at."""
         self._reading.cancel()
-
-    @property
-    def waiting(self) -> Recipe | None:
-        """A recipe whose data are not open yet."""
-        return self._waiting
 
     def open_any(self, path: str | Path) -> None:
         """Open a file as what its first bytes say it is."""
@@ -126,7 +122,7 @@ class FileController(QObject):
 
     def _columns_wanted(self) -> Mapping | None:
         """Return how a waiting recipe read this file's columns, if it says so."""
-        recipe, path = self._waiting, self._path
+        recipe, path = self.waiting, self._path
         if recipe is None or not recipe.columns or path is None or path.name != recipe.data_name:
             return None
         return Mapping(**recipe.columns)
@@ -164,33 +160,30 @@ class FileController(QObject):
         self._keeper.note_file(path)
         selection = recipe.request.selection
         if recipe.part is not None and self._session.state.selection is None:
-            self._waiting = recipe
+            self.waiting = recipe
             if self._coming:
                 return
-            self.problem.emit(
-                Problem(
-                    "recipe",
-                    "This file holds settings and not of which check-ins: open check-ins "
-                    "(File ▸ Open check-ins…) and they will be asked the same.",
-                )
+            self._say(
+                "This file holds settings and not of which check-ins: open check-ins "
+                "(File ▸ Open check-ins…) and they will be asked the same."
             )
             return
         if selection is None or self._is_open(selection.data):
             self._follow(recipe)
             return
-        self._waiting = recipe
+        self.waiting = recipe
         if any(s.sha256 == selection.data for s in samples()):
             self.open_sample()
             return
         name = f"“{recipe.data_name}”" if recipe.data_name else "its check-ins"
-        self.problem.emit(
-            Problem(
-                "recipe",
-                f"This picture was made from {name}, which is not open: open that file "
-                "(File ▸ Open check-ins…) and the picture will come back.",
-                f"sha256 of the file: {selection.data}",
-            )
+        self._say(
+            f"This picture was made from {name}, which is not open: open that file "
+            "(File ▸ Open check-ins…) and the picture will come back.",
+            f"sha256 of the file: {selection.data}",
         )
+
+    def _say(self, sentence: str, detail: str = "") -> None:
+        self.problem.emit(Problem("recipe", sentence, detail))
 
     def _is_open(self, fingerprint: str) -> bool:
         try:
@@ -200,7 +193,7 @@ class FileController(QObject):
         return True
 
     def _follow(self, recipe: Recipe) -> None:
-        self._waiting = None
+        self.waiting = None
         request, present = recipe.request, self._session.state
         if recipe.part is not None and present.selection is not None:
             # Neither the draw nor its data are told: both stay as they are.
@@ -211,9 +204,7 @@ class FileController(QObject):
         if recipe.left_out:
             first, *others = recipe.left_out
             more = f" (and {len(others)} more)" if others else ""
-            self.problem.emit(
-                Problem("recipe", f"A part of the recipe could not be read: {first}{more}.")
-            )
+            self._say(f"A part of the recipe could not be read: {first}{more}.")
 
     def _loaded(self, data: CheckinData) -> None:
         """Remember the file; go on with a recipe or a selection that waited for it."""
@@ -221,19 +212,16 @@ class FileController(QObject):
         self._keeper.data_path = str(path.resolve()) if path is not None else None
         if path is not None:
             self._keeper.note_file(path)
-        waiting = self._waiting
+        waiting = self.waiting
         selection = waiting.request.selection if waiting is not None else None
         if waiting is not None and waiting.part is None and selection is not None:
             if selection.data == data.fingerprint:
                 self._follow(waiting)
                 return
-            self.problem.emit(
-                Problem(
-                    "recipe",
-                    f"{data.basename} is not the file the recipe was made from; the recipe "
-                    "still waits for that one.",
-                    f"sha256 wanted: {selection.data}\nsha256 of this file: {data.fingerprint}",
-                )
+            self._say(
+                f"{data.basename} is not the file the recipe was made from; the recipe "
+                "still waits for that one.",
+                f"sha256 wanted: {selection.data}\nsha256 of this file: {data.fingerprint}",
             )
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted.data == data.fingerprint:

@@ -44,8 +44,8 @@ class SessionStore(QObject):
     recent_changed = Signal()
     save_failed = Signal(object)
 
-    def __init__(self, file: StateFile | None, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, file: StateFile | None) -> None:
+        super().__init__()
         self._session: Session | None = None
         self._file = file
         self._window: Any = None

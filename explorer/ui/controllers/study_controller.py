@@ -49,33 +49,21 @@ class StudyController(QObject):
         self._session = session
         self._workspace = workspace
         self._study_id: str | None = None
-        self._asked: Request | None = None
+        self.request: Request | None = None
+        """The newest question submitted."""
         self._newest_shown = 0
         self._oldest_wanted = 0
-        self._busy = False
+        self.busy = False
+        """Whether an answer is still to come."""
         self._closed = False
-        self._stale = False
+        self.stale = False
+        """Whether the last answer is marked as another question's."""
         self._answered: Request | None = None
         self._late = QTimer(self, singleShot=True, interval=LATE_MS)
-        self._late.timeout.connect(lambda: self._set_stale(self._answered != self._asked))
+        self._late.timeout.connect(lambda: self._set_stale(self._answered != self.request))
         self._delivered.connect(self._receive)
         self._runner = service.answers(workspace, self._delivered.emit)
         session.changed.connect(self._state_changed)
-
-    @property
-    def busy(self) -> bool:
-        """Whether an answer is still to come."""
-        return self._busy
-
-    @property
-    def stale(self) -> bool:
-        """Whether the last answer is marked as another question's."""
-        return self._stale
-
-    @property
-    def request(self) -> Request | None:
-        """The newest question submitted."""
-        return self._asked
 
     def refresh(self) -> None:
         """Ask now, if this workspace's study is in front and has what it needs."""
@@ -105,9 +93,9 @@ class StudyController(QObject):
             if state.selection is None:
                 return
             request = replace(request, selection=state.selection)
-        if request == self._asked and not force:
+        if request == self.request and not force:
             return
-        before, self._asked = self._asked, request
+        before, self.request = self.request, request
         if before is not None and _subject(before) != _subject(request):
             self._runner.cancel()
             self._oldest_wanted = self._runner.generation + 1
@@ -123,7 +111,7 @@ class StudyController(QObject):
             if delivery.result is not None:
                 self._newest_shown = delivery.generation
                 self._answered = delivery.result.request
-                if self._answered == self._asked:
+                if self._answered == self.request:
                     self._late.stop()
                     self._set_stale(False)
                 else:
@@ -138,13 +126,13 @@ class StudyController(QObject):
             self._set_busy(False)
 
     def _set_stale(self, stale: bool) -> None:
-        if stale != self._stale:
-            self._stale = stale
+        if stale != self.stale:
+            self.stale = stale
             self.stale_changed.emit(stale)
 
     def _set_busy(self, busy: bool) -> None:
-        if busy != self._busy:
-            self._busy = busy
+        if busy != self.busy:
+            self.busy = busy
             self.busy_changed.emit(busy)
 
 

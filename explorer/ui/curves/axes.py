@@ -51,8 +51,8 @@ class YAxisBar(QWidget):
     log_chosen = Signal(bool)
     reset_wanted = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._shown: tuple[str, str, bool] | None = None
         self.quantity = ChoiceBox("Quantity on the y axis")
@@ -103,8 +103,8 @@ class YAxisBar(QWidget):
 class XAxisBar(QWidget):
     """Below the plot: the swept parameter, its range and scale."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._study: Study | None = None
         self._shown: tuple[str, str, Sweep | None, tuple[str, ...]] | None = None

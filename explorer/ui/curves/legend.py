@@ -43,8 +43,8 @@ _BESIDE_NAMES = 310
 class Swatch(QWidget):
     """A little of the series as it is drawn: a line, a dot with its error bar, bars, an area."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.style_shown: SeriesStyle | None = None
         self.mark = Mark.LINE
         self.banded = False
@@ -109,8 +109,8 @@ def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, streng
 class ElidedLabel(QLabel):
     """A line of text that ends in … where it does not fit."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
+    def __init__(self) -> None:
+        super().__init__(textFormat=Qt.TextFormat.PlainText)
         self.setMinimumWidth(40)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
@@ -228,8 +228,8 @@ class Legend(QWidget):
     toggled = Signal(str, bool)
     claim_wanted = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._rows: dict[str, _Row] = {}
         self._made: list[_Row] = []
         self._measured: tuple[tuple[str, ...], int] = ((), 0)

@@ -17,14 +17,8 @@ _SIDE_BY_SIDE = 620
 class LegendArea(QScrollArea):
     """What the curves are, what is pinned, and the numbers at the sliders' values."""
 
-    def __init__(
-        self,
-        legend: Legend,
-        pins: PinList,
-        readouts: ReadoutsTable,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent, widgetResizable=True)
+    def __init__(self, legend: Legend, pins: PinList, readouts: ReadoutsTable) -> None:
+        super().__init__(widgetResizable=True)
         self._legend, self._readouts = legend, readouts
         inner = QWidget()
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)

@@ -70,8 +70,8 @@ class PinList(QWidget):
     unpinned = Signal(int)
     all_unpinned = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._cells: list[_Cells] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 6)

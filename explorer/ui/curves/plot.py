@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene, QWidget
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
 
 from explorer.figures import style
 from explorer.figures.geometry import (
@@ -56,8 +56,8 @@ class BoundsPlot(pg.GraphicsView):
     line_released = Signal()
     view_changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=None)
+    def __init__(self) -> None:
+        super().__init__(background=None)
         self.setObjectName("bounds-plot")
         self.setAccessibleName("Plot of bounds")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -70,7 +70,8 @@ class BoundsPlot(pg.GraphicsView):
         """Curves that only complete answers have, until the next."""
         self._styles: dict[str, style.SeriesStyle] = {}
         self._theme = style.LIGHT
-        self._user_view = False
+        self.user_view = False
+        """Whether the user zoomed or panned away from the whole."""
         self._build()
 
     def _build(self) -> None:
@@ -144,7 +145,7 @@ class BoundsPlot(pg.GraphicsView):
             if axis.labelText != text:
                 axis.set_words(text, self._theme.text)
         if changed:
-            self._user_view = False
+            self.user_view = False
 
     def show_result(self, result: Result) -> None:
         """Show an answer: existing curves take its numbers, others come and go."""
@@ -170,10 +171,7 @@ class BoundsPlot(pg.GraphicsView):
                 series, self.x_log, self.y_log, edges.get(series.key)
             )
         self.bottom.set_whole(not self.x_log and whole_axis(result.series))
-        self._apply_hidden()
-        self._show_lanes()
-        if not self._user_view:
-            self.fit()
+        self.set_hidden(self.hidden)
         if self.crosshair.table.isVisible():
             self.crosshair.hide()
 
@@ -182,7 +180,7 @@ class BoundsPlot(pg.GraphicsView):
         self.hidden = hidden
         self._apply_hidden()
         self._show_lanes()
-        if not self._user_view:
+        if not self.user_view:
             self.fit()
 
     def set_value_line(self, x: float | None, text: str) -> None:
@@ -243,11 +241,6 @@ class BoundsPlot(pg.GraphicsView):
 
     # Which part is shown
 
-    @property
-    def user_view(self) -> bool:
-        """Whether the user zoomed or panned away from the whole."""
-        return self._user_view
-
     def data_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return what the axes show, in data units."""
         (x0, x1), (y0, y1) = self.view.viewRange()
@@ -258,7 +251,7 @@ class BoundsPlot(pg.GraphicsView):
 
     def set_data_ranges(self, x: tuple[float, float] | None, y: tuple[float, float] | None) -> None:
         """Show this part (data units); None for both goes back to the whole."""
-        self._user_view = x is not None or y is not None
+        self.user_view = x is not None or y is not None
         self.fit()
         if x is not None:
             self.view.setXRange(*axis_coordinates(np.array(x), self.x_log), padding=0)
@@ -267,7 +260,7 @@ class BoundsPlot(pg.GraphicsView):
 
     def reset_view(self) -> None:
         """Show everything again."""
-        self._user_view = False
+        self.user_view = False
         self.fit()
         self.view_changed.emit()
 
@@ -313,7 +306,7 @@ class BoundsPlot(pg.GraphicsView):
             self.view.updateMatrix()  # else it is done while painting: all would be painted twice
 
     def _user_moved(self, *_: object) -> None:
-        self._user_view = True
+        self.user_view = True
         self.view_changed.emit()
 
     # Pointer and keys
@@ -376,7 +369,7 @@ class BoundsPlot(pg.GraphicsView):
 
     def _resized(self, *_: object) -> None:
         """Fit to the room that the axes and their words leave."""
-        if not self._user_view:
+        if not self.user_view:
             self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

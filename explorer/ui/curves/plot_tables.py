@@ -26,8 +26,8 @@ _EDGES = {"low": Role.LOWER, "high": Role.UPPER}
 class _TablePage(QWidget):
     """One table of the study and what holds for it."""
 
-    def __init__(self, table: Table, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, table: Table) -> None:
+        super().__init__()
         self._shown: Table | None = None
         self.view = NumberTable(table.title)
         self.note = FixedSizeText("faint")
@@ -62,8 +62,8 @@ class PlotTables(QTabWidget):
         The first tab: legend and readouts.
     """
 
-    def __init__(self, legend: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent, documentMode=True)
+    def __init__(self, legend: QWidget) -> None:
+        super().__init__(documentMode=True)
         self.setObjectName("sides")
         self.setAccessibleName("Legend and tables")
         self.tabBar().setDrawBase(False)

@@ -74,8 +74,8 @@ class _Number(QLabel):
 class ReadoutsTable(QWidget):
     """Label and number, one row each; a row that is not needed waits to be another one's."""
 
-    def __init__(self, title: str = "Numbers", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str = "Numbers") -> None:
+        super().__init__()
         self._keys: list[str] = []
         self._cells: list[tuple[QLabel, _Number]] = []
         self._made: list[tuple[QLabel, _Number]] = []

@@ -40,8 +40,8 @@ class SolveBar(QWidget):
     chosen = Signal()
     left = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.parameter = ChoiceBox("Parameter to solve for")
         self.curve = ChoiceBox("Curve that is to reach the target")
         for box in (self.parameter, self.curve):

@@ -177,7 +177,6 @@ class BoundsWorkspace(Workspace):
     def close_workspace(self) -> None:
         """Disconnect from the session."""
         self._line_late.stop()
-        self.preset_note.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
         self.pinning.close()

@@ -68,6 +68,7 @@ class BusiestDialog(QDialog):
         self._regions: list[Region] = []
         self.setWindowTitle("Choose a region from the busiest cells")
         self._job = LatestJob("finding the busiest cells", self)
+        self.finished.connect(self._job.close)
         self._job.done.connect(self._fill)
         self._job.failed.connect(self._failed)
         warning = styled_label("notes", WARNING, word_wrap=True)
@@ -161,11 +162,6 @@ class BusiestDialog(QDialog):
         if self.chosen is not None:
             self.region_chosen.emit(self.chosen)
             self.accept()
-
-    def done(self, code: int) -> None:
-        """Wait for the running count and close."""
-        self._job.close()
-        super().done(code)
 
 
 def _on_globe(box: Box) -> Box:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -199,15 +199,12 @@ class ExportDialog(QDialog):
         if chosen is None:
             return
         for box, value in zip((self.width_box, self.height_box), chosen[:2], strict=True):
-            box.blockSignals(True)
-            box.setValue(value)
-            box.blockSignals(False)
-        self.unit.blockSignals(True)
-        self.unit.setCurrentIndex(self.unit.findData(chosen[2]))
-        self.unit.blockSignals(False)
-        self.dpi.blockSignals(True)
-        self.dpi.setValue(chosen[3])
-        self.dpi.blockSignals(False)
+            with QSignalBlocker(box):
+                box.setValue(value)
+        with QSignalBlocker(self.unit):
+            self.unit.setCurrentIndex(self.unit.findData(chosen[2]))
+        with QSignalBlocker(self.dpi):
+            self.dpi.setValue(chosen[3])
 
     def _size_edited(self) -> None:
         self.preset.setCurrentIndex(self.preset.findData("custom"))

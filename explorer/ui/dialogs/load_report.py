@@ -43,6 +43,7 @@ class LoadReportDialog(QDialog):
         report = data.report
         self.setWindowTitle(f"{data.basename}: what was read")
         self._job = LatestJob("exporting rejected rows", self)
+        self.finished.connect(self._job.close)
         self._job.done.connect(self._exported)
         self._job.failed.connect(
             lambda _key, error: self._show_message(explain(error, "export").sentence)
@@ -144,8 +145,3 @@ class LoadReportDialog(QDialog):
         self.message.setText(text)
         self.message.show()
         self.export_button.setEnabled(text != "Exporting …")
-
-    def done(self, code: int) -> None:
-        """Wait for a running export and close."""
-        self._job.close()
-        super().done(code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -73,6 +73,7 @@ class MappingDialog(QDialog):
         self.preview = request.preview
         self._refused = ""
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
+        self.finished.connect(self._job.close)
         self._job.done.connect(self._looked)
         self._job.failed.connect(self._not_looked)
         self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
@@ -171,28 +172,21 @@ class MappingDialog(QDialog):
             self._refused = explain(error, "data").sentence
             self._check()
 
-    def done(self, code: int) -> None:
-        """Stop looking at the file, and close."""
-        self._job.close()
-        super().done(code)
-
     def _show_preview(self) -> None:
         """Show columns and rows of the preview, and its guess of which is which."""
         preview = self.preview
         self.detected.setText(self._detected())
         for role, _name, _help, needed in ROLES:
             combo = self.combos[role]
-            combo.blockSignals(True)
-            combo.clear()
-            combo.addItem("— choose —" if needed else "— none —", None)
-            for column, title in enumerate(preview.columns):
-                combo.addItem(title, column)
-            guess = getattr(preview.mapping, role)
-            combo.setCurrentIndex(0 if guess is None else guess + 1)
-            combo.blockSignals(False)
-        self.time_format.blockSignals(True)
-        self._choose_format(preview.mapping.time_format)
-        self.time_format.blockSignals(False)
+            with QSignalBlocker(combo):
+                combo.clear()
+                combo.addItem("— choose —" if needed else "— none —", None)
+                for column, title in enumerate(preview.columns):
+                    combo.addItem(title, column)
+                guess = getattr(preview.mapping, role)
+                combo.setCurrentIndex(0 if guess is None else guess + 1)
+        with QSignalBlocker(self.time_format):
+            self._choose_format(preview.mapping.time_format)
         self._fill_table()
         self._check()
 
@@ -280,9 +274,8 @@ class MappingDialog(QDialog):
                 values = [r[column] for r in self.preview.rows if column < len(r)]
                 found = time_format(values, self.preview.dialect.decimal)
                 if found is not None:
-                    self.time_format.blockSignals(True)
-                    self._choose_format(found)
-                    self.time_format.blockSignals(False)
+                    with QSignalBlocker(self.time_format):
+                        self._choose_format(found)
         self._check()
 
     def _readable(self) -> int:

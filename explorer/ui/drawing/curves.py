@@ -84,7 +84,8 @@ class Curve:
         self.high: np.ndarray | None = None
         self.mark = Mark.LINE
         self.x_log = self.y_log = False
-        self._extent: Extent = (np.nan,) * 4
+        self.extent: Extent = (np.nan,) * 4
+        """Left, right, bottom and top of everything finite it draws; NaN if there is nothing."""
         self._drawn: tuple[object, ...] = ()
         self._look: tuple[SeriesStyle, str, float] | None = None
 
@@ -150,7 +151,7 @@ class Curve:
         self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
         self._set_fill(series, places, edges)
         self._set_dots(series)
-        self._extent = self._measure(edges, places)
+        self.extent = self._measure(edges, places)
 
     def _set_fill(
         self,
@@ -210,11 +211,6 @@ class Curve:
         self.caps.setData(np.tile(x, 2), np.r_[low, high])
 
     # What it covers
-
-    @property
-    def extent(self) -> Extent:
-        """Left, right, bottom and top of everything finite it draws; NaN if there is nothing."""
-        return self._extent
 
     def _measure(self, edges: tuple[np.ndarray, np.ndarray] | None, places: np.ndarray) -> Extent:
         there = np.isfinite(self.y) & np.isfinite(self.x)

@@ -46,8 +46,8 @@ def _words(result: Result, promise: Guarantee, key: str) -> str:
 class GuaranteePanel(QScrollArea):
     """The guarantee, its conditions with margins, and the references of the answer in front."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._answer: Result | None = None
         self._claim = ""

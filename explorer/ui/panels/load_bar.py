@@ -39,8 +39,8 @@ class LoadBar(QWidget):
 
     cancel = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.name = QLabel(textFormat=Qt.TextFormat.PlainText)
         self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setAccessibleName("Progress of opening the file")

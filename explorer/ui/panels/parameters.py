@@ -42,8 +42,8 @@ def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
 class _Page(QWidget):
     """The rows of one study, its groups under headings, the picture of its space."""
 
-    def __init__(self, study: Study, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, study: Study) -> None:
+        super().__init__()
         self.rows: dict[str, ParameterRow] = {}
         self.sections: dict[str, Section] = {}
         self._values: Mapping[str, Value] = {}
@@ -60,7 +60,7 @@ class _Page(QWidget):
                 layout.addWidget(section)
                 place = section.rows
             for parameter in parameters:
-                row = self.rows[parameter.key] = make_row(parameter, self)
+                row = self.rows[parameter.key] = make_row(parameter)
                 place.addWidget(row)
         self.sections[SPACE].rows.addWidget(self.space)
         layout.addStretch(1)
@@ -101,8 +101,8 @@ class _Pages(QWidget):
     A QStackedWidget is as high as the highest: one could scroll to nothing.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._current: QWidget | None = None
         self._pages: list[QWidget] = []
         self._layout = QVBoxLayout(self)
@@ -147,10 +147,8 @@ class ParametersPanel(QScrollArea):
 
     reopened = Signal()
 
-    def __init__(
-        self, session: Session, files: ParameterFiles | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, files: ParameterFiles | None = None) -> None:
+        super().__init__()
         self._session = session
         self._files = files
         self._folded: set[str] = set()
@@ -167,10 +165,6 @@ class ParametersPanel(QScrollArea):
             files.failed.connect(self._file_failed)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
-
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
 
     def row(self, key: str) -> ParameterRow:
         """Return the row of a parameter of the study in front."""

@@ -97,10 +97,8 @@ class PresetBar(QWidget):
         Opens the study's page.
     """
 
-    def __init__(
-        self, session: Session, open_help: Callable[[], object], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, open_help: Callable[[], object]) -> None:
+        super().__init__()
         self._session = session
         tip = "Figures, tables and examples of the paper"
         self.button = tool_button("Presets", tip, "Presets")
@@ -118,10 +116,6 @@ class PresetBar(QWidget):
         row.addStretch(1)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
-
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
@@ -149,10 +143,6 @@ class PresetNote(QFrame):
         layout.addWidget(self.words)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
-
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         unchanged = old is not None and (old.study, old.requests, old.selection) == (

@@ -6,7 +6,7 @@ import html
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.studies.registry import Card, card, cards
@@ -28,8 +28,8 @@ class QuestionList(QListWidget):
 
     clicked_on = Signal(str)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self.setObjectName("questions")
         self.setAccessibleName("Questions")
@@ -48,10 +48,6 @@ class QuestionList(QListWidget):
         self.itemClicked.connect(self._clicked)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
-
-    def close_panel(self) -> None:
-        """Disconnect from the session."""
-        self._session.changed.disconnect(self._state_changed)
 
     def row_of(self, study_id: str) -> int:
         """Return the row of a study (headings have rows too); −1 if it was added since."""

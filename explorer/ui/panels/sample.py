@@ -38,8 +38,8 @@ class UsersSample(QWidget):
 
     changed = Signal(object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._selection: Selection | None = None
         self._last_number, self._last_share = FIRST_NUMBER, FIRST_SHARE
         self.mode = ChoiceBox("Which users are in the map")

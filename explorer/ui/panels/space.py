@@ -23,8 +23,8 @@ _MARGIN = 9.0
 class SpacePlot(QWidget):
     """The points of a space in the plane, x and y on one scale, a colour and shape a cluster."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.points = np.empty((0, 2))
         self.groups = np.empty(0, np.intp)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -85,8 +85,8 @@ class SpacePlot(QWidget):
 class SpaceView(QWidget):
     """Kind, picture, diameter and note of a metric space."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._shown: SpacePicture | None = None
         self.name = FixedSizeText()
         self.plot = SpacePlot()

@@ -33,8 +33,8 @@ class StatusRow(QWidget):
         What must be said of it wherever it is shown; hidden if nothing must.
     """
 
-    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, activity: Activity) -> None:
+        super().__init__()
         self.answer = FixedSizeLabel()
         self.answer.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.answer.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

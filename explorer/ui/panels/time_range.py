@@ -44,8 +44,8 @@ class TimeRange(QWidget):
 
     chosen = Signal(object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._span: tuple[str | None, str | None] = (None, None)
         self._range: tuple[str | None, str | None] = (None, None)
         self._silent = False

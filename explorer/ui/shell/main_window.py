@@ -408,12 +408,9 @@ class MainWindow(WindowContext):
         for controller in self.answers.values():
             controller.close()
         self.study_page.end()
-        for part in (self.questions, self.presets, self.parameters):
-            part.close_panel()
         self.menus.close()
         for page in (*self.workspaces.all_made(), *self.tools.all_made()):
             page.close_workspace()
-        self.session.changed.disconnect(self._state_changed)
-        self.session.changed.disconnect(self._make_front)
+        self.session.changed.disconnect()
         self.service.close()
         event.accept()

@@ -192,9 +192,7 @@ class Menus:
 
     def close(self) -> None:
         """Disconnect from the session."""
-        session = self._window.session
-        session.history_changed.disconnect(self.update)
-        session.changed.disconnect(self._state_changed)
+        self._window.session.history_changed.disconnect(self.update)
         self.errata.close()
         self.cached.close()
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QVBoxLayout,
-    QWidget,
 )
 
 from explorer.studies.base.study import Parameter, Value
@@ -33,8 +32,8 @@ class FileRow(ParameterRow):
 
     chosen = Signal(object)
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
         self.folder = ""
         self._value = ""
         what = "folder" if self.wants_folder else "file"

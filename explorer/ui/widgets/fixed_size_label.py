@@ -17,10 +17,9 @@ class FixedSizeLabel(QWidget):
     def __init__(
         self,
         text: str = "",
-        parent: QWidget | None = None,
         alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._alignment = alignment
         self._text = text
         self._fitting: tuple[str, int, str] = ("", 0, "")

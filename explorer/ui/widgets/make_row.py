@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
-
 from explorer.studies.base.study import Kind, Parameter
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, ParameterRow
 
 
-def make_row(parameter: Parameter, parent: QWidget | None = None) -> ParameterRow:
+def make_row(parameter: Parameter) -> ParameterRow:
     """Return the row that suits a parameter's kind."""
     kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow}
-    return kinds.get(parameter.kind, NumberRow)(parameter, parent)
+    return kinds.get(parameter.kind, NumberRow)(parameter)

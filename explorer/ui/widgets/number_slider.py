@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QKeyEvent,
@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSlider
 
 from explorer.studies.base.study import Kind, Parameter, Scale
 
@@ -38,8 +38,8 @@ class NumberSlider(QSlider):
     number_moved = Signal(object)
     gesture_ended = Signal()
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self._parameter = parameter
         self._log = parameter.scale is Scale.LOG and parameter.low > 0
         self._number: float = parameter.low
@@ -64,9 +64,8 @@ class NumberSlider(QSlider):
         if number == self._number and self._placed:
             return
         self._number, self._placed = number, True
-        self.blockSignals(True)
-        self.setValue(self._position(number))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setValue(self._position(number))
 
     def step(self, steps: float) -> None:
         """Move by so many hundredths of the scale, and at least by one whole number."""

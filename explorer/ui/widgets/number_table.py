@@ -103,8 +103,8 @@ class NumberTable(QTableView):
         For screen readers.
     """
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.table = TableModel(self)
         self.title = self.note = ""
         self.setModel(self.table)

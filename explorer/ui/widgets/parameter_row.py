@@ -37,8 +37,8 @@ class ParameterRow(QWidget):
     edited = Signal(object, bool)
     gesture_ended = Signal()
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__()
         self.parameter = parameter
         self.setObjectName(f"parameter-{parameter.key}")
         self.setToolTip(_tooltip(parameter))
@@ -60,8 +60,8 @@ class ParameterRow(QWidget):
 class NumberRow(ParameterRow):
     """A label, a typed value and a slider with named ends."""
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
         p = parameter
         self.label = label_of(p)
         self.swept = styled_label("tag", "x axis")
@@ -141,8 +141,8 @@ class NumberRow(ParameterRow):
 class ChoiceRow(ParameterRow):
     """A label and a list of choices."""
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
         self.label = label_of(parameter)
         self.box = ChoiceBox(parameter.name)
         for value, words in parameter.choices:
@@ -163,8 +163,8 @@ class ChoiceRow(ParameterRow):
 class FlagRow(ParameterRow):
     """A check box."""
 
-    def __init__(self, parameter: Parameter, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, parent)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
         name = " ".join(filter(None, (parameter.symbol, parameter.name)))
         self.box = CheckBox(name[:1].upper() + name[1:])
         self.box.setAccessibleName(parameter.name)

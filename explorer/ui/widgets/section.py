@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -38,8 +38,8 @@ class Section(QWidget):
 
     folded = Signal(bool)
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str) -> None:
+        super().__init__()
         self._title = title
         self.heading = _Heading()
         self.heading.setObjectName("section")
@@ -67,9 +67,8 @@ class Section(QWidget):
     def set_open(self, shown: bool) -> None:
         """Show or hide the body without emitting a signal."""
         if shown != self.open:
-            self.heading.blockSignals(True)
-            self.heading.setChecked(shown)
-            self.heading.blockSignals(False)
+            with QSignalBlocker(self.heading):
+                self.heading.setChecked(shown)
             self.body.setVisible(shown)
             self._write_heading()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimeZone
 from PySide6.QtGui import QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QDateTimeEdit, QWidget
+from PySide6.QtWidgets import QDateTimeEdit
 
 from explorer.ui.widgets.choice_box import paint_chevron
 
@@ -18,8 +18,8 @@ class TimeField(QDateTimeEdit):
         For screen readers and as a tooltip.
     """
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.setTimeZone(QTimeZone.utc())
         self.setDisplayFormat("yyyy-MM-dd HH:mm")
         self.setCalendarPopup(True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolTip
 
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.ui.widgets.numbers import parse_number
@@ -31,8 +31,8 @@ class ValueField(QLineEdit):
     entered = Signal(object)
     stepped = Signal(int)
 
-    def __init__(self, check: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, check: Callable[[float], float]) -> None:
+        super().__init__()
         self._check = check
         self._number: float | None = None
         self._help = ""
