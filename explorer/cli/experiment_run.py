@@ -49,7 +49,6 @@ class Progress:
         self._known = known
         self._began = self._last = time.monotonic()
         over = f", {known:,} of them known already" if known else ""
-        self.end()
         self._say(f"{total:,} trials{over}")
 
     def at(self, done: int, total: int) -> None:
@@ -94,6 +93,11 @@ def run_points(
     for row in rows_of(points, seed, folder):
         rows.append(row)
         progress.counted(len(rows), len(points))
+    progress.end()
+    asked = {(row.point.place.name, row.users, row.point.users or 0) for row in rows}
+    for name, there, wanted in sorted(asked):
+        if there < wanted:
+            click.echo(f"{name} has {there:,} users of {wanted:,}; all are taken", err=True)
     trials = Trials.of(rows, task_key)
     checkpoint = Checkpoint(kept_trials())
     stack.callback(checkpoint.close)

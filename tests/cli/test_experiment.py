@@ -133,6 +133,16 @@ def test_what_is_kept_of_experiments_is_shown_and_cleared_with_the_cache(said: S
     assert "experiments" not in said("cache", "show", fresh=False)[1]
 
 
+def test_fewer_users_than_asked_are_told(said: Said) -> None:
+    words = ["--draws", "1", "--resolution", "16", "--epsilon", "1", "--mechanisms", "pyramid"]
+    words += ["--users", "50,90000", "--workers", "1", "--json", "--quiet"]
+    code, out, err = said(*QUALITY, "--data", "sample", "--region", REGION, *words)
+    assert code == 0
+    few, many = json.loads(out)["rows"]
+    assert (few["users"], many["users_asked"]) == (50, 90000)
+    assert err == f"{many['region']} has {many['users']:,} users of 90,000; all are taken\n"
+
+
 def test_a_figure_by_name(said: Said) -> None:
     words = ["--mechanisms", "pyramid", "--draws", "1", "--set", "sigma=0.05", "--workers", "2"]
     code, out, _ = said("experiment", "figure-10", *words, "--json")

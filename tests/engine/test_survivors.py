@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -40,11 +41,12 @@ def started() -> Iterator[list[psutil.Process]]:
 
 
 def alive(processes: list[psutil.Process]) -> list[str]:
-    return [
-        " ".join(p.cmdline())
-        for p in processes
-        if p.is_running() and p.status() != psutil.STATUS_ZOMBIE
-    ]
+    found = []
+    for p in processes:
+        with suppress(psutil.NoSuchProcess):  # ended between two questions; a zombie counts as such
+            if p.is_running() and p.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(p.cmdline()))
+    return found
 
 
 def _killed(process: subprocess.Popen[bytes], started: list[psutil.Process]) -> list[str]:
