@@ -46,7 +46,8 @@ class Slot:
         self.key = ""
         self.pane = MapPane(camera, "", parent)
         self.header = PaneHeader(parent)
-        self.caption = FixedSizeLabel("", parent)
+        self.caption = FixedSizeLabel()
+        self.caption.setParent(parent)
         self.caption.setAccessibleDescription("Distance from the true map, curator only")
         self.bar = ColourBar("Colour scale", parent)
         # Equal panes show equal boxes, whatever their headers would like.
