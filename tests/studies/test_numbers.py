@@ -113,7 +113,7 @@ _ALLOWED = {
     "ui/controllers/activity.py", "ui/panels/load_bar.py",
     "ui/panels/data.py", "ui/dialogs/busiest.py", "ui/dialogs/open_checkins.py",
     "ui/dialogs/help_window.py", "ui/shell/launch.py", "cli/common.py", "cli/fetch.py",
-    "cli/heatmap.py", "figures/maps.py", "figures/read_recipe.py", "ui/widgets/numbers.py",
+    "cli/heatmap.py", "figures/pages/maps.py", "figures/read_recipe.py", "ui/widgets/numbers.py",
     "studies/choose_alpha/curves.py",  # a curve's key
     "studies/metric_space/files.py", "studies/metric_space/pictures.py",
 }  # fmt: skip
