@@ -208,6 +208,8 @@ MECHANISMS: dict[str, Mechanism] = {
 }  # fmt: skip
 """In the order in which they are offered; the first is the default."""
 
+RECOMMENDED = next(iter(MECHANISMS.values()))
+
 REFERENCES = tuple(
     dict.fromkeys(
         (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.studies.base.study import Context, Request, Result, Study
+from explorer.studies.base.study import Advice, Context, Request, Result, Study
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
+from explorer.studies.heatmap.recommendation import recommended
 
 
 class HeatmapStudy(Study):
@@ -20,6 +21,10 @@ class HeatmapStudy(Study):
     needs_data = True
     page = PAGE
     presets = PRESETS
+
+    def advice(self, request: Request) -> Advice:
+        """Return which mechanism to take."""
+        return recommended(request)
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.
