@@ -29,12 +29,14 @@ class HeatmapStudy(Study):
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.
 
-        A coarse request ends with the metrics and the quick interval of the distance.
+        A coarse request ends with the metrics and the quick interval of the distance. Others tell
+        beside them what is lost, in a sentence, and at last whether the map is too noisy.
         """
         # All of the map's mathematics: the window shows itself first.
         from explorer.studies.heatmap.answer import answers
+        from explorer.studies.heatmap.losses import with_losses
 
-        return answers(request, context)
+        return with_losses(context, answers(request, context))
 
     def public_result(self, result: Result) -> Result:
         """Return what of an answer may be published: see `explorer.studies.heatmap.public`."""
