@@ -187,12 +187,15 @@ class Advice:
         The parameter.
     value : Value
     reason : str
-        Why, or what to expect of the value chosen; empty if there is nothing to say.
+        Why; said where another value is chosen.
+    caution : str
+        What to expect whatever is chosen; empty if there is nothing to say.
     """
 
     key: str
     value: Value
     reason: str
+    caution: str = ""
 
 
 class Study(ABC):

@@ -80,33 +80,35 @@ class _Compared:
 
 
 def with_losses(context: Context, results: Iterator[Result]) -> Iterator[Result]:
-    """Yield a map's answers with what is lost, and after the last of them whether it is too noisy.
+    """Yield a map's answers with what is lost and, soon after its metrics, if it is too noisy.
 
     Answers to coarse requests pass as they are, and so do those without a truth.
     """
-    found: tuple[Readout, ...] = ()
+    lost: tuple[Readout, ...] = ()
+    judged: tuple[Readout, ...] = ()
+    watch = Stopwatch()
     for result in results:
         coarse = result.request.fidelity is Fidelity.COARSE
         if coarse or result.readout("similarity").value is None:
             yield result
             continue
         compared = _compared(result.request, context)
-        watch = Stopwatch()
+        watch.resume()
         try:
-            found = found or _lost(compared, result, QUICK_LEVEL)
-            if not result.complete:
-                yield _joined(result, found)
-                continue
-            yield replace(_joined(result, found), complete=False, fidelity=Fidelity.COARSE)
-            watch.resume()
-            found = _lost(compared, result, compared.level)
-            watch.lap("loss")
-            shown = _joined(result, found, watch)
-            yield replace(shown, complete=False, fidelity=Fidelity.COARSE)
-            watch.resume()
-            found = (*found, *_noise(compared))
-            watch.lap("draws compared")
-            yield _joined(result, found, watch)
+            if not lost:
+                lost = _lost(compared, result, QUICK_LEVEL)
+                watch.lap("loss")
+                shown = _joined(result, lost, watch)
+                yield replace(shown, complete=False, fidelity=Fidelity.COARSE)
+                # Before the exact distance, which takes longer: a warning can't wait.
+                watch.resume()
+                judged = _noise(compared)
+                watch.lap("draws compared")
+            if result.complete:
+                watch.resume()
+                lost = _lost(compared, result, compared.level)
+                watch.lap("loss")
+            yield _joined(result, (*lost, *judged), watch)
         except NoWorker:  # the answer's own remark says why
             yield result
 
@@ -122,12 +124,11 @@ def _compared(request: Request, context: Context) -> _Compared:
     )
 
 
-def _joined(result: Result, found: tuple[Readout, ...], watch: Stopwatch | None = None) -> Result:
-    spent = {} if watch is None else watch.spent
+def _joined(result: Result, found: tuple[Readout, ...], watch: Stopwatch) -> Result:
     return replace(
         result,
         readouts=(*result.readouts, *found),
-        timings_ms={**result.timings_ms, **spent},
+        timings_ms={**result.timings_ms, **watch.spent},
     )
 
 
@@ -182,7 +183,8 @@ def kept_spots(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int, int]:
 def spots_sentence(kept: int, spots: int) -> str:
     """Return how many of the busiest squares stay the busiest."""
     side = 1 << SPOT_LEVEL
-    return f"{kept} of the {spots} busiest of {side} × {side} squares stay among them."
+    stay = "stays" if kept == 1 else "stay"
+    return f"{kept} of the {spots} busiest of {side} × {side} squares {stay} among them."
 
 
 def _noise(compared: _Compared) -> tuple[Readout, ...]:

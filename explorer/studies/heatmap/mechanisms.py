@@ -131,7 +131,7 @@ class Mechanism:
 _DEEPEST = 11
 """Level of the finest map's cells."""
 _OF_TREE = (
-    share("rho", "ρ", "share spent on a level",
+    share("rho", "ρ", "share per level",
           "Adaptive quadtree only: which part of what is left of ε a cell's first count spends; "
           "its quarters go on with the rest. Costs no privacy, but must be chosen without looking "
           "at the data.",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Advice, Request
-from explorer.studies.heatmap.mechanisms import RECOMMENDED, mechanism_of
+from explorer.studies.heatmap.mechanisms import RECOMMENDED
 
 ROUGH_BELOW = 20.0
 """Least ε·n₀ at which more than the rough distribution can be expected."""
+REASON = f"{RECOMMENDED.label} is recommended: it errs less at the same ε."
 EXPECT_LITTLE = "Expect the rough distribution only: ε is small for so few users."
 
 
@@ -18,11 +19,7 @@ def recommended(request: Request) -> Advice:
     no rule without the number of users is better. (Whole counts are better still where every user
     is known to be in one cell and ε is near 10; nobody can declare that here yet.)
     """
-    why = f"{RECOMMENDED.label} is recommended: it errs less at the same ε."
-    if mechanism_of(request) is RECOMMENDED:
-        why = ""
-    expected = _rough(request)
-    return Advice("mechanism", RECOMMENDED.key, " ".join(filter(None, (why, expected))))
+    return Advice("mechanism", RECOMMENDED.key, REASON, _rough(request))
 
 
 def _rough(request: Request) -> str:

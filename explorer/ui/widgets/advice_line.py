@@ -25,7 +25,7 @@ class AdviceLine(QLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, wordWrap=True)
-        self.setObjectName("notes")
+        self.setObjectName("muted")
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self._advice: Advice | None = None
@@ -33,11 +33,12 @@ class AdviceLine(QLabel):
         self.hide()
 
     def show_advice(self, advice: Advice, chosen: Value) -> None:
-        """Say what is recommended beside what is chosen; nothing if there is nothing to say."""
+        """Say what is recommended where another is chosen, and what to expect of any."""
         self._advice = advice
-        text = html.escape(advice.reason)
-        if text and chosen != advice.value:
-            text += f' <a href="{TAKE}">Use it</a>'
+        parts = [html.escape(advice.caution)] if advice.caution else []
+        if chosen != advice.value:
+            parts.insert(0, f'{html.escape(advice.reason)} <a href="{TAKE}">Use it</a>')
+        text = "<br>".join(parts)
         if text != self.text():
             self.setText(text)
         if self.isHidden() == bool(text):
