@@ -266,7 +266,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return what was read, used, found and spent: for the curator only."""
     report = data.report
     numbers = {r.key: r for r in result.readouts}
-    metrics = {key: numbers[key].value for key in METRICS}
+    metrics: dict[str, float | str | None] = {key: numbers[key].value for key in METRICS}
     metrics["emd_lower"], metrics["emd_upper"] = numbers["emd"].low, numbers["emd"].high
     for key, readout in SENTENCES.items():
         metrics[key] = numbers[readout].note or None if readout in numbers else None

@@ -36,6 +36,7 @@ from explorer.studies.base.study import (
     Result,
     Selection,
 )
+from explorer.studies.heatmap.answer import answers
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (
     Stopwatch,
@@ -79,7 +80,7 @@ class _Compared:
         return self.counts.level
 
 
-def with_losses(context: Context, results: Iterator[Result]) -> Iterator[Result]:
+def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
     """Yield a map's answers with what is lost and, soon after its metrics, if it is too noisy.
 
     Answers to coarse requests pass as they are, and so do those without a truth.
@@ -87,12 +88,12 @@ def with_losses(context: Context, results: Iterator[Result]) -> Iterator[Result]
     lost: tuple[Readout, ...] = ()
     judged: tuple[Readout, ...] = ()
     watch = Stopwatch()
-    for result in results:
-        coarse = result.request.fidelity is Fidelity.COARSE
+    coarse = request.fidelity is Fidelity.COARSE
+    for result in answers(request, context):
         if coarse or result.readout("similarity").value is None:
             yield result
             continue
-        compared = _compared(result.request, context)
+        compared = _compared(request, context)
         watch.resume()
         try:
             if not lost:

@@ -33,10 +33,9 @@ class HeatmapStudy(Study):
         beside them what is lost, in a sentence, and at last whether the map is too noisy.
         """
         # All of the map's mathematics: the window shows itself first.
-        from explorer.studies.heatmap.answer import answers
-        from explorer.studies.heatmap.losses import with_losses
+        from explorer.studies.heatmap.losses import answers_with_losses
 
-        return with_losses(context, answers(request, context))
+        return answers_with_losses(request, context)
 
     def public_result(self, result: Result) -> Result:
         """Return what of an answer may be published: see `explorer.studies.heatmap.public`."""

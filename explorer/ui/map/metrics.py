@@ -197,7 +197,7 @@ LOSS, WARNING, DRAWS = "loss", "noise_level", "draws_failed"
 """Readouts whose notes are sentences."""
 LOSS_HELP = (
     "Of the squares that the region is halved into again and again, the finest at which at most a "
-    "quarter of the mass is wrong: how much must change its square, and how far on average if moved "
+    "quarter of the mass is wrong: how much must change its square, and how far on average, moved "
     "in the cheapest way."
 )
 
