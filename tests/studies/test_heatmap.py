@@ -38,7 +38,7 @@ from explorer.studies.base.study import (
     relevant,
 )
 from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.losses import DRAWS
+from explorer.studies.heatmap.draws import DRAWS
 from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.studies import walking

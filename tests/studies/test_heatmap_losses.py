@@ -110,8 +110,8 @@ def test_draws_are_those_of_the_seeds_that_follow(context: FakeContext) -> None:
     """The map of the next seed shares 19 of its 20 draws; the first is the map shown."""
     fixed = {"epsilon": 0.5, "resolution": 32}
     one, two = (at_rest(context, seed=seed, **fixed)[-1] for seed in (5, 6))
-    rows, values = one.request.selection.rows, one.request.values
-    kept = [context.kept["heatmap draws", rows, values, seed] for seed in (5, 6)]
+    asked = [result.request.with_value("beside", "") for result in (one, two)]
+    kept = [context.kept["heatmap draws", request] for request in asked]
     assert kept[0][2:] == kept[1][1:-1]
     assert kept[0][0] == kept[1][0]
     assert one.readout("emd").value == pytest.approx(kept[0][1], rel=1e-6)

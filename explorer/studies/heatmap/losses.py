@@ -6,9 +6,8 @@ worked out at rest, after the picture and its metrics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,9 +33,9 @@ from explorer.studies.base.study import (
     Readout,
     Request,
     Result,
-    Selection,
 )
 from explorer.studies.heatmap.answer import answers
+from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (
     Stopwatch,
@@ -52,7 +51,6 @@ QUICK_LEVEL = 6
 """Finest level of the sentence until the exact distance is known: some 30 ms."""
 SPOTS, SPOT_LEVEL = 10, 5
 """How many of the busiest squares are looked for, and of which level."""
-DRAWS = 20
 BLOCKS = 64
 """Blocks on a side between whose sums draws are compared."""
 LARGEST_DRAWN = 10
@@ -78,6 +76,11 @@ class _Compared:
     def level(self) -> int:
         """ℓ."""
         return self.counts.level
+
+    @property
+    def asked(self) -> Request:
+        """The question without the maps beside this one: what is kept is kept for that."""
+        return self.request.with_value("beside", "")
 
 
 def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
@@ -141,10 +144,13 @@ def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ..
     known = result.readout("emd_km").value
     if known is None:  # not yet, or too large a map for an exact distance
         finest = min(finest, QUICK_LEVEL)
-    lost: LossStatistics = compared.context.run_in_worker(
-        loss_statistics, truth, private, selection.region.width_km, selection.region.height_km,
-        min(finest, compared.level), known,
-    )  # fmt: skip
+    finest = min(finest, compared.level)
+    sides = selection.region.width_km, selection.region.height_km
+    context = compared.context
+    lost: LossStatistics = context.memo(
+        ("heatmap loss", compared.asked, finest, known),
+        lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
+    )
     kept, spots = kept_spots(truth, private)
     said = f"{loss_sentence(lost)} {spots_sentence(kept, spots)}"
     return (
@@ -194,11 +200,8 @@ def _noise(compared: _Compared) -> tuple[Readout, ...]:
     slow = "backend" in mechanism_of(request).uses and request["backend"] != "tree"
     if slow or compared.level > LARGEST_DRAWN:
         return _judged(None, None, "", TOO_SLOW)
-    selection = request.selection
-    assert selection is not None
-    values = tuple((key, value) for key, value in request.values if key != "beside")
     even, *drawn = compared.context.memo(
-        ("heatmap draws", selection.rows, values, request.seed), lambda: _distances(compared)
+        ("heatmap draws", compared.asked), lambda: _distances(compared)
     )
     return _verdict(even, drawn)
 
@@ -246,33 +249,10 @@ def _distances(compared: _Compared) -> tuple[float, ...]:
     # Drawn like every map: the filter keeps mass inside, and so bends an even map at its edges.
     even = smoothing(1 << compared.level, request["sigma"]).exact(SparseMap.uniform(compared.level))
     distances = [distance(even)]
-    forgetful = _WithoutNoise(context)
+    forgetful = WithoutNoise(context)
     for number in range(DRAWS):
         asked = replace(request, seed=request.seed + number)
         task = Task(asked, compared.points, compared.counts, forgetful, Stopwatch())
         estimate = run_mechanism(task)
         distances.append(distance(exact_estimate(estimate, request["sigma"], compared.level)))
     return tuple(distances)
-
-
-@dataclass(frozen=True)
-class _WithoutNoise(Context):
-    """A context that keeps no noise: a draw that comes once would push out what comes again."""
-
-    context: Context
-
-    def check(self) -> None:
-        self.context.check()
-
-    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        return self.context.run_in_worker(function, *args)
-
-    def checkins(self, selection: Selection) -> Any:
-        return self.context.checkins(selection)
-
-    def file(self, value: str) -> Path:
-        return self.context.file(value)
-
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
-        noise = isinstance(key, tuple) and key[0] == "heatmap noise"
-        return make() if noise else self.context.memo(key, make)
