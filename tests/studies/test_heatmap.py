@@ -336,11 +336,13 @@ def test_the_source_of_a_sample_stands_with_it() -> None:
 ORIGINS = {
     Origin.PUBLIC: True,
     Origin.TYPED: None,
+    Origin.STAND_IN: None,
     Origin.UNKNOWN: None,
     Origin.DRAWN: False,
     Origin.BUSIEST: False,
     Origin.FIRST: False,
     Origin.EXTENT: False,
+    Origin.JUDGED: False,
 }
 
 
