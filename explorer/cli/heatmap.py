@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "privacy-explorer-heatmap/1"
 METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
+SENTENCES = {"loss_sentence": "loss", "noise_warning": "noise_level"}
+"""Entry of the metrics → the readout whose note it is."""
 
 
 class StudyCommand(click.Command):
@@ -264,8 +266,10 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return what was read, used, found and spent: for the curator only."""
     report = data.report
     numbers = {r.key: r for r in result.readouts}
-    metrics = {key: numbers[key].value for key in METRICS}
+    metrics: dict[str, float | str | None] = {key: numbers[key].value for key in METRICS}
     metrics["emd_lower"], metrics["emd_upper"] = numbers["emd"].low, numbers["emd"].high
+    for key, readout in SENTENCES.items():
+        metrics[key] = numbers[readout].note or None if readout in numbers else None
     return {
         "rows": {
             "read": report.physical_lines - report.header,
@@ -346,6 +350,7 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
             f"{format_number(metrics['similarity'])}, "
             f"earth mover's distance {shown}"
         )
+        lines += filter(None, (metrics[key] for key in SENTENCES))
     return lines
 
 

@@ -93,4 +93,6 @@ def _selection(chosen: Selection | None) -> dict[str, Any]:
             told |= {"start": chosen.start, "end": chosen.end}
     if not chosen.n0_from.may_be_told:
         told["n0_from"] = chosen.n0_from.value
+    if not chosen.epsilon_from.may_be_told:
+        told["epsilon_from"] = chosen.epsilon_from.value
     return told

@@ -64,6 +64,9 @@ def test_heatmap_prints_counts_metrics_and_recipe(
     m = printed["metrics"]
     assert 0 <= m["emd_lower"] <= m["emd"] <= m["emd_upper"] <= 2
     assert 0 <= m["similarity"] <= 1
+    assert m["loss_sentence"].startswith("About ")
+    assert m["loss_sentence"].endswith("squares stay among them.")
+    assert m["noise_warning"] is None or "noisy" in m["noise_warning"]
     assert printed["seed"] == 7
     assert "not private" in printed["stamp"]
     recipe = recipe_from_dict(printed["recipe"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.studies.base.study import Fidelity, Result, default_request, preset_request
+from explorer.studies.base.study import Fidelity, Origin, Result, default_request, preset_request
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.public import public_result
+from explorer.studies.heatmap.recommendation import EXPECT_LITTLE
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.studies.test_heatmap import FakeContext, FakeData, answers, request_for
 
@@ -105,3 +108,27 @@ def test_an_even_map_is_called_uneven_in_one_percent_of_draws() -> None:
         first = next(HeatmapStudy().answer(request_for(seed=seed, resolution=16), context))
         told += text.NOT_FLAT in first.notes
     assert told <= 14
+
+
+def test_the_recommendation_takes_public_numbers_alone() -> None:
+    study = HeatmapStudy()
+    chosen = study.advice(default_request(study))
+    assert (chosen.key, chosen.value, chosen.caution) == ("mechanism", "adaptive", "")
+    assert "errs less at the same ε" in chosen.reason
+    assert study.advice(default_request(study, mechanism="pyramid")) == chosen
+
+
+def test_too_small_an_epsilon_for_the_assumed_users_is_said() -> None:
+    """Below ε·n₀ = 20, with the number it is said for; n₀ from the data's own count is not told."""
+    study = HeatmapStudy()
+    few = request_for(epsilon=0.09)
+    assert "ε times 200 assumed users (n₀) is 18, below 20" in study.advice(few).caution
+    assert not study.advice(request_for(epsilon=0.1)).caution
+    assert not study.advice(request_for(epsilon=0.09, n0=300)).caution
+    sampled = request_for(users=50, epsilon=0.3)
+    assert "50 users asked for" in study.advice(sampled).caution
+    said = answers(few)[-1]
+    assert EXPECT_LITTLE in said.notes
+    assert EXPECT_LITTLE in public_result(said).notes
+    counted = replace(few, selection=replace(few.selection, n0_from=Origin.EXTENT))
+    assert EXPECT_LITTLE not in public_result(answers(counted)[-1]).notes

@@ -140,6 +140,8 @@ def _written(selection: Selection) -> wire.Selection:
         written.time_from = _word(selection.time_from)
     if selection.n0_from is not Origin.TYPED:
         written.n0_from = _word(selection.n0_from)
+    if selection.epsilon_from is not Origin.TYPED:
+        written.epsilon_from = _word(selection.epsilon_from)
     return written
 
 
@@ -299,6 +301,9 @@ def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
         "share": share,
         "region_from": (south, west, north, east),
         "n0_from": Origin.TYPED if chosen.n0_from is UNSET else Origin(chosen.n0_from),
+        "epsilon_from": (
+            Origin.TYPED if chosen.epsilon_from is UNSET else Origin(chosen.epsilon_from)
+        ),
     }
     bounded = chosen.start is not None or chosen.end is not None
     if bounded or chosen.time_from is UNSET:  # else there is a time range that is not told

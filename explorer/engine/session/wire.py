@@ -26,7 +26,9 @@ _SOUND = "^[^\ud800-\udfff]*$"
 
 Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-Origin = Literal["public", "typed", "unknown", "drawn", "busiest", "first", "extent"]
+Origin = Literal[
+    "public", "typed", "stand-in", "unknown", "drawn", "busiest", "first", "extent", "judged"
+]
 Share = Annotated[float, Meta(gt=0, le=1)]
 Users = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Points = Annotated[int, Meta(ge=1, le=100_000)]
@@ -114,6 +116,7 @@ class Selection(Struct):
     """Of all sides, or of south, west, north and east."""
     time_from: Origin | UnsetType = UNSET
     n0_from: Origin | UnsetType = UNSET
+    epsilon_from: Origin | UnsetType = UNSET
 
 
 class Question(Struct):

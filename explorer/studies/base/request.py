@@ -19,6 +19,9 @@ class Origin(StrEnum):
     """A constant of the program, a sample or a paper."""
     TYPED = "typed"
     """Somebody's choice: they must vouch for not having looked at the check-ins for it."""
+    STAND_IN = "stand-in"
+    """Found on other people's check-ins; whoever took it must vouch that they have nothing to do
+    with these."""
     UNKNOWN = "unknown"
     """Nobody wrote down where it came from."""
     DRAWN = "drawn"
@@ -29,18 +32,20 @@ class Origin(StrEnum):
     """Found by the program where check-ins are densest."""
     EXTENT = "extent"
     """The extent of the check-ins, found by the program."""
+    JUDGED = "judged"
+    """Found by comparing maps of the check-ins with the true one."""
 
     @property
     def independent(self) -> bool | None:
         """Whether the choice did not depend on the data; None where only its maker can know."""
         if self is Origin.PUBLIC:
             return True
-        return None if self in (Origin.TYPED, Origin.UNKNOWN) else False
+        return None if self in (Origin.TYPED, Origin.STAND_IN, Origin.UNKNOWN) else False
 
     @property
     def may_be_told(self) -> bool:
         """Whether the choice may stand in what holds nothing private."""
-        return self in (Origin.PUBLIC, Origin.TYPED)
+        return self in (Origin.PUBLIC, Origin.TYPED, Origin.STAND_IN)
 
 
 Origins = tuple[Origin, Origin, Origin, Origin]
@@ -79,6 +84,9 @@ class Selection:
         Where south, west, north and east came from.
     time_from, n0_from : Origin
         Where the time range (if there is one) and the assumed number of users came from.
+    epsilon_from : Origin
+        Where ε came from. Once it was found on the check-ins it stays so while it is moved by hand:
+        who moved it has seen the errors.
 
     Raises
     ------
@@ -96,6 +104,7 @@ class Selection:
     region_from: Origins = (Origin.UNKNOWN,) * 4
     time_from: Origin = Origin.UNKNOWN
     n0_from: Origin = Origin.TYPED
+    epsilon_from: Origin = Origin.TYPED
 
     def __post_init__(self) -> None:
         if self.share is not None:
@@ -128,7 +137,9 @@ class Selection:
     def rows(self) -> Selection:
         """The same rows, wherever the choice came from: what may be kept for them."""
         plain = Origin.UNKNOWN
-        return replace(self, region_from=all_sides(plain), time_from=plain, n0_from=plain)
+        return replace(
+            self, region_from=all_sides(plain), time_from=plain, n0_from=plain, epsilon_from=plain
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ from explorer.studies.base.result import (
 from explorer.studies.cards import card
 
 __all__ = [
+    "Advice",
     "Cancelled",
     "Claim",
     "Condition",
@@ -176,6 +177,27 @@ class Claim:
     solves: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A value of a parameter that is recommended.
+
+    Attributes
+    ----------
+    key : str
+        The parameter.
+    value : Value
+    reason : str
+        Why; said where another value is chosen.
+    caution : str
+        What to expect whatever is chosen; empty if there is nothing to say.
+    """
+
+    key: str
+    value: Value
+    reason: str
+    caution: str = ""
+
+
 class Study(ABC):
     """A question with parameters, answered by curves or maps.
 
@@ -207,6 +229,10 @@ class Study(ABC):
     def workspace(self) -> str:
         """As on the card."""
         return card(self.id).workspace
+
+    def advice(self, request: Request) -> Advice | None:
+        """Return what is recommended in place of what is asked, by public numbers alone."""
+        return None
 
     @abstractmethod
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

@@ -53,6 +53,7 @@ from explorer.studies.heatmap.run import (
     draw,
     exact_estimate,
     exact_truth,
+    points_of,
     run_mechanism,
     true_map,
 )
@@ -72,18 +73,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     watch = Stopwatch()
     data = context.checkins(selection)
     rows = selection.rows
-    points = context.memo(
-        ("heatmap points", rows),
-        lambda: data.points(
-            rows.region.box,
-            rows.start,
-            rows.end,
-            rows.users,
-            rows.data_seed,
-            rows.exact_share,
-            context.check,
-        ),
-    )
+    points = points_of(selection, context)
     watch.lap("points")
     level = level_of(int(request["resolution"]))
     truth = true_map(rows, points, level, request["sigma"], context, watch)

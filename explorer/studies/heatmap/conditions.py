@@ -13,11 +13,13 @@ from explorer.studies.heatmap.parameters import PARAMETERS
 CAME_FROM = {
     Origin.PUBLIC: "a constant of the program, its sample or a paper",
     Origin.TYPED: "typed in: whoever chose it must vouch for that",
+    Origin.STAND_IN: "found on a stand-in: whoever took it must vouch that it is none of this data",
     Origin.UNKNOWN: "not known where it came from: whoever chose it must vouch for that",
     Origin.DRAWN: "drawn on the map over the check-ins: not private",
     Origin.BUSIEST: "picked from the cells with most check-ins: not private",
     Origin.FIRST: "found by the program where check-ins are densest: not private",
     Origin.EXTENT: "the extent of the check-ins, found by the program: not private",
+    Origin.JUDGED: "“Which ε?” judged these check-ins: judge on a stand-in instead",
 }
 """What is said of a choice, by where it came from."""
 
@@ -82,16 +84,21 @@ def _settings(request: Request) -> Condition:
     sampled = selection is not None and selection.sampled
     text = ", ".join(p.symbol for p in there) + " and the sample of users" * sampled
     text += " were chosen without looking at the data"
+    if selection is not None and selection.epsilon_from.independent is False:
+        return Condition(text, False, f"ε: {CAME_FROM[selection.epsilon_from]}")
     if selection is not None and assumed and selection.n0_from.independent is False:
         return Condition(text, False, f"n₀: {CAME_FROM[selection.n0_from]}")
-    if _of_a_paper(request):
+    taken = selection is not None and selection.epsilon_from is Origin.STAND_IN
+    if not taken and _of_a_paper(request):
         return Condition(text, True, "as in a paper's figure")
-    changed = [p.symbol for p in there if values[p.key] != p.default]
+    changed = [p.symbol for p in there if values[p.key] != p.default or taken * (p.symbol == "ε")]
     if sampled:
         changed.append("the sample")
     if not changed:
         return Condition(text, True, "the program's defaults")
     vouch = f"whoever chose {', '.join(changed)} must vouch for that"
+    if taken:
+        vouch += f"; ε was {CAME_FROM[Origin.STAND_IN]}"
     return Condition(text, None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
 
 

@@ -22,24 +22,29 @@ MANY_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
-class _WithoutNoise(Context):
+class WithoutNoise(Context):
     """A context that keeps no noise: a draw that comes once would push out what comes again."""
 
     context: Context
 
     def check(self) -> None:
+        """Raise `Cancelled` as the context within does."""
         self.context.check()
 
     def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Run work elsewhere."""
         return self.context.run_in_worker(function, *args)
 
     def checkins(self, selection: Selection) -> Any:
+        """Return the open check-ins."""
         return self.context.checkins(selection)
 
     def file(self, value: str) -> Path:
+        """Return where an open file is."""
         return self.context.file(value)
 
     def memo(self, key: object, make: Callable[[], Any]) -> Any:
+        """Return what is kept, and noise made anew."""
         noise = isinstance(key, tuple) and key[0] == "heatmap noise"
         return make() if noise else self.context.memo(key, make)
 
@@ -54,7 +59,7 @@ def maps_of_draws(
     the mechanism gets wrong on average; ``p10``, ``p50`` and ``p90`` are percentiles, cell by cell,
     and sum to nothing in particular.
     """
-    context = _WithoutNoise(task.context)
+    context = WithoutNoise(task.context)
     seed, sigma, level = task.request.seed, task.request["sigma"], task.counts.level
     levels = {name: QUANTILES[name] for name in wanted if name in QUANTILES}
     kept: list[NDArray[np.float32]] = []

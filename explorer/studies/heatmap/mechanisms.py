@@ -106,6 +106,8 @@ class Mechanism:
         What else a reader must know, whatever the data.
     in_figures : bool
         Whether experiments that repeat the paper's figures run it.
+    compared : bool
+        Whether *Which ε?* draws its curve beside that of the chosen one.
     release : str or None
         What releases it with exact noise; None where nothing does, and it is a demonstration.
     """
@@ -125,13 +127,14 @@ class Mechanism:
     ideal: str = "real-valued"
     notes: tuple[str, ...] = ()
     in_figures: bool = False
+    compared: bool = False
     release: str | None = None
 
 
 _DEEPEST = 11
 """Level of the finest map's cells."""
 _OF_TREE = (
-    share("rho", "ρ", "share spent on a level",
+    share("rho", "ρ", "share per level",
           "Adaptive quadtree only: which part of what is left of ε a cell's first count spends; "
           "its quarters go on with the rest. Costs no privacy, but must be chosen without looking "
           "at the data.",
@@ -158,10 +161,11 @@ MECHANISMS: dict[str, Mechanism] = {
             "adaptive", "Adaptive quadtree", "adaptive quadtree",
             "explorer.studies.heatmap.adaptive:run", _PATHS, (SPLIT, FITTED_TREE),
             uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE, in_figures=True,
+            compared=True,
         ),
         Mechanism(
             "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
-            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True,
+            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True, compared=True,
         ),
         Mechanism(
             "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
@@ -170,6 +174,7 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "least-squares", "Depth cap + least squares", "depth cap + least squares",
             _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"), in_figures=True,
+            compared=True,
         ),
         Mechanism(
             "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
@@ -178,7 +183,7 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "laplace", "Laplace baseline", "Laplace", _RUN + "laplace", _CELLS, (BASELINES,),
-            in_figures=True,
+            in_figures=True, compared=True,
         ),
         Mechanism(
             "top", "Top t % baseline", "Laplace, top cells", _RUN + "laplace",
@@ -196,7 +201,7 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "integers", "Discrete Laplace, whole counts", "discrete Laplace",
             _RUN + "discrete_laplace", _ONE_COUNT, (DISCRETE_NOISE,),
-            weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
+            weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,), compared=True,
         ),
         Mechanism(
             "integers-top", "Discrete Laplace, whole counts, top t %",
@@ -207,6 +212,8 @@ MECHANISMS: dict[str, Mechanism] = {
     )
 }  # fmt: skip
 """In the order in which they are offered; the first is the default."""
+
+RECOMMENDED = next(iter(MECHANISMS.values()))
 
 REFERENCES = tuple(
     dict.fromkeys(

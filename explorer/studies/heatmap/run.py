@@ -114,6 +114,35 @@ class Task:
         return kept
 
 
+def points_of(selection: Selection, context: Context) -> Any:
+    """Return the check-ins of a selection, read once."""
+    data = context.checkins(selection)
+    rows = selection.rows
+    return context.memo(
+        ("heatmap points", rows),
+        lambda: data.points(
+            rows.region.box,
+            rows.start,
+            rows.end,
+            rows.users,
+            rows.data_seed,
+            rows.exact_share,
+            context.check,
+        ),
+    )
+
+
+def counts_of(rows: Selection, points: Any, level: int, context: Context) -> CellCounts:
+    """Return what lies in the cells of a level, counted once."""
+    counts: CellCounts = context.memo(
+        ("heatmap counts", rows, level),
+        lambda: aggregate(
+            points.user, points.lat, points.lon, points.weight, rows.region.box, level
+        ),
+    )
+    return counts
+
+
 def true_map(
     selection: Selection,
     points: Any,
@@ -123,12 +152,7 @@ def true_map(
     watch: Stopwatch,
 ) -> Truth:
     """Return the aggregate and its heatmap, kept for as long as neither changes."""
-    counts: CellCounts = context.memo(
-        ("heatmap counts", selection, level),
-        lambda: aggregate(
-            points.user, points.lat, points.lon, points.weight, selection.region.box, level
-        ),
-    )
+    counts = counts_of(selection, points, level, context)
     watch.lap("aggregate")
 
     def make() -> NDArray[np.float32]:

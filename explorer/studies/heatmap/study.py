@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.studies.base.study import Context, Request, Result, Study
+from explorer.studies.base.study import Advice, Context, Request, Result, Study
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
+from explorer.studies.heatmap.recommendation import recommended
 
 
 class HeatmapStudy(Study):
@@ -21,15 +22,20 @@ class HeatmapStudy(Study):
     page = PAGE
     presets = PRESETS
 
+    def advice(self, request: Request) -> Advice:
+        """Return which mechanism to take."""
+        return recommended(request)
+
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.
 
-        A coarse request ends with the metrics and the quick interval of the distance.
+        A coarse request ends with the metrics and the quick interval of the distance. Others tell
+        beside them what is lost, in a sentence, and at last whether the map is too noisy.
         """
         # All of the map's mathematics: the window shows itself first.
-        from explorer.studies.heatmap.answer import answers
+        from explorer.studies.heatmap.losses import answers_with_losses
 
-        return answers(request, context)
+        return answers_with_losses(request, context)
 
     def public_result(self, result: Result) -> Result:
         """Return what of an answer may be published: see `explorer.studies.heatmap.public`."""

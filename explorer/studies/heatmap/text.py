@@ -9,6 +9,7 @@ from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.mechanisms import MECHANISMS, mechanism_of
 from explorer.studies.heatmap.panes import ERROR, beside, private_panes
+from explorer.studies.heatmap.recommendation import EXPECT_LITTLE, rough
 
 NOT_ACCOUNTED = "not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
@@ -85,6 +86,8 @@ def notes(request: Request) -> tuple[str, ...]:
         found.append(REFERENCE_SOLVER)
     if len(shown) > 1:
         found.append(SHOWN_TOGETHER.format(n=len(shown)))
+    if rough(request):
+        found.append(EXPECT_LITTLE)
     return tuple(dict.fromkeys(found))
 
 

@@ -6,11 +6,21 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.studies.base.numbers import at_most, format_interval, format_number
-from explorer.studies.base.study import Readout, Result
+from explorer.studies.base.study import Fidelity, Readout, Result
+from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
 CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
 
@@ -183,6 +193,67 @@ class LevelBars(QWidget):
             )
 
 
+LOSS, WARNING, DRAWS = "loss", "noise_level", "draws_failed"
+"""Readouts whose notes are sentences."""
+LOSS_HELP = (
+    "Of the squares that the region is halved into again and again, the finest at which at most a "
+    "quarter of the mass is wrong: how much must change its square, and how far on average, moved "
+    "in the cheapest way."
+)
+
+
+class LossLine(QWidget):
+    """What is lost, in a sentence, and before it a warning where the map is too noisy."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.warning = styled_label("badge")
+        self.sentence = FixedSizeText()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 0, 6, 0)
+        row.setSpacing(8)
+        row.addWidget(self.warning, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.sentence, 1)
+        self.set_lines(2)
+        self.clear()
+
+    def set_lines(self, lines: int) -> None:
+        """Take so many lines whether needed or not: the map must not jump with the sentence."""
+        self.setFixedHeight(lines * self.sentence.fontMetrics().lineSpacing() + 2)
+
+    def show_result(self, result: Result) -> None:
+        """Show what an answer says; what it does not know yet stays, in grey."""
+        notes = {item.key: item.note for item in result.readouts}
+        if LOSS not in notes:
+            if result.fidelity is Fidelity.FULL:  # there is none, and not: it comes at rest
+                self.clear()
+            self.set_trailing(True)
+            return
+        self.sentence.setText(notes[LOSS])
+        self.sentence.setToolTip(f"{notes[LOSS]}\n\n{LOSS_HELP}\n\n{CURATOR}")
+        if WARNING in notes:
+            short, _, rest = notes[WARNING].partition(": ")
+            self.warning.setText(short)
+            self.warning.setToolTip("\n\n".join(filter(None, (rest, notes[DRAWS], CURATOR))))
+            self.warning.setAccessibleDescription(rest)
+            self.warning.setVisible(bool(short))
+        self.set_trailing(False)
+        self.setAccessibleName(" ".join(filter(None, (self.warning.text(), notes[LOSS]))))
+
+    def set_trailing(self, trailing: bool) -> None:
+        """Grey the sentences, or bring them back."""
+        if trailing == self.sentence.isEnabled():
+            self.sentence.setEnabled(not trailing)
+            self.warning.setEnabled(not trailing)
+
+    def clear(self) -> None:
+        """Say nothing."""
+        self.sentence.setText("")
+        self.warning.setText("")
+        self.warning.hide()
+        self.setAccessibleName("What is lost: not computed yet")
+
+
 class MetricsStrip(QWidget):
     """The comparison with the truth, allowed to trail the picture."""
 
@@ -198,6 +269,7 @@ class MetricsStrip(QWidget):
         self._badge.setToolTip(CURATOR)
         self.cells = {metric.key: MetricCell(metric) for metric in METRICS}
         self.bars = LevelBars()
+        self.loss = LossLine()
         self._two_rows: bool | None = None
         self._arrange(two_rows=False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -208,8 +280,10 @@ class MetricsStrip(QWidget):
             return
         self._two_rows = two_rows
         widgets = [*self.cells.values(), self.bars]
+        self.loss.set_lines(3 if two_rows else 2)
         columns = (len(widgets) + 1) // 2 if two_rows else len(widgets)
         self._grid.addWidget(self._badge, 0, 0, 2 if two_rows else 1, 1)
+        self._grid.addWidget(self.loss, 2, 0, 1, len(widgets) + 1)
         for place, widget in enumerate(widgets):
             self._grid.addWidget(widget, place // columns, 1 + place % columns)
         for column in range(1, len(widgets) + 1):
@@ -240,9 +314,11 @@ class MetricsStrip(QWidget):
             elif item.key.startswith("epsilon_level_") and item.value is not None:
                 levels.append((int(item.key.rpartition("_")[2]), item.value))
         self.bars.show_levels(tuple(levels))
+        self.loss.show_result(result)
 
     def set_trailing(self) -> None:
         """Grey all numbers: a newer picture is asked for."""
+        self.loss.set_trailing(True)
         for cell in self.cells.values():
             cell.set_trailing(True)
 
@@ -251,3 +327,4 @@ class MetricsStrip(QWidget):
         for cell in self.cells.values():
             cell.clear()
         self.bars.show_levels(())
+        self.loss.clear()

@@ -42,6 +42,7 @@ from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
 from explorer.ui.map.users_line import UsersLine
+from explorer.ui.map.which.toggle import WhichToggle
 from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
@@ -91,6 +92,7 @@ class MapWorkspace(Workspace):
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)
+        self.which = WhichToggle(session, runtime, self.banner, self.metrics, self.panes, self)
         self._make_actions()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
@@ -99,6 +101,7 @@ class MapWorkspace(Workspace):
         box.addWidget(self.banner)
         box.addWidget(self.panes, 1)
         box.addWidget(self.metrics)
+        self.which.stand_in(box)
         self.panes.region_drawn.connect(self.set_region_box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
         self.panes.looked.connect(self.dots.set_view)
@@ -120,6 +123,7 @@ class MapWorkspace(Workspace):
         runtime, answers = window.service.runtime, window.answers["map"]
         page = cls(window.session, runtime, answers, window.data, window)
         page.side_panel = DataPanel(window.session, window.data, page, page)
+        window.activity.watch("which", "judging ε", page.which.busy_changed, page.which.cancel)
         return page
 
     # What the window asks for ----------------------------------------------------------------
@@ -166,6 +170,7 @@ class MapWorkspace(Workspace):
         self._session.changed.disconnect(self._state_changed)
         self.play.close()
         self.dots.close()
+        self.which.close_view()
         self._soon.stop()
         self._prepare.close()
 
@@ -263,16 +268,15 @@ class MapWorkspace(Workspace):
         )  # fmt: skip
         self.dots_action.setChecked(True)
         self.dots_action.toggled.connect(self.dots.set_enabled)
-        self._colour_actions = actions.colour_actions(
-            self, lambda name, *_: self.panes.set_colour_map(name)
-        )
+        choose = self.panes.set_colour_map
+        self._colour_actions = actions.colour_actions(self, lambda name, *_: choose(name))
         self._view_actions = [
             self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
             actions.separator(self), self.region_action, self.noise_action, self.play_action,
-            actions.separator(self), self.add_menu.menuAction(), self.error_action,
-            actions.separator(self), self.linked_action, self.lines_action, self.cities_action,
-            self.dots_action,
-            actions.separator(self), *self._colour_actions.values(),
+            self.which.action, actions.separator(self), self.add_menu.menuAction(),
+            self.error_action, actions.separator(self), self.linked_action, self.lines_action,
+            self.cities_action, self.dots_action, actions.separator(self),
+            *self._colour_actions.values(),
         ]  # fmt: skip
 
     def _tool_bar(self) -> QToolBar:
@@ -280,16 +284,14 @@ class MapWorkspace(Workspace):
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
         self.play_button = actions.action_button(self.play_action, "▶ Play")
-        return actions.tool_bar(
-            (
-                actions.action_button(self.region_action, "▭ Region"),
-                actions.action_button(self.zoom_in_action, "+"),
-                actions.action_button(self.zoom_out_action, "−"),
-                actions.action_button(self.home_action, "Reset"),
-                self.add_button, actions.action_button(self.error_action, "Error"), self.users,
-            ),
-            (self.seed_label, actions.action_button(self.noise_action), self.play_button),
+        short = (
+            (self.which.action, ""), (self.region_action, "▭ Region"), (self.zoom_in_action, "+"),
+            (self.zoom_out_action, "−"), (self.home_action, "Reset"),
         )  # fmt: skip
+        left = [actions.action_button(*pair) for pair in short]
+        error = actions.action_button(self.error_action, "Error")
+        right = self.seed_label, actions.action_button(self.noise_action), self.play_button
+        return actions.tool_bar((*left, self.add_button, error, self.users), right)
 
     # Session, answers, data ------------------------------------------------------------------
 

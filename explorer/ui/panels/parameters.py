@@ -10,11 +10,20 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.studies.base.study import Parameter, Result, Study, Value, relevant, with_unit
+from explorer.studies.base.study import (
+    Parameter,
+    Result,
+    Study,
+    Value,
+    default_request,
+    relevant,
+    with_unit,
+)
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.panels.space import SpaceView
+from explorer.ui.widgets.advice_line import AdviceLine
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.make_row import make_row
 from explorer.ui.widgets.parameter_row import ParameterRow
@@ -49,6 +58,9 @@ class _Page(QWidget):
         self._values: Mapping[str, Value] = {}
         self.space = SpaceView()
         self.space.hide()
+        self.advice = AdviceLine(self)
+        advice = study.advice(default_request(study))
+        advised = "" if advice is None else advice.key
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 8)
         layout.setSpacing(2)
@@ -62,6 +74,8 @@ class _Page(QWidget):
             for parameter in parameters:
                 row = self.rows[parameter.key] = make_row(parameter)
                 place.addWidget(row)
+                if parameter.key == advised:
+                    place.addWidget(self.advice)
         self.sections[SPACE].rows.addWidget(self.space)
         layout.addStretch(1)
 
@@ -217,6 +231,7 @@ class ParametersPanel(QScrollArea):
                 row.gesture_ended.connect(self._gesture_ended)
                 if isinstance(row, FileRow):
                     row.chosen.connect(partial(self._file_chosen, study.id, key))
+            page.advice.taken.connect(partial(self._take, study.id))
             for group, section in page.sections.items():
                 section.folded.connect(partial(self._fold, group))
         return self._pages[study.id]
@@ -227,6 +242,10 @@ class ParametersPanel(QScrollArea):
             self._session.set_value(key, value, study_id, gesture)
         except ValueError as error:
             self._pages[study_id].rows[key].show_error(str(error))
+
+    def _take(self, study_id: str, key: str, value: Value) -> None:
+        """Set what is recommended."""
+        self._edited(study_id, key, value, False)
 
     def _fold(self, group: str, folded: bool) -> None:
         """Keep a group folded away in every study."""
@@ -264,6 +283,8 @@ class ParametersPanel(QScrollArea):
         swept = request.sweep.key if request.sweep is not None else ""
         values = dict(request.values)
         page.show_values(values)
+        if (advice := study.advice(request)) is not None:
+            page.advice.show_advice(advice, values[advice.key])
         shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]
         layout = (study.id, swept, shown)
         if layout != self._shown:

@@ -19,7 +19,7 @@ from cachetools import LRUCache
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps import compare
+from explorer.privacy.heatmaps import SparseMap, compare, smoothing
 from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
 from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
@@ -131,6 +131,17 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     sigma, level = request["sigma"], sample.counts.level
     truth = exact_truth(selection, sample.counts, sigma, context)
     return _compared(truth, exact_estimate(estimate, sigma, level), trial)
+
+
+def run_grey(task: Mapping[str, Any]) -> Found:
+    """Return how near the evenly grey map comes to the true one of a trial: what no data give."""
+    trial = task["trial"]
+    sample, context = _opened(task["folder"], trial["counts"])
+    sigma, level = trial["values"]["sigma"], sample.counts.level
+    selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
+    truth = exact_truth(selection, sample.counts, sigma, context)
+    grey = smoothing(1 << level, sigma).exact(SparseMap.uniform(level))
+    return _compared(truth, grey, trial)
 
 
 def _compared(truth: FloatArray, found: FloatArray, trial: Trial) -> Found:

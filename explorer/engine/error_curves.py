@@ -1,0 +1,260 @@
+"""Which ε? The errors of mechanisms on a map's own users, found by processes of their own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins import CheckinData, open_checkins
+from explorer.checkins.cache import scratch
+from explorer.engine.executors.base import task_key
+from explorer.engine.executors.checkpoint import Checkpoint
+from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.engine.experiments import find_trials, kept_trials
+from explorer.engine.paths import checkins_cache
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.privacy.core.bound import FloatArray
+from explorer.resources import resource_path, samples
+from explorer.studies.base.study import Request
+from explorer.studies.heatmap.experiments.error_curves import (
+    AXES,
+    DRAWS,
+    MEASURES,
+    ErrorCurve,
+    compared,
+    curve_points,
+    error_curves,
+    in_order,
+    read_by,
+)
+from explorer.studies.heatmap.experiments.judging import JudgedOn
+from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
+from explorer.studies.heatmap.experiments.sources import Place, place_of
+from explorer.studies.heatmap.experiments.trial import run_grey, task_of
+from explorer.studies.heatmap.experiments.which_epsilon import Found, search
+
+HERE, SAMPLE = "", "sample"
+"""Judged on the map's own check-ins, or on the bundled synthetic ones; else the path of a file."""
+FIRST_S, LATER_S = 0.1, 0.5
+"""Seconds between two reports at least, until every point is there and from then on."""
+SEED = 0
+"""Of the noise: new noise in the picture does not move the curves."""
+Check = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What curves are asked for.
+
+    Attributes
+    ----------
+    request : Request
+        The map's, with its selection; what is on the axis is read from `AXES`.
+    axis, measure : str
+        Keys of `AXES` and `MEASURES`.
+    judged_on : str
+        `HERE`, `SAMPLE`, or the path of a public file.
+    draws : int
+    """
+
+    request: Request
+    axis: str = "epsilon"
+    measure: str = "emd_km"
+    judged_on: str = HERE
+    draws: int = DRAWS
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Curves as far as they are known.
+
+    Attributes
+    ----------
+    question : Question
+    curves : tuple of ErrorCurve
+    grey : ndarray
+        What an evenly grey map errs, at every x of the first curve; empty while not known.
+    done, total : int
+        Trials.
+    users : int
+        Users that are judged on, where they are not on the axis.
+    """
+
+    question: Question
+    curves: tuple[ErrorCurve, ...]
+    grey: FloatArray
+    done: int
+    total: int
+    users: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is missing."""
+        return self.done == self.total and bool(self.grey.size)
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How far a search is: which ε is looked at, by how many draws of those wanted."""
+
+    epsilon: float
+    done: int
+    wanted: int
+
+
+class Judge:
+    """Answers questions, one at a time, in whichever thread asks.
+
+    Processes start with the first question and are kept until `close`.
+
+    Parameters
+    ----------
+    runtime : StudyRuntime
+        Which has the check-ins open.
+    workers : int
+    """
+
+    def __init__(self, runtime: StudyRuntime, workers: int = min(os.cpu_count() or 1, 8)) -> None:
+        self._runtime = runtime
+        self._executor = EmbeddedExecutor(workers)
+        self._stack = ExitStack()
+        self._folder: Path | None = None
+        self._stand_ins: dict[str, CheckinData] = {}
+
+    def close(self) -> None:
+        """End the processes and remove what they shared; nobody may be asking any more."""
+        self._executor.close()
+        self._stack.close()
+
+    def curves(
+        self, question: Question, check: Check, report: Callable[[Answer], object]
+    ) -> Answer:
+        """Return the curves; report them every now and then as far as they are known.
+
+        Every draw is kept as it comes: asked again, the same question goes on from there.
+
+        Raises
+        ------
+        ValueError
+            If there is nobody to judge on, or a setting is out of range.
+        Cancelled, WorkerDied, NoWorker
+            As `Executor.batches`.
+        """
+        request, axis = question.request, AXES[question.axis]
+        place, source = self._source(question, check)
+        users = source.present() if axis.key == "users" else source.users
+        mechanisms = compared(request["mechanism"], axis)
+        points = curve_points(place, source, request, axis, mechanisms, users, question.draws)
+        rows = list(rows_of(points, SEED, self._shared(), (question.measure,)))
+        trials = in_order(rows, task_key)
+        answer = Answer(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
+        found: dict[str, Any] = {}
+        following = 0.0
+        for part in self._found(trials, check):
+            found |= part
+            now = time.monotonic()
+            if now < following and len(found) < answer.total:
+                continue
+            following = now + (FIRST_S if len(found) < len(rows) else LATER_S)
+            curves = tuple(error_curves(trials, found, question.measure))
+            answer = replace(answer, curves=curves, done=len(found))
+            if answer.done:
+                report(answer)
+            if not answer.grey.size and answer.done:
+                # The first curve is there; what is no better than nothing is said next.
+                answer = replace(answer, grey=self._grey(trials, question.measure, check))
+        return answer
+
+    def make_sure(
+        self,
+        question: Question,
+        mechanism: str,
+        target: float,
+        check: Check,
+        report: Callable[[Searching], object],
+    ) -> Found:
+        """Return which ε is enough and which is not (`which_epsilon.search`).
+
+        Raises as `curves`.
+        """
+        place, source = self._source(question, check)
+        measure = MEASURES[question.measure]
+        worst = np.inf if measure.low_is_good else -np.inf
+        reads = read_by(mechanism)
+        fixed = {k: v for k, v in question.request.values if k in reads}
+        asks = search(target, measure.low_is_good)
+        wanted = next(asks)
+        while True:
+            epsilon, draws = wanted
+            values = {**fixed, "mechanism": mechanism, "epsilon": epsilon}
+            point = Point(place, source, source.users, values, draws)
+            rows = list(rows_of([point], SEED, self._shared(), (measure.key,)))
+            trials = Trials.of(rows, task_key)
+            found: dict[str, Any] = {}
+            for part in self._found(trials, check):
+                found |= part
+                report(Searching(epsilon, len(found), draws))
+            measured = [found[task_key(trial)][measure.key] for trial in rows[0].trials]
+            try:
+                wanted = asks.send([worst if value is None else value for value in measured])
+            except StopIteration as end:
+                said: Found = end.value
+                return said
+
+    def _found(self, trials: Trials, check: Check) -> Iterator[dict[str, Any]]:
+        # A connection belongs to the thread that made it.
+        with closing(Checkpoint(kept_trials())) as checkpoint:
+            yield from find_trials(trials, self._executor, checkpoint, self._shared(), check)
+
+    def _grey(self, trials: Trials, measure: str, check: Check) -> FloatArray:
+        """Return what the evenly grey map errs at every x of the first curve."""
+        first = trials.rows[0].point.values["mechanism"]
+        rows = [row for row in trials.rows if row.point.values["mechanism"] == first]
+        tasks = [task_of(row.trials[0], self._shared()) for row in rows]
+        alike = [(t["trial"]["counts"], t["trial"]["values"]["sigma"]) for t in tasks]
+        places = [alike.index(one) for one in alike]
+        distinct = sorted(set(places))
+        errors = dict.fromkeys(distinct, np.nan)
+        for i, found in self._executor.map(run_grey, [tasks[j] for j in distinct], check):
+            errors[distinct[i]] = np.nan if found[measure] is None else found[measure]
+        return np.array([errors[place] for place in places])
+
+    def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn]:
+        """Return where and on whom is judged."""
+        selection = question.request.selection
+        if selection is None:
+            raise ValueError("there are no check-ins; open a file first")
+        place = place_of(selection.region)
+        if question.judged_on == HERE:
+            data = self._runtime.data(selection.data)
+            return place, JudgedOn.of_selection(data, selection, check)
+        data = self._stand_in(question.judged_on)
+        listed = {s.sha256: s.suggested_region for s in samples()}
+        box = listed.get(data.fingerprint, selection.region.box)
+        users = min(int(question.request["n0"]), JudgedOn(data, box).present()) or 1
+        name = ",".join(f"{side:.7g}" for side in box)
+        return Place(name, selection.region), JudgedOn(data, box, users=users, check=check)
+
+    def _stand_in(self, named: str) -> CheckinData:
+        if named not in self._stand_ins:
+            with ExitStack() as stack:
+                path = Path(named)
+                if named == SAMPLE:
+                    path = stack.enter_context(resource_path(samples()[0].file))
+                data = open_checkins(path, cache_dir=checkins_cache())
+            self._stack.callback(data.close)
+            self._stand_ins[named] = data
+        return self._stand_ins[named]
+
+    def _shared(self) -> Path:
+        """Return the folder in which the processes find counts."""
+        if self._folder is None:
+            self._folder = self._stack.enter_context(scratch())
+        return self._folder

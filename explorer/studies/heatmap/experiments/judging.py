@@ -1,0 +1,104 @@
+"""On whose check-ins an ε is judged: those of the map, or people who have nothing to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from explorer.geography.region import Box
+from explorer.studies.base.study import Origin, Request, Selection
+from explorer.studies.heatmap.experiments.error_curves import Axis
+from explorer.studies.heatmap.experiments.samples import Sample, count_points
+from explorer.studies.heatmap.experiments.sources import Place
+
+NOBODY = (
+    "Nobody checked in inside region and time range, so that there is nothing to compare a map "
+    "with: choose another region, or judge ε on a stand-in"
+)
+
+
+@dataclass
+class JudgedOn:
+    """Samples of the users of an open check-in file (see `Source`).
+
+    Parameters
+    ----------
+    checkins : CheckinData
+    box : (south, west, north, east)
+        Where they are counted; a place lends its sides in kilometres alone, as a stand-in may live
+        elsewhere.
+    start, end, users, data_seed, share
+        As `explorer.checkins.CheckinData.points` takes them; `users` or `share` hold where nobody
+        asks for a number of users.
+    check : callable
+        Called now and then; may raise to stop.
+    """
+
+    checkins: Any
+    box: Box
+    start: str | None = None
+    end: str | None = None
+    users: int | None = None
+    data_seed: int = 0
+    share: Fraction | None = None
+    check: Callable[[], None] = lambda: None
+    _last: tuple[object, Any] = field(default=((), None), repr=False)
+
+    @classmethod
+    def of_selection(
+        cls, checkins: Any, chosen: Selection, check: Callable[[], None] = lambda: None
+    ) -> JudgedOn:
+        """Return the users of the map itself."""
+        return cls(
+            checkins, chosen.region.box, chosen.start, chosen.end, chosen.users, chosen.data_seed,
+            chosen.exact_share, check,
+        )  # fmt: skip
+
+    @property
+    def data(self) -> str:
+        """The file's fingerprint."""
+        return str(self.checkins.fingerprint)
+
+    def sample(self, place: Place, users: int | None, level: int, number: int) -> Sample:
+        """Return so many users, or those of the map; there is one sample, whatever its number."""
+        points = self._points(self.users if users is None else users)
+        if not points.users_used:
+            raise ValueError(NOBODY)
+        return count_points(points, self.box, level)
+
+    def present(self) -> int:
+        """Return how many users there are to choose from."""
+        return int(self._points(self.users).users_in_region)
+
+    def _points(self, users: int | None) -> Any:
+        if self._last[0] != (users,):
+            share = self.share if users is None else None
+            points = self.checkins.points(
+                self.box, self.start, self.end, users, self.data_seed, share, self.check
+            )
+            self._last = ((users,), points)
+        return self._last[1]
+
+
+def taken(request: Request, mechanism: str, axis: Axis, x: float, *, here: bool) -> Request:
+    """Return a map's question with a point of a curve: its mechanism, and what is on the axis.
+
+    Parameters
+    ----------
+    request : Request
+        With a selection, which keeps where an ε came from.
+    here : bool
+        Whether it was judged on the map's own check-ins, and not on a stand-in.
+    """
+    selection = request.selection
+    assert selection is not None
+    request = request.with_value("mechanism", mechanism)
+    if axis.key == "users":
+        return replace(request, selection=replace(selection, users=int(x), share=None))
+    if axis.key == "epsilon":
+        came = Origin.JUDGED if here else Origin.STAND_IN
+        request = replace(request, selection=replace(selection, epsilon_from=came))
+    kind = type(axis.values[0])
+    return request.with_value(axis.key, str(int(x)) if kind is str else kind(x))

@@ -1,0 +1,182 @@
+"""What is said about error curves: the answer in a sentence, the table, a file of numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
+from explorer.studies.heatmap.experiments.error_curves import Axis, ErrorCurve, Measure
+from explorer.studies.heatmap.experiments.statistics import QUANTILES
+from explorer.studies.heatmap.experiments.which_epsilon import (
+    Estimate,
+    Found,
+    estimate_epsilon,
+    quantile_interval,
+)
+from explorer.studies.heatmap.mechanisms import MECHANISMS
+
+DIGITS = 3
+LOOK = (
+    "Estimated from these check-ins: choosing ε here is itself a look at the data. For a release "
+    "choose on a stand-in."
+)
+STAND_IN = (
+    "Estimated on {users} users of a stand-in: no look at these check-ins. Vouch that the "
+    "stand-in has nothing to do with them."
+)
+CURATOR_ONLY = "curator only"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the table: a mechanism and the ε it needs.
+
+    `epsilon` is what may be used, rounded up; None where there is none.
+    """
+
+    mechanism: str
+    title: str
+    words: str
+    epsilon: float | None
+    least: bool
+
+
+def reached(curve: ErrorCurve, measure: Measure) -> FloatArray:
+    """Return what 9 of 10 draws are at least as good as; the mean where there is one draw alone."""
+    few = np.asarray(curve.draws) < 2
+    return np.where(few, curve.mean, curve.quantile(measure.quantile))
+
+
+def estimates(
+    curves: Sequence[ErrorCurve], measure: Measure, target: float
+) -> dict[str, Estimate | None]:
+    """Return the estimated ε of every mechanism."""
+    return {
+        curve.mechanism: estimate_epsilon(
+            curve.x, reached(curve, measure), target, measure.low_is_good
+        )
+        for curve in curves
+    }
+
+
+def usable(epsilon: float) -> float:
+    """Return an ε rounded up to as many digits as are shown."""
+    return float(at_most(epsilon, DIGITS))
+
+
+def rounded(value: float) -> float:
+    """Return a number with as many digits as are shown."""
+    return float(f"{value:.{DIGITS}g}")
+
+
+def lines(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> list[Line]:
+    """Return the table of the ε that a target needs, the smallest first."""
+    rows = []
+    for curve in curves:
+        found = estimates([curve], measure, target)[curve.mechanism]
+        known = curve.x[np.isfinite(reached(curve, measure))]
+        words, epsilon = "computing…", None
+        if found is not None and found.epsilon is not None:
+            epsilon = usable(found.epsilon)
+            words = f"{NEARLY} {nearest(epsilon, DIGITS)}"
+        elif found is not None and found.beyond < 0:
+            epsilon = float(known[0])
+            words = f"below {nearest(epsilon, DIGITS)}"
+        elif found is not None:
+            words = f"over {nearest(float(known[-1]), DIGITS)}"
+        title = MECHANISMS[curve.mechanism].title
+        rows.append(Line(curve.mechanism, title, words, epsilon, False))
+    rows.sort(key=lambda row: math.inf if row.epsilon is None else row.epsilon)
+    if rows and rows[0].epsilon is not None and len(rows) > 1:
+        first = rows[0]
+        rows[0] = Line(first.mechanism, first.title, first.words, first.epsilon, True)
+    return rows
+
+
+def at(curve: ErrorCurve, measure: Measure, x: float) -> float | None:
+    """Return what 9 of 10 draws reach at any x, read off the curve; None beyond its ends."""
+    y = reached(curve, measure)
+    known = np.isfinite(y)
+    if not known.any():
+        return None
+    xs, y = np.log(curve.x[known]), y[known]
+    if not xs[0] - 1e-9 <= math.log(x) <= xs[-1] + 1e-9:
+        return None
+    if measure.log and (y > 0).all():
+        return float(np.exp(np.interp(math.log(x), xs, np.log(y))))
+    return float(np.interp(math.log(x), xs, y))
+
+
+def headline(line: Line | None) -> str:
+    """Return the answer in a word: ``ε ≈ 1.27``."""
+    if line is None or line.words == "computing…":
+        return "ε = …"
+    return f"ε {line.words}".replace("below", "≤").replace("over", ">")
+
+
+def sentence(
+    curve: ErrorCurve | None, measure: Measure, target: float, now: float, line: Line | None
+) -> str:
+    """Return what the curve of a mechanism says of a target, and of today's ε."""
+    if curve is None or line is None or line.words == "computing…":
+        return "computing…"
+    reach = measure.says.format(measure.written(nearest(target, DIGITS)))
+    if line.epsilon is None:
+        said = (
+            f"With {line.title} this map {reach} in 9 of 10 draws only above ε = " + line.words[5:]
+        )
+    else:
+        said = f"With {line.title} this map {reach} in 9 of 10 draws"
+    today = at(curve, measure, now)
+    if today is None:
+        return said + "."
+    value = measure.written(f"{NEARLY} {nearest(today, DIGITS)}")
+    return f"{said}. At today's ε = {nearest(now, DIGITS)} it is {value}."
+
+
+def certified(found: Found, mechanism: str, measure: Measure, target: float) -> str:
+    """Return what a search found."""
+    reach = measure.says.format(measure.written(nearest(target, DIGITS)))
+    parts = []
+    if found.enough is not None:
+        parts.append(f"ε = {at_most(found.enough)} is enough")
+    if found.not_enough is not None:
+        parts.append(f"ε = {at_least(found.not_enough)} is not")
+    draws = sum(found.draws.values())
+    return (
+        f"{', '.join(parts)}: with {MECHANISMS[mechanism].title} this map {reach} in 9 of 10 draws "
+        f"(95 % sure, {draws:,} draws)."
+    )
+
+
+def interval_words(values: Sequence[float], measure: Measure) -> str:
+    """Return how far so few draws tell what 9 of 10 are at least as good as."""
+    low, high = quantile_interval(values, measure.quantile)
+    below = "no lower end" if low is None else nearest(low, DIGITS)
+    above = "no upper end" if high is None else nearest(high, DIGITS)
+    return f"95 % interval from {len(values)} draws: {below} … {above}"
+
+
+def as_csv(
+    curves: Sequence[ErrorCurve], axis: Axis, measure: Measure, stamp: str, about: Sequence[str]
+) -> str:
+    """Return the curves as CSV below comment lines: the stamp and what they are about."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    names = [f"p{round(100 * q):02d}" for q in QUANTILES]
+    writer.writerow(["mechanism", axis.key, "draws", "mean", "mean_low", "mean_high", *names])
+    for curve in curves:
+        for i, x in enumerate(curve.x):
+            numbers = [curve.mean[i], curve.low[i], curve.high[i], *curve.quantiles[:, i]]
+            cells: list[Any] = ["" if np.isnan(n) else repr(float(n)) for n in numbers]
+            writer.writerow([curve.mechanism, repr(float(x)), curve.draws[i], *cells])
+    said = (stamp, f"{measure.name}: {measure.key}", *about)
+    return "".join(f"# {line}\n" for line in said) + table.getvalue()

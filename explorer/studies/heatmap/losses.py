@@ -1,0 +1,258 @@
+"""What the private map loses, in sentences, and whether it is any good: for the curator only.
+
+Everything here compares with the true map, and none of it may leave the curator's screen. It is
+worked out at rest, after the picture and its metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.core.bound import Role
+from explorer.privacy.heatmaps import (
+    CellCounts,
+    LossStatistics,
+    SparseMap,
+    level_of,
+    loss_statistics,
+    smoothing,
+    too_noisy_threshold,
+)
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.study import (
+    Context,
+    Fidelity,
+    NoWorker,
+    Readout,
+    Request,
+    Result,
+)
+from explorer.studies.heatmap.answer import answers
+from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
+from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.run import (
+    Stopwatch,
+    Task,
+    counts_of,
+    exact_estimate,
+    exact_truth,
+    points_of,
+    run_mechanism,
+)
+
+QUICK_LEVEL = 6
+"""Finest level of the sentence until the exact distance is known: some 30 ms."""
+SPOTS, SPOT_LEVEL = 10, 5
+"""How many of the busiest squares are looked for, and of which level."""
+BLOCKS = 64
+"""Blocks on a side between whose sums draws are compared."""
+LARGEST_DRAWN = 10
+"""Finest level whose map is drawn 20 times: the next takes 10 s."""
+VERY_NOISY = 0.5
+"""From this part of an evenly grey map's error on a map is called very noisy."""
+ROUNDING = 1e-9
+TOO_NOISY = "Too noisy to use: an evenly grey map is nearly as close."
+TOO_SLOW = "Not judged whether it is too noisy: 20 draws would take too long."
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A map and the truth that it is compared with, as distributions over the cells."""
+
+    request: Request
+    context: Context
+    counts: CellCounts
+    truth: NDArray[np.float64]
+    points: Any
+
+    @property
+    def level(self) -> int:
+        """ℓ."""
+        return self.counts.level
+
+    @property
+    def asked(self) -> Request:
+        """The question without the maps beside this one: what is kept is kept for that."""
+        return self.request.with_value("beside", "")
+
+
+def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
+    """Yield a map's answers with what is lost and, soon after its metrics, if it is too noisy.
+
+    Answers to coarse requests pass as they are, and so do those without a truth.
+    """
+    lost: tuple[Readout, ...] = ()
+    judged: tuple[Readout, ...] = ()
+    watch = Stopwatch()
+    coarse = request.fidelity is Fidelity.COARSE
+    for result in answers(request, context):
+        if coarse or result.readout("similarity").value is None:
+            yield result
+            continue
+        compared = _compared(request, context)
+        watch.resume()
+        try:
+            if not lost:
+                lost = _lost(compared, result, QUICK_LEVEL)
+                watch.lap("loss")
+                shown = _joined(result, lost, watch)
+                yield replace(shown, complete=False, fidelity=Fidelity.COARSE)
+                # Before the exact distance, which takes longer: a warning can't wait.
+                watch.resume()
+                judged = _noise(compared)
+                watch.lap("draws compared")
+            if result.complete:
+                watch.resume()
+                lost = _lost(compared, result, compared.level)
+                watch.lap("loss")
+            yield _joined(result, (*lost, *judged), watch)
+        except NoWorker:  # the answer's own remark says why
+            yield result
+
+
+def _compared(request: Request, context: Context) -> _Compared:
+    selection = request.selection
+    assert selection is not None
+    rows, level = selection.rows, level_of(int(request["resolution"]))
+    points = points_of(selection, context)
+    counts = counts_of(rows, points, level, context)
+    return _Compared(
+        request, context, counts, exact_truth(rows, counts, request["sigma"], context), points
+    )
+
+
+def _joined(result: Result, found: tuple[Readout, ...], watch: Stopwatch) -> Result:
+    return replace(
+        result,
+        readouts=(*result.readouts, *found),
+        timings_ms={**result.timings_ms, **watch.spent},
+    )
+
+
+def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ...]:
+    """Return what is lost in squares down to some level."""
+    selection = compared.request.selection
+    assert selection is not None
+    truth, private = compared.truth, result.surface("private").values
+    known = result.readout("emd_km").value
+    if known is None:  # not yet, or too large a map for an exact distance
+        finest = min(finest, QUICK_LEVEL)
+    finest = min(finest, compared.level)
+    sides = selection.region.width_km, selection.region.height_km
+    context = compared.context
+    lost: LossStatistics = context.memo(
+        ("heatmap loss", compared.asked, finest, known),
+        lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
+    )
+    kept, spots = kept_spots(truth, private)
+    said = f"{loss_sentence(lost)} {spots_sentence(kept, spots)}"
+    return (
+        Readout("loss", "Mass in the wrong square", lost.wrong_share, curator_only=True, note=said),
+        Readout("loss_km", "How far off it is", lost.mean_km, unit="km", curator_only=True),
+        Readout("spots_kept", f"Of the {spots} busiest squares", kept, curator_only=True),
+    )
+
+
+def loss_sentence(lost: LossStatistics) -> str:
+    """Return the sentence of a loss, in two figures."""
+    wide, high = (nearest(side, 2) for side in lost.square_km)
+    square = f"{wide} km square" if wide == high else f"{wide} × {high} km rectangle"
+    if not lost.wrong_share:
+        return f"All of the mass lies in the right {square}."
+    return (
+        f"About {nearest(100 * lost.wrong_share, 2)} % of the mass lies in the wrong {square}, on "
+        f"average {nearest(lost.mean_km, 2)} km off; half of it less than "
+        f"{at_most(2 * lost.mean_km, 2)} km."
+    )
+
+
+def kept_spots(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int, int]:
+    """Return how many of the busiest squares of the truth are among those of the private map.
+
+    Of 32 × 32 squares the ten with most mass, or as many as have any. Of squares that tie for the
+    last places none is among the busiest.
+    """
+    blocks = 1 << SPOT_LEVEL
+    true, other = (block_sums(grid, blocks).ravel() for grid in (truth, private))
+    spots = min(SPOTS, int(np.count_nonzero(true)), len(true) - 1)
+    busiest = np.argsort(-true, kind="stable")[:spots]
+    next_one = np.sort(other)[-spots - 1]
+    return int(np.count_nonzero(other[busiest] > next_one)), spots
+
+
+def spots_sentence(kept: int, spots: int) -> str:
+    """Return how many of the busiest squares stay the busiest."""
+    side = 1 << SPOT_LEVEL
+    stay = "stays" if kept == 1 else "stay"
+    return f"{kept} of the {spots} busiest of {side} × {side} squares {stay} among them."
+
+
+def _noise(compared: _Compared) -> tuple[Readout, ...]:
+    """Return how far draws are from the truth beside an evenly grey map, and what that means."""
+    request = compared.request
+    slow = "backend" in mechanism_of(request).uses and request["backend"] != "tree"
+    if slow or compared.level > LARGEST_DRAWN:
+        return _judged(None, None, "", TOO_SLOW)
+    even, *drawn = compared.context.memo(
+        ("heatmap draws", compared.asked), lambda: _distances(compared)
+    )
+    return _verdict(even, drawn)
+
+
+def _verdict(even: float, drawn: Sequence[float]) -> tuple[Readout, ...]:
+    """Return what distances of an evenly grey map and of draws from the truth say."""
+    # A map without any mass left is the even one but for the solver's rounding.
+    failed = sum(distance >= even * (1 - ROUNDING) for distance in drawn)
+    ratio = float(np.mean(drawn)) / even if even > 0 else np.inf
+    least, chance = too_noisy_threshold(len(drawn))
+    how = (
+        f"{failed} of {len(drawn)} draws of the noise are no closer to the true map than an evenly "
+        f"grey one; from {least} on a map is called too noisy to use. Were that so of at most one "
+        f"draw in ten, it would still be said with a chance of at most {at_most(chance, 2)}."
+    )
+    if failed >= least:
+        return _judged(ratio, failed, TOO_NOISY, how)
+    share = f"{nearest(100 * ratio, 2)} % of an evenly grey map's error"
+    very = f"Very noisy: {share}, on average over draws." if ratio >= VERY_NOISY else ""
+    return _judged(ratio, failed, very, how)
+
+
+def _judged(ratio: float | None, failed: int | None, said: str, how: str) -> tuple[Readout, ...]:
+    return (
+        Readout("noise_level", "Error beside an evenly grey map's", ratio, Role.ESTIMATE,
+                curator_only=True, note=said),
+        Readout("draws_failed", "Draws no closer than an evenly grey map", failed,
+                curator_only=True, note=how),
+    )  # fmt: skip
+
+
+def _distances(compared: _Compared) -> tuple[float, ...]:
+    """Return distances from the truth: of an evenly grey map, then of the draws.
+
+    The draws are those of the request's seed and the ones that follow it.
+    """
+    request, context = compared.request, compared.context
+    truth = block_sums(compared.truth, BLOCKS)
+
+    def distance(grid: NDArray[Any]) -> float:
+        found = context.run_in_worker(exact_distance, block_sums(grid, BLOCKS), truth)
+        context.check()
+        return float((found.low + found.high) / 2)
+
+    # Drawn like every map: the filter keeps mass inside, and so bends an even map at its edges.
+    even = smoothing(1 << compared.level, request["sigma"]).exact(SparseMap.uniform(compared.level))
+    distances = [distance(even)]
+    forgetful = WithoutNoise(context)
+    for number in range(DRAWS):
+        asked = replace(request, seed=request.seed + number)
+        task = Task(asked, compared.points, compared.counts, forgetful, Stopwatch())
+        estimate = run_mechanism(task)
+        distances.append(distance(exact_estimate(estimate, request["sigma"], compared.level)))
+    return tuple(distances)

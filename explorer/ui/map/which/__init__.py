@@ -1,0 +1,1 @@
+"""*Which ε?*: error against ε below the maps."""

@@ -1,0 +1,185 @@
+"""What the view *Which ε?* is made of, before anything happens in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.engine.error_curves import HERE, SAMPLE
+from explorer.studies.base.numbers import nearest
+from explorer.studies.heatmap import text
+from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES, Measure
+from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.map.which.plot import MEAN, OFTEN, ErrorPlot
+from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.number_table import NumberTable
+from explorer.ui.widgets.value_field import ValueField
+
+MORE_DRAWS = 100
+FILE = "file"
+SIDE_LETTERS = 40
+STATISTICS = ((OFTEN, "9 of 10 draws"), (MEAN, "mean of draws"))
+JUDGED = (
+    (HERE, "these check-ins"),
+    (SAMPLE, "synthetic people"),
+    (FILE, "a public file…"),
+)
+
+
+class AnswerLine(QWidget):
+    """``ε ≈ 1.27``, a sentence, and what must be said of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = QLabel()
+        font = self.head.font()
+        font.setPointSizeF(font.pointSizeF() * 1.5)
+        font.setBold(True)
+        self.head.setFont(font)
+        self.sentence = QLabel(wordWrap=True)
+        self.badge = styled_label("badge", words.CURATOR_ONLY)
+        self.small = styled_label("muted", word_wrap=True)
+        below = QHBoxLayout()
+        below.setSpacing(8)
+        below.addWidget(self.badge)
+        below.addWidget(self.small, 1)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(8, 2, 8, 2)
+        grid.setVerticalSpacing(1)
+        grid.addWidget(self.head, 0, 0)
+        grid.addWidget(self.sentence, 0, 1)
+        grid.addLayout(below, 1, 0, 1, 2)
+        grid.setColumnStretch(1, 1)
+
+    def say(self, head: str, sentence: str, small: str) -> None:
+        """Say this."""
+        for label, said in ((self.head, head), (self.sentence, sentence), (self.small, small)):
+            if label.text() != said:
+                label.setText(said)
+        self.setAccessibleName(f"{head}. {sentence}")
+
+
+class Parts:
+    """Plot, menus, table and buttons, laid out in a widget."""
+
+    def __init__(self, owner: QWidget) -> None:
+        self.plot = ErrorPlot()
+        self.measure = ChoiceBox("What is measured")
+        self.measure.offer([(m.key, m.name) for m in MEASURES.values()], "emd_km")
+        self.statistic = ChoiceBox("What of the draws is shown")
+        self.statistic.offer(STATISTICS, OFTEN)
+        self.statistic.setToolTip(
+            "9 of 10 draws: what nine of ten draws are at least as good as; the band is 10–90 % of "
+            "draws.\nMean of draws: the band is the 95 % interval of the mean."
+        )
+        self.axis = ChoiceBox("What is on the x axis")
+        self.axis.offer([(a.key, f"over {a.symbol}") for a in AXES.values()], "epsilon")
+        self.judged = ChoiceBox("Judge on")
+        self.judged.offer(JUDGED, HERE)
+        self.judged.setToolTip(
+            "These check-ins: a look at the data, for planning alone.\nA stand-in: people who have "
+            "nothing to do with them, as many as n₀ says, in a square as large as this region."
+        )
+        self.field = ValueField(_checked_target)
+        self.field.setAccessibleName("Target: what one can live with")
+        self.field.setFixedWidth(58)
+        self.field.set_help("The error that one can live with in 9 of 10 draws; also drag the line")
+        self.needs, self.unit = QLabel("ε for"), QLabel()
+        self.needs.setBuddy(self.field)
+        self.table = NumberTable("ε for the target in 9 of 10 draws, curator only")
+        self.table.setSelectionBehavior(NumberTable.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(NumberTable.SelectionMode.SingleSelection)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setMinimumHeight(5 * self.table.verticalHeader().defaultSectionSize() + 34)
+        self.state = styled_label("muted", word_wrap=True)
+        self.use = tool_button("Use ε", "Set mechanism and ε of the map")
+        self.sure = tool_button(
+            "Make sure", "Search for an ε that is enough and one that is not, 95 % sure"
+        )
+        self.more = tool_button(f"{MORE_DRAWS} draws", "Draw more often at every point")
+        self.stop = tool_button("Cancel", "Stop computing; what is there is kept")
+        self.copy = tool_button("Copy CSV", "Copy the numbers of all curves; curator only")
+        self._lay_out(owner)
+
+    def show_field(self, shown: bool) -> None:
+        """Show the field of the target, or hide it."""
+        for widget in (self.needs, self.field, self.unit):
+            widget.setVisible(shown)
+
+    def show_lines(
+        self, measure: Measure, target: float, lines: Sequence[words.Line], picked: str
+    ) -> None:
+        """Show which ε each mechanism needs for a target, one of them picked."""
+        self.unit.setText(f"{measure.unit}, 9 of 10 draws".lstrip(" ,"))
+        value = measure.written(nearest(target, words.DIGITS))
+        self.table.title = f"ε for {value} in 9 of 10 draws"
+        self.table.note = text.stamp(False, curator_only=True)
+        self.table.set_table(("mechanism", "ε"), [(x.title, x.words) for x in lines])
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        for place, line in enumerate(lines):
+            if line.mechanism == picked:
+                self.table.selectRow(place)
+
+    def _lay_out(self, owner: QWidget) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        for box, share in ((self.measure, 5), (self.statistic, 4), (self.axis, 3)):
+            box.setMinimumContentsLength(3)
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            box.setMinimumWidth(60)
+            top.addWidget(box, share)
+        left = QVBoxLayout()
+        left.setSpacing(2)
+        left.addLayout(top)
+        left.addWidget(self.plot, 1)
+        buttons = QGridLayout()
+        buttons.setSpacing(4)
+        buttons.addWidget(self.use, 0, 0, 1, 2)
+        for place, button in enumerate((self.sure, self.more, self.stop, self.copy)):
+            buttons.addWidget(button, 1 + place // 2, place % 2)
+        for button in (self.use, self.sure, self.more, self.stop, self.copy):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        judged = QHBoxLayout()
+        judged.addWidget(QLabel("Judge on"))
+        judged.addWidget(self.judged, 1)
+        side = QVBoxLayout()
+        side.setSpacing(4)
+        wanted = QHBoxLayout()
+        wanted.setSpacing(5)
+        for widget in (self.needs, self.field, self.unit):
+            wanted.addWidget(widget)
+        wanted.addStretch(1)
+        side.addLayout(wanted)
+        side.addWidget(self.table, 1)
+        side.addWidget(self.state)
+        side.addLayout(buttons)
+        side.addLayout(judged)
+        row = QHBoxLayout(owner)
+        row.setContentsMargins(4, 0, 4, 0)
+        row.setSpacing(8)
+        row.addLayout(left, 1)
+        beside = QWidget()
+        beside.setLayout(side)
+        side.setContentsMargins(0, 0, 0, 0)
+        beside.setFixedWidth(beside.fontMetrics().averageCharWidth() * SIDE_LETTERS)
+        row.addWidget(beside)
+
+
+def _checked_target(value: float) -> float:
+    if not value > 0:
+        raise ValueError("the target must be above 0")
+    return value

@@ -1,0 +1,316 @@
+"""Curves of the error, with a target to drag and points to click."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QGraphicsSimpleTextItem
+
+from explorer.engine.error_curves import Answer
+from explorer.figures import style
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import format_number, nearest
+from explorer.studies.base.study import Fidelity, Result, Series
+from explorer.studies.heatmap.experiments.error_curves import (
+    AXES,
+    MEASURES,
+    ErrorCurve,
+    Measure,
+)
+from explorer.studies.heatmap.experiments.which_words import DIGITS, Line, at, reached
+from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.ui.curves.plot import BoundsPlot
+from explorer.ui.curves.target_line import TargetLine
+from explorer.ui.drawing.plot_label import PlotLabel
+
+OFTEN, MEAN = "often", "mean"
+NEAR_PX = 14.0
+"""How near a point of a curve a click must be."""
+APART_PX = 15.0
+"""Between two names at the ends of curves."""
+NAMES_PX = 26
+"""Room for them beside their letters."""
+WIDE = 600
+"""From so many pixels on the names stand beside the axes, else inside."""
+CHOSEN_WIDTH = 2.8
+GREY = "grey"
+
+
+class LivingWith(TargetLine):
+    """The line of a target, in the words of who sets it."""
+
+    words = ""
+
+    def set_theme(self, theme: style.Theme) -> None:
+        """Take over the colours of a theme: a wish is no warning."""
+        super().set_theme(replace(theme, stamp_text=theme.map_region))
+
+    def _place_label(self, *_: object) -> None:
+        if self.target is None:
+            return
+        (x0, _), _ = self._plot.view.viewRange()
+        self.label.set_anchor((0.0, 0.5))
+        self.label.set_text(self.words)
+        self.label.setPos(x0, self.line.value())
+
+
+class ErrorPlot(BoundsPlot):
+    """Error against ε, or against what else is on the axis: a curve a mechanism.
+
+    Signals
+    -------
+    point_chosen(str, float)
+        A mechanism and an x, by a click on a curve's point.
+    """
+
+    point_chosen = Signal(str, float)
+
+    def __init__(self) -> None:
+        self._names: list[tuple[QGraphicsSimpleTextItem, pg.GraphicsObject]] = []
+        self._answer: Answer | None = None
+        self._chosen = ""
+        super().__init__()
+        self.setObjectName("error-plot")
+        self.setAccessibleName("Error against ε, curator only")
+        self.setMinimumSize(300, 190)
+        names = [mechanism.title for mechanism in MECHANISMS.values() if mechanism.compared]
+        bold = self.font()
+        bold.setBold(True)
+        self._room = max(map(QFontMetricsF(bold).horizontalAdvance, names)) + NAMES_PX
+        self.target = LivingWith(self)
+        self.band = pg.LinearRegionItem(orientation="horizontal", movable=False)
+        self.band.setZValue(0)
+        for edge in self.band.lines:
+            edge.hide()
+        self.view.addItem(self.band, ignoreBounds=True)
+        self.grey_label = PlotLabel(self.view, 13, (0.0, 0.0))
+        self.marks = pg.ScatterPlotItem(size=9, pxMode=True)
+        self.marks.setZValue(16)
+        self.view.addItem(self.marks, ignoreBounds=True)
+        self.met = PlotLabel(self.view, 16, (0.0, 0.0))
+        for item in (self.band, self.grey_label, self.met):
+            item.hide()
+        self.scene().sigMouseClicked.connect(self._clicked)
+        self.view.sigRangeChanged.connect(self._place_names)
+        self.view.sigResized.connect(self._place_names)
+
+    def set_theme(self, theme: style.Theme) -> None:
+        """Take over the colours of a theme."""
+        super().set_theme(theme)
+        self.target.set_theme(theme)
+        wash = QColor(theme.stamp_text)
+        wash.setAlpha(26)
+        self.band.setBrush(wash)
+        clear = QColor(theme.axes)
+        clear.setAlpha(0)
+        self.grey_label.set_look(theme.stamp_text, clear)
+        ground = QColor(theme.axes)
+        ground.setAlpha(200)
+        self.met.set_look(theme.text, ground)
+        if self._answer is not None:
+            self._draw_names()
+
+    def show_answer(self, answer: Answer, chosen: str, statistic: str) -> None:
+        """Show curves, that of the chosen mechanism in bold."""
+        axis, measure = AXES[answer.question.axis], MEASURES[answer.question.measure]
+        self._answer, self._chosen = answer, chosen
+        words = f"{measure.name}, {said_of(statistic, measure)}"
+        self.set_axes(f"{axis.symbol}  {axis.name}", words, axis.key != "w", measure.log)
+        series = tuple(series_of(curve, measure, statistic) for curve in in_table_order(answer))
+        request = replace(
+            answer.question.request, selection=None, sweep=None,
+            quantity=f"{axis.key} {measure.key} {statistic}",
+        )  # fmt: skip
+        self.show_result(Result(request, Fidelity.FULL, series=(*series, *grey_series(answer))))
+        self._show_grey(answer, measure)
+        self._draw_names()
+
+    def show_target(self, target: float | None, measure: Measure) -> None:
+        """Put the line at a target; None hides it."""
+        value = "" if target is None else measure.written(nearest(target, DIGITS))
+        self.target.words = f"↕ I can live with {value}"
+        self.target.show(target, measure.key)
+
+    def show_met(self, lines: Sequence[Line], target: float | None, statistic: str) -> None:
+        """Mark where curves meet the target."""
+        spots, best = [], None
+        for line in lines if target is not None and statistic == OFTEN else ():
+            if line.epsilon is None or not line.words.startswith("≈"):
+                continue
+            place = QPointF(math.log10(line.epsilon), self.target.line.value())
+            best = best or (place, line)
+            colour = (
+                self._styles[line.mechanism].colour if line.mechanism in self._styles else "#888"
+            )
+            spots.append(
+                {"pos": (place.x(), place.y()), "brush": pg.mkBrush(colour),
+                 "pen": pg.mkPen(self._theme.axes, width=1.2)}
+            )  # fmt: skip
+        self.marks.setData(spots)
+        self.met.setVisible(best is not None)
+        if best is not None:
+            self.met.set_text(f"ε {nearest(best[1].epsilon or 0.0, DIGITS)}")
+            self.met.setPos(best[0])
+
+    def _restyle(self, result: Result) -> None:
+        super()._restyle(result)
+        if self._chosen in self._styles and self._chosen in self._curves:
+            bold = replace(self._styles[self._chosen], width=CHOSEN_WIDTH)
+            self._styles[self._chosen] = bold
+            self._curves[self._chosen].set_style(bold, self._theme.axes, self.devicePixelRatioF())
+
+    def choose(self, mechanism: str) -> None:
+        """Draw this mechanism's curve in bold."""
+        if mechanism != self._chosen:
+            self._chosen = mechanism
+            if self.result is not None:
+                self._restyle(self.result)
+                self._draw_names()
+
+    def _show_grey(self, answer: Answer, measure: Measure) -> None:
+        grey = answer.grey
+        flat = bool(grey.size and np.isfinite(grey).all() and np.ptp(grey) == 0)
+        for item in (self.band, self.grey_label):
+            item.setVisible(flat)
+        if not flat:
+            return
+        level = math.log10(grey[0]) if self.y_log and grey[0] > 0 else float(grey[0])
+        far = 1e6 if measure.low_is_good else -1e6
+        self.band.setRegion(sorted((level, level + far)))
+        value = measure.written(nearest(float(grey[0]), DIGITS))
+        errs = "errs" if measure.low_is_good else "has"
+        self.grey_label.set_text(f"an evenly grey map {errs} {value}")
+        (x0, _), _ = self.view.viewRange()
+        self.grey_label.set_anchor((0.0, 1.0 if measure.low_is_good else 0.0))
+        self.grey_label.setPos(x0, level)
+
+    # Names at the ends of curves ---------------------------------------------------------------
+
+    def _draw_names(self) -> None:
+        for text, stub in self._names:
+            self.scene().removeItem(text)
+            self.scene().removeItem(stub)
+        self._names = []
+        for curve in in_table_order(self._answer) if self._answer is not None else ():
+            known = np.isfinite(curve.mean)
+            if not known.any():
+                continue
+            text = self.scene().addSimpleText(MECHANISMS[curve.mechanism].title)
+            font = self.font()
+            font.setBold(curve.mechanism == self._chosen)
+            text.setFont(font)
+            text.setBrush(QColor(self._theme.text))
+            text.setData(0, curve.mechanism)
+            pen = pg.mkPen(self._styles[curve.mechanism].colour, width=4)
+            stub = self.scene().addLine(0, 0, 10, 0, pen)
+            self._names.append((text, stub))
+        self._place_names()
+
+    def _place_names(self, *_: object) -> None:
+        """Put names beside the ends of their curves, one below the other."""
+        area = self.view.sceneBoundingRect()
+        if not self._names or area.height() <= 0:
+            return
+        wanted = []
+        for text, stub in self._names:
+            curve = self._curves.get(text.data(0))
+            there = np.flatnonzero(np.isfinite(curve.y)) if curve is not None else np.empty(0, int)
+            if curve is None or not there.size:
+                continue
+            end = self.view.mapViewToScene(QPointF(curve.x[there[-1]], curve.y[there[-1]]))
+            wanted.append((min(max(end.y(), area.top()), area.bottom()), text, stub))
+        wanted.sort(key=lambda item: item[0])
+        y = -math.inf
+        placed = []
+        for at_y, text, stub in wanted:
+            y = max(at_y, y + APART_PX)
+            placed.append((y, text, stub))
+        over = placed[-1][0] - area.bottom() if placed else 0.0
+        limit = math.inf
+        for y, text, stub in reversed(placed):  # back up from the bottom, where they ran out of it
+            y = min(y, limit, area.bottom()) if over > 0 else y
+            limit = y - APART_PX
+            box = text.boundingRect()
+            left = area.right() + 22 if self._beside else area.right() - box.width() - 4
+            # Inside there is room on the far side of the end from where the curve comes.
+            aside = 0.0 if self._beside else 10.0 if self.y_log else -10.0
+            stub.setPos(left - 16, y + aside)
+            text.setPos(left, y + aside - box.height() / 2)
+
+    @property
+    def _beside(self) -> bool:
+        return bool(self.width() >= WIDE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make room for the names beside the axes where there is any."""
+        super().resizeEvent(event)
+        if hasattr(self, "met"):
+            room = self._room if self._beside else 12
+            self.centralWidget.layout().setContentsMargins(2, 6, room, 2)
+
+    # Pointer -----------------------------------------------------------------------------------
+
+    def _clicked(self, event: object) -> None:
+        position = event.scenePos()  # type: ignore[attr-defined]
+        if self._answer is None or not self.view.sceneBoundingRect().contains(position):
+            return
+        nearest_one = None
+        for curve in self._answer.curves:
+            drawn = self._curves.get(curve.mechanism)
+            if drawn is None:
+                continue
+            for i in np.flatnonzero(np.isfinite(drawn.y)):
+                away = self.view.mapViewToScene(QPointF(drawn.x[i], drawn.y[i])) - position
+                distance = math.hypot(away.x(), away.y())
+                if nearest_one is None or distance < nearest_one[0]:
+                    nearest_one = distance, curve.mechanism, float(curve.x[i])
+        if nearest_one is not None and nearest_one[0] <= NEAR_PX:
+            self.point_chosen.emit(nearest_one[1], nearest_one[2])
+
+
+def in_table_order(answer: Answer) -> list[ErrorCurve]:
+    """Return curves in the order of the table of mechanisms: colours stay where they are."""
+    return sorted(answer.curves, key=lambda curve: list(MECHANISMS).index(curve.mechanism))
+
+
+def said_of(statistic: str, measure: Measure) -> str:
+    """Return what the curves show."""
+    side = "below" if measure.low_is_good else "above"
+    return f"9 of 10 draws are {side}" if statistic == OFTEN else "mean of draws"
+
+
+def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
+    """Return a curve with its band: 10–90 % of draws, or the 95 % interval of the mean."""
+    if statistic == MEAN:
+        y, low, high = curve.mean, curve.low, curve.high
+    else:
+        y, low, high = reached(curve, measure), curve.quantile(0.1), curve.quantile(0.9)
+    low, high = np.where(np.isfinite(low), low, y), np.where(np.isfinite(high), high, y)
+    mechanism = MECHANISMS[curve.mechanism]
+    return Series(
+        curve.mechanism, mechanism.title, Role.ESTIMATE, curve.x, y, mechanism.references[0],
+        low, high, "not computed yet" if np.isnan(y).any() else "", computing=True,
+    )  # fmt: skip
+
+
+def grey_series(answer: Answer) -> tuple[Series, ...]:
+    """Return the error of the evenly grey map as a curve, where it is not the same everywhere."""
+    grey = answer.grey
+    if not grey.size or np.ptp(grey) == 0 or not np.isfinite(grey).all():
+        return ()
+    reference = MECHANISMS[answer.curves[0].mechanism].references[0]
+    x = answer.curves[0].x
+    return (Series(GREY, "evenly grey map", Role.BASELINE, x, grey, reference),)
+
+
+def value_now(answer: Answer, mechanism: str, x: float) -> str:
+    """Return what a mechanism's curve says at an x."""
+    measure = MEASURES[answer.question.measure]
+    curve = next((c for c in answer.curves if c.mechanism == mechanism), None)
+    return format_number(None if curve is None else at(curve, measure, x))

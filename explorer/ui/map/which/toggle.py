@@ -1,0 +1,115 @@
+"""The action that opens *Which ε?*, and where in the map it stands."""
+
+from __future__ import annotations
+
+from pkgutil import resolve_name
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.session.session import Session
+from explorer.ui.base.errors import Banner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from explorer.ui.map.which.view import WhichEpsilon
+
+
+VIEW = "explorer.ui.map.which.view:WhichEpsilon"
+"""Imported when it is first opened."""
+HIGHEST = 330
+"""Pixels: the maps keep the rest."""
+TIGHT = 700
+"""Below so many pixels for all there are no maps beside it."""
+QWIDGETSIZE_MAX = (1 << 24) - 1
+
+
+class WhichToggle(QObject):
+    """Opens and closes the view, which is made when it is first opened.
+
+    Parameters
+    ----------
+    session, runtime, banner
+        What the view needs.
+    instead_of : QWidget
+        What gives it room.
+    maps : QWidget
+        What does where there is not room enough for both.
+    parent : QWidget
+        In which the action works.
+
+    Signals
+    -------
+    busy_changed(bool)
+    """
+
+    busy_changed = Signal(bool)
+
+    def __init__(
+        self,
+        session: Session,
+        runtime: StudyRuntime,
+        banner: Banner,
+        instead_of: QWidget,
+        maps: QWidget,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._maps, self._parent = maps, parent
+        self._given = session, runtime, banner
+        self._instead_of = instead_of
+        self._box: QVBoxLayout | None = None
+        self.view: WhichEpsilon | None = None
+        self.action = QAction("&Which ε?", parent)
+        self.action.setShortcut(QKeySequence("E"))
+        self.action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        self.action.setCheckable(True)
+        self.action.setToolTip("Which ε? Error against ε for these users, curator only (E)")
+        self.action.toggled.connect(self._show)
+        parent.addAction(self.action)
+        parent.installEventFilter(self)
+
+    def stand_in(self, box: QVBoxLayout) -> None:
+        """Stand at the end of a column of widgets, the answer at its top."""
+        self._box = box
+
+    def cancel(self) -> None:
+        """Stop what is computed."""
+        if self.view is not None:
+            self.view.cancel()
+
+    def close_view(self) -> None:
+        """End threads and processes; the window closes."""
+        if self.view is not None:
+            self.view.close_view()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the height there is."""
+        if event.type() == QEvent.Type.Resize:
+            self._make_room()
+        return False
+
+    def _make_room(self) -> None:
+        shown = self.action.isChecked()
+        self._instead_of.setVisible(not shown)
+        tight = self._parent.height() < TIGHT
+        self._maps.setVisible(not (shown and tight))
+        if self.view is not None:
+            self.view.setMaximumHeight(QWIDGETSIZE_MAX if tight else HIGHEST)
+
+    def _show(self, shown: bool) -> None:
+        if self.view is None:
+            assert self._box is not None
+            self.view = resolve_name(VIEW)(*self._given)
+            self.view.job.busy_changed.connect(self.busy_changed)
+            self._box.insertWidget(0, self.view.line)
+            self._box.addWidget(self.view, 1)
+        self._make_room()
+        self.view.line.setVisible(shown)
+        self.view.setVisible(shown)
+        if shown:
+            self.view.ask()
+        else:
+            self.view.cancel()

@@ -1,0 +1,159 @@
+"""What a map loses in words, and whether it is too noisy: for the curator only, at rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy.heatmaps import LossStatistics, loss_statistics
+from explorer.studies.base.study import Fidelity, Result
+from explorer.studies.heatmap import losses
+from explorer.studies.heatmap.public import public_result
+from tests.studies.test_heatmap import FakeContext, FakeData, NoWorkerContext, answers, request_for
+
+KEYS = ("loss", "loss_km", "spots_kept", "noise_level", "draws_failed")
+
+
+@pytest.fixture(scope="module")
+def context() -> FakeContext:
+    return FakeContext(FakeData(200))
+
+
+def at_rest(context: FakeContext, **values: object) -> list[Result]:
+    return answers(request_for(fidelity=Fidelity.FULL, **values), context)
+
+
+def test_the_sentence_is_that_of_the_statistics(context: FakeContext) -> None:
+    result = at_rest(context, epsilon=2.0)[-1]
+    truth, private = (result.surface(key).values for key in ("true", "private"))
+    region = result.request.selection.region
+    found = loss_statistics(truth, private, region.width_km, region.height_km)
+    lost = result.readout("loss")
+    assert lost.value == pytest.approx(found.wrong_share, rel=1e-5)
+    assert result.readout("loss_km").value == pytest.approx(found.mean_km, rel=1e-5)
+    assert lost.note.startswith(losses.loss_sentence(found))
+    kept = result.readout("spots_kept").value
+    assert lost.note.endswith(f"{kept} of the 10 busiest of 32 × 32 squares stay among them.")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sides", "said"),
+    [
+        (
+            0.1267, (4.2, 4.21),
+            "About 13 % of the mass lies in the wrong 4.2 km square, on average 3.1 km off; half "
+            "of it less than 6.3 km.",
+        ),
+        (
+            0.004, (12.6, 9.04),
+            "About 0.4 % of the mass lies in the wrong 13 × 9 km rectangle, on average 3.1 km off; "
+            "half of it less than 6.3 km.",
+        ),
+        (0.0, (4.2, 4.2), "All of the mass lies in the right 4.2 km square."),
+    ],
+)  # fmt: skip
+def test_the_sentence_has_two_figures(wrong, sides, said) -> None:
+    lost = LossStatistics((0.0, wrong), 1, sides, wrong, 3.11 * wrong, 3.11 if wrong else 0.0)
+    assert losses.loss_sentence(lost) == said
+
+
+def test_the_distance_in_squares_as_fine_as_the_map_is_the_map_s(context: FakeContext) -> None:
+    """What is known is not solved for again, and is the same number."""
+    rng = np.random.default_rng(1)
+    truth = rng.random((16, 16))
+    near = truth + 0.1 * rng.random((16, 16))
+    solved = loss_statistics(truth, near, 2.0, 1.0)
+    assert solved.level == 4
+    assert loss_statistics(truth, near, 2.0, 1.0, 4, solved.emd_km) == solved
+    assert loss_statistics(truth, near, 2.0, 1.0, 4, 0.5).emd_km == 0.5
+    assert loss_statistics(truth, near, 2.0, 1.0, 3, 0.5).emd_km != 0.5
+
+
+def test_busiest_squares_that_stay_are_counted() -> None:
+    truth = np.zeros((32, 32))
+    truth.ravel()[:12] = np.arange(12, 0, -1)
+    assert losses.kept_spots(truth, truth) == (10, 10)
+    moved = truth.copy()
+    moved[0, 2], moved[20, 20] = 0, 99
+    assert losses.kept_spots(truth, moved) == (9, 10)
+    assert losses.kept_spots(truth, np.ones((32, 32))) == (0, 10)  # a grey map shows none
+    few = np.zeros((64, 64))
+    few[:2, :2], few[40, 40] = 1, 1
+    assert losses.kept_spots(few, few) == (2, 2)
+
+
+def test_a_map_at_a_tiny_epsilon_is_too_noisy_and_at_a_large_one_is_not() -> None:
+    few = FakeContext(FakeData(20))
+    bad = at_rest(few, epsilon=0.01)[-1]
+    assert bad.readout("noise_level").note == losses.TOO_NOISY
+    assert bad.readout("draws_failed").value >= 7
+    assert "at most .0024" in bad.readout("draws_failed").note.replace("0.0024", ".0024")
+    good = at_rest(FakeContext(FakeData(200)), epsilon=10.0)[-1]
+    assert good.readout("draws_failed").value == 0
+    assert good.readout("noise_level").note == ""
+    assert 0 < good.readout("noise_level").value < 0.2
+
+
+def test_the_verdict_has_its_two_thresholds() -> None:
+    def said(*drawn: float) -> str:
+        return losses._verdict(1.0, drawn)[0].note
+
+    assert said(*[1.0] * 7, *[0.1] * 13) == losses.TOO_NOISY
+    assert said(*[1.0] * 6, *[0.1] * 14) == ""
+    assert said(*[0.5] * 20).startswith("Very noisy: 50 % of an evenly grey map's error")
+    assert said(*[0.499] * 20) == ""
+
+
+def test_draws_are_those_of_the_seeds_that_follow(context: FakeContext) -> None:
+    """The map of the next seed shares 19 of its 20 draws; the first is the map shown."""
+    fixed = {"epsilon": 0.5, "resolution": 32}
+    one, two = (at_rest(context, seed=seed, **fixed)[-1] for seed in (5, 6))
+    asked = [result.request.with_value("beside", "") for result in (one, two)]
+    kept = [context.kept["heatmap draws", request] for request in asked]
+    assert kept[0][2:] == kept[1][1:-1]
+    assert kept[0][0] == kept[1][0]
+    assert one.readout("emd").value == pytest.approx(kept[0][1], rel=1e-6)
+    assert two.readout("emd").value == pytest.approx(kept[0][2], rel=1e-6)
+
+
+def test_it_comes_after_the_picture_and_not_while_a_slider_moves(context: FakeContext) -> None:
+    assert not set(KEYS) & {r.key for r in answers(request_for(), context)[-1].readouts}
+    results = at_rest(context, resolution=32)
+    assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
+    assert results[-1].fidelity is Fidelity.FULL
+    assert all(r.fidelity is Fidelity.COARSE for r in results[:-1])
+    first = next(i for i, r in enumerate(results) if "loss" in {x.key for x in r.readouts})
+    assert all("loss" in {x.key for x in r.readouts} for r in results[first:])
+    assert "noise_level" in {x.key for x in results[first + 1].readouts}
+    assert {"loss", "draws compared"} <= set(results[-1].timings_ms)
+
+
+def test_nothing_of_it_leaves_with_a_private_map(context: FakeContext) -> None:
+    last = at_rest(context, resolution=32)[-1]
+    assert all(last.readout(key).curator_only for key in KEYS)
+    shown = public_result(last)
+    assert not set(KEYS) & {r.key for r in shown.readouts}
+    words = " ".join((*shown.notes, *(r.note for r in shown.readouts)))
+    assert "wrong" not in words
+    assert "draws" not in words
+
+
+def test_slow_ones_are_not_judged(context: FakeContext) -> None:
+    last = at_rest(context, mechanism="pyramid", backend="cvxpy", resolution=16)[-1]
+    assert last.readout("noise_level").value is None
+    assert last.readout("draws_failed").note == losses.TOO_SLOW
+    assert "lies in the" in last.readout("loss").note
+
+
+def test_without_a_worker_or_a_truth_nothing_is_said() -> None:
+    request = request_for(fidelity=Fidelity.FULL, resolution=16)
+    alone = answers(request, NoWorkerContext(FakeData()))[-1]
+    assert alone.complete
+    assert not set(KEYS) & {r.key for r in alone.readouts}
+    data = FakeData(users=1)
+    data._all = (np.zeros(0, int), np.zeros(0), np.zeros(0))
+    empty = answers(replace(request, seed=1), FakeContext(data))[-1]
+    assert empty.complete
+    assert not set(KEYS) & {r.key for r in empty.readouts}

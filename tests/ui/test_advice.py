@@ -1,0 +1,29 @@
+"""What is recommended stands below the parameter it is about, and is taken by a click."""
+
+from __future__ import annotations
+
+from explorer.engine.session.session import Session, SessionState
+from explorer.ui.panels.parameters import ParametersPanel
+
+
+def test_the_recommended_mechanism_is_a_click_away(qtbot) -> None:
+    session = Session(SessionState("heatmap"))
+    panel = ParametersPanel(session)
+    qtbot.addWidget(panel)
+    line = panel._pages["heatmap"].advice
+    assert line.isHidden()  # it is chosen already
+    session.set_value("mechanism", "pyramid")
+    assert not line.isHidden()
+    assert "Adaptive quadtree is recommended" in line.text()
+    line.linkActivated.emit("take")
+    assert session.request()["mechanism"] == "adaptive"
+    assert line.isHidden()
+    session.undo()
+    assert session.request()["mechanism"] == "pyramid"
+    assert not line.isHidden()
+    # What to expect is said of the recommended one as well, without a link.
+    session.set_values({"mechanism": "adaptive", "epsilon": 0.05})
+    assert "rough distribution only" in line.text()
+    assert "href" not in line.text()
+    session.set_study("shuffle-rdp")
+    assert panel._pages["shuffle-rdp"].advice.isHidden()

@@ -1,0 +1,232 @@
+"""*Which ε?* as a curator uses it: real check-ins, real processes, the map's own workspace."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+import numpy as np
+import psutil
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from explorer.engine.error_curves import SAMPLE
+from explorer.studies.base.study import Origin
+from explorer.studies.heatmap.conditions import conditions
+from explorer.ui.map.which.view import WhichEpsilon
+from tests.ui.map_desk import Desk, made_checkins, opened
+
+
+@pytest.fixture(scope="module")
+def checkins(tmp_path_factory):
+    return made_checkins(tmp_path_factory.mktemp("which"))
+
+
+@pytest.fixture
+def desk(qtbot, checkins) -> Iterator[Desk]:
+    with opened(qtbot) as desk:
+        desk.widget.resize(1300, 800)
+        desk.load(checkins)
+        desk.session.set_value("resolution", "64", "heatmap")
+        desk.answered()
+        yield desk
+
+
+def shown(desk: Desk, measure: str = "similarity") -> WhichEpsilon:
+    """Open the view; similarity needs no transport to be solved."""
+    desk.map.which.action.setChecked(True)
+    view = desk.map.which.view
+    assert view is not None
+    view.parts.measure.setCurrentIndex(view.parts.measure.findData(measure))
+    view.parts.measure.activated.emit(view.parts.measure.currentIndex())
+    return view
+
+
+def finished(desk: Desk, view: WhichEpsilon) -> None:
+    desk.qtbot.waitUntil(
+        lambda: view.answer is not None and view.answer.finished and not view.job.busy
+    )
+
+
+def chosen_without_looking(desk: Desk):
+    """Return the condition on the settings."""
+    said = conditions(desk.session.request("heatmap"))
+    return next(c for c in said if c.text.startswith("ε") and "without looking" in c.text)
+
+
+def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(desk: Desk) -> None:
+    view = shown(desk)
+    seen = []
+    view.answered.connect(seen.append)
+    finished(desk, view)
+    first = next(answer for answer in seen if answer.curves)
+    assert first.done < first.total
+    assert max(max(curve.draws) for curve in first.curves) == 1
+    answer = view.answer
+    assert all(set(curve.draws) == {20} for curve in answer.curves)
+    assert np.isfinite(answer.grey).all()
+    assert "20 draws a point" in view.parts.state.text()
+    assert {line.mechanism for line in view._lines} == {c.mechanism for c in answer.curves}
+    for curve in answer.curves:
+        drawn = view.plot._curves[curve.mechanism]
+        np.testing.assert_allclose(drawn.heights, curve.quantile(0.1))
+        np.testing.assert_allclose(drawn.high, curve.quantile(0.9))
+    assert view.line.badge.text() == "curator only"
+    assert view.line.isVisible()
+    assert not desk.map.metrics.isVisible()
+
+
+def test_a_dragged_target_asks_for_another_epsilon(desk: Desk) -> None:
+    view = shown(desk)
+    finished(desk, view)
+    best = min(view.answer.curves, key=lambda c: -c.quantile(0.1)[-1])
+    low, high = (float(best.quantile(0.1)[i]) for i in (3, 8))
+    epsilons = []
+    for target in (low, high):
+        view.plot.target.line.setValue(target)
+        view.plot.target.line.sigDragged.emit(view.plot.target.line)
+        assert view.target == pytest.approx(target, rel=0.01)
+        assert view.parts.field.number == view.target
+        epsilons.append(next(row.epsilon for row in view._lines if row.least))
+    assert epsilons[0] < epsilons[1]
+    before = view.target
+    QTest.keyClick(view.parts.field, Qt.Key.Key_Down)
+    assert view.target < before
+
+
+def test_the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(desk: Desk) -> None:
+    view = shown(desk)
+    finished(desk, view)
+    chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
+    view.set_target(float(chosen.quantile(0.1)[6]))
+    line = next(row for row in view._lines if row.mechanism == view.mechanism)
+    before = desk.session.state
+    assert chosen_without_looking(desk).holds is not False
+    QTest.mouseClick(view.parts.use, Qt.MouseButton.LeftButton)
+    request = desk.session.request("heatmap")
+    assert request["epsilon"] == line.epsilon
+    assert request.selection.epsilon_from is Origin.JUDGED
+    assert chosen_without_looking(desk).holds is False
+    desk.session.set_value("epsilon", 1.0, "heatmap")  # who moves it has seen the curves
+    assert chosen_without_looking(desk).holds is False
+    desk.session.undo()
+    desk.session.undo()
+    assert desk.session.state == before
+    assert desk.session.undo_text != ""
+
+
+def test_a_click_on_a_point_sets_mechanism_and_epsilon(desk: Desk) -> None:
+    view = shown(desk)
+    finished(desk, view)
+    desk.qtbot.turns(20)
+    curve = view.answer.curves[-1]
+    assert curve.mechanism != view.request["mechanism"]
+    drawn = view.plot._curves[curve.mechanism]
+    at = view.plot.view.mapViewToScene(QPointF(drawn.x[-3], drawn.y[-3]))
+    spot = view.plot.mapFromScene(at)
+    QTest.mouseClick(
+        view.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(spot.x(), spot.y())
+    )
+    desk.qtbot.waitUntil(lambda: view.request["epsilon"] == curve.x[-3])
+    assert view.request["mechanism"] in {c.mechanism for c in view.answer.curves}
+    desk.session.undo()
+    assert view.request["epsilon"] == 1.0
+
+
+def test_an_epsilon_of_a_stand_in_is_to_be_vouched_for(desk: Desk) -> None:
+    view = shown(desk)
+    view.judge_on(SAMPLE)
+    finished(desk, view)
+    assert view.answer.question.judged_on == SAMPLE
+    assert view.answer.users == view.request["n0"]
+    assert "stand-in" in view.line.small.text()
+    chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
+    view.set_target(float(chosen.quantile(0.1)[6]))
+    view.take()
+    assert desk.session.request("heatmap").selection.epsilon_from is Origin.STAND_IN
+    assert chosen_without_looking(desk).holds is None
+
+
+def test_cancelled_it_goes_on_where_it_was(desk: Desk) -> None:
+    desk.session.set_value("sigma", 0.0313, "heatmap")  # not in the cache
+    view = shown(desk)
+    desk.qtbot.waitUntil(lambda: view.answer is not None and view.answer.done > 5)
+    QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
+    assert not view.job.busy
+    stopped = view.answer.done
+    assert "stopped" in view.parts.state.text()
+    seen = []
+    view.answered.connect(seen.append)
+    QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
+    finished(desk, view)
+    assert seen[0].done >= stopped  # what was known is not computed again
+
+
+def test_another_blur_drops_the_work_on_the_one_before(desk: Desk) -> None:
+    view = shown(desk)
+    desk.qtbot.waitUntil(lambda: view.answer is not None)
+    desk.session.set_value("sigma", 0.0517, "heatmap")
+    finished(desk, view)
+    desk.qtbot.waitUntil(
+        lambda: view.answer.question.request["sigma"] == 0.0517 and view.answer.finished
+    )
+    assert {c.mechanism for c in view.answer.curves} == set(view.plot._curves)
+
+
+def test_a_curve_over_users(desk: Desk) -> None:
+    view = shown(desk)
+    view.parts.axis.setCurrentIndex(view.parts.axis.findData("users"))
+    view.parts.axis.activated.emit(view.parts.axis.currentIndex())
+    desk.qtbot.waitUntil(lambda: view.answer is not None and view.answer.question.axis == "users")
+    finished(desk, view)
+    users = view.answer.curves[0].x
+    assert list(users) == [n for n in (25, 50) if n <= view.answer.curves[0].x.max()]
+    assert not view.parts.field.isVisible()
+    view._choose_point(view.mechanism, 25.0)
+    assert desk.session.request("heatmap").selection.users == 25
+
+
+def test_the_numbers_are_copied_with_a_stamp(desk: Desk) -> None:
+    view = shown(desk)
+    finished(desk, view)
+    QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("# curator only")
+    rows = list(csv.DictReader(io.StringIO("".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith("#")
+    ))))  # fmt: skip
+    assert len(rows) == sum(len(curve.x) for curve in view.answer.curves)
+    curve = view.answer.curves[0]
+    assert float(rows[0]["mean"]) == curve.mean[0]
+
+
+def test_make_sure_names_one_that_is_enough_and_one_that_is_not(desk: Desk) -> None:
+    view = shown(desk)
+    finished(desk, view)
+    chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
+    view.set_target(float(np.mean(chosen.quantile(0.5)[6:8])))
+    QTest.mouseClick(view.parts.sure, Qt.MouseButton.LeftButton)
+    desk.qtbot.waitUntil(lambda: view.certified is not None, timeout=60_000)
+    found = view.certified
+    assert found.not_enough < found.enough <= 8 * found.not_enough
+    assert "is enough" in view.line.sentence.text()
+    view.take()
+    assert desk.session.request("heatmap")["epsilon"] >= found.enough * (1 - 1e-12)
+
+
+def test_closing_while_it_computes_leaves_no_process(qtbot, checkins) -> None:
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    with opened(qtbot) as desk:
+        desk.load(checkins)
+        desk.answered()
+        view = shown(desk)
+        qtbot.waitUntil(lambda: view.answer is not None)
+        started = {child.pid for child in psutil.Process().children(recursive=True)} - before
+        assert started
+    gone = [pid for pid in started if not psutil.pid_exists(pid)]
+    left = [p for p in started - set(gone) if psutil.Process(p).status() != "zombie"]
+    names = ["".join(psutil.Process(pid).cmdline()) for pid in left]
+    assert not [name for name in names if "resource_tracker" not in name]
