@@ -1,7 +1,5 @@
 """Entry point of the console script and of ``python -m explorer``."""
 
-from __future__ import annotations
-
 import os
 import sys
 

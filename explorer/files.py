@@ -1,7 +1,5 @@
 """Writing files whole or not at all, in the place and with the permissions of those before."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -5,8 +5,6 @@ the package then costs the reading of that list and nothing else. All of `explor
 seconds to import, most of it in scipy and compiled kernels that a window needs late or never.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from importlib import import_module

@@ -4,8 +4,6 @@ In a wheel (unpacked or imported from the zip) they lie under ``explorer/_resour
 checkout, editable installs included, under ``resources/`` and ``datasets/`` beside the package.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ An entry keeps checksums of its files, which are compared whenever it is opened:
 the disk must not move a check-in.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

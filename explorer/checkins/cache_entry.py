@@ -1,7 +1,5 @@
 """What an entry of the cache remembers beside its rows."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """DuckDB, imported late, run so that it can be cancelled and leaves nothing behind."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -7,8 +7,6 @@ nothing came, neither file stays. The first whole download leaves its sha256 in 
 later ones must agree with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import os

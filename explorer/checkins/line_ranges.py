@@ -1,7 +1,5 @@
 """Ascending line numbers of which there may be millions, kept as ranges."""
 
-from __future__ import annotations
-
 from array import array
 from typing import Any
 

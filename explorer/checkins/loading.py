@@ -15,8 +15,6 @@ A row's line is its number in the Parquet file plus the lines before it that did
 reader, and every load asserts: physical lines = header + blank + rejected + continued + kept.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

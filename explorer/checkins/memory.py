@@ -1,7 +1,5 @@
 """How much memory and disk a database may take on this machine."""
 
-from __future__ import annotations
-
 import re
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """A download that is not whole yet, with what is known of the server's file beside it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The filters of the heatmap paper and the counts it reports for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

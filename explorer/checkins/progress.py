@@ -1,7 +1,5 @@
 """How far a load has come, and whether it is still wanted."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The SQL that questions about stored rows are made of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from explorer.checkins.model import Box

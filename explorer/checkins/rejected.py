@@ -1,7 +1,5 @@
 """Everything that was rejected, written out: line number, reason and the line itself."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """The steps of a load after reading: find duplicates, number users, store what was rejected."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A seeded draw from the sorted ids is not stable: taking one user away renumbers 
 of 200 from 2,069 users half were exchanged. With a hash every user has a place of their own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Iterable

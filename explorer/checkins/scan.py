@@ -1,7 +1,5 @@
 """What reading a file finds beside its rows: blank, malformed and continued lines, and damage."""
 
-from __future__ import annotations
-
 from array import array
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ is described once. Numbers go to standard output or into files, progress and err
 error; the exit code is 0 only on success.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

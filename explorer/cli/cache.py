@@ -1,7 +1,5 @@
 """The commands about what is kept of check-in files that were opened, and of experiments."""
 
-from __future__ import annotations
-
 import click
 
 

@@ -4,8 +4,6 @@ Click calls these with the words typed so far; whatever they raise would be prin
 line, so an unknown study offers nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import click

@@ -1,7 +1,5 @@
 """The command that explains labels such as shuf-A4."""
 
-from __future__ import annotations
-
 import textwrap
 
 import click

@@ -1,7 +1,5 @@
 """The command that downloads the public check-in files."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

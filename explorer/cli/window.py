@@ -1,7 +1,5 @@
 """The command that opens the window, or draws it off screen."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where the program keeps things on a user's machine: cache, session, ledger."""
 
-from __future__ import annotations
-
 import atexit
 import errno
 import os

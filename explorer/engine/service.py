@@ -1,7 +1,5 @@
 """What window and command line hold: the runtime, and the processes that compute for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

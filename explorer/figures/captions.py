@@ -1,7 +1,5 @@
 """What is written around a picture: numbers, labels, captions and footnotes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -6,8 +6,6 @@ consideration for color vision deficiency*, PLOS ONE 2018. Each is kept as evenl
 points; colours between them are interpolated linearly, which is off by at most 3 of 255.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

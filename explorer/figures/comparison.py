@@ -1,7 +1,5 @@
 """Numbers of several studies side by side, as rows of text: Markdown, LaTeX, CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

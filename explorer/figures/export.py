@@ -1,7 +1,5 @@
 """A result as a picture file, with its recipe inside."""
 
-from __future__ import annotations
-
 import io
 import threading
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What is to be exported, and how it becomes a file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Dialogs, menus, file filters, the command line and *Open recipe* go by this table.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

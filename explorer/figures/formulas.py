@@ -1,7 +1,5 @@
 """Formulas as pictures, for help pages."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ file's metadata. So none of its words come from the answer: `gate` has the study
 (`public_result`), and lets through of view and recipe what is listed here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

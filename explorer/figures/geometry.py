@@ -3,8 +3,6 @@
 Axis coordinates are data units on a linear axis and exponents of ten on a logarithmic one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

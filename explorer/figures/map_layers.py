@@ -1,7 +1,5 @@
 """The shipped basemap and city names, read when first asked for."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from explorer.geography.basemap import Basemap, read_basemap

@@ -1,7 +1,5 @@
 """Pinned curves: the answers to earlier questions, drawn beside the present one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

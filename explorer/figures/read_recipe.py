@@ -4,8 +4,6 @@ Only the file itself is read: nothing that a recipe names is ever opened here. H
 file and whatever is in it, no more than some megabytes of it are kept.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import json

@@ -6,8 +6,6 @@ legend, so that nothing rests on colour alone; where there are more curves than 
 a dot or two for each time the colours begin anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A table as text to paste: tab-separated, CSV, Markdown or LaTeX."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """A result's numbers as CSV or JSON, with its recipe inside."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

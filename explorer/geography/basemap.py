@@ -11,8 +11,6 @@ Sources: Natural Earth 4.1 (public domain) by way of world-atlas, US Census Bure
 domain) by way of us-atlas; both packages ISC. See ``resources/LICENSES.md``.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ zlib-compressed UTF-8 text, one place a line: name, country code, latitude, long
 separated by tabs, largest population first (written by ``resources/convert_cities.py``).
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Longitudes and latitudes stay straight and evenly spaced, so a grid that divides
 a grid on the screen; only the ratio of the two units depends on the latitude.
 """
 
-from __future__ import annotations
-
 import math
 
 

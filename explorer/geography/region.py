@@ -1,7 +1,5 @@
 """A box of degrees on the map and its size in kilometres."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Scale bars of round length and coordinates in words."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

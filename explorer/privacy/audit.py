@@ -6,8 +6,6 @@ confidence that holds for any mechanism whatsoever. A lower bound above the prom
 broken promise; one below it proves nothing.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ alone TV ≤ (e^ε − 1 + 2δ)/(e^ε + 1); of a dominating pair that is known, 
 less. Every bound here is rounded to its safe side.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Menus, lists and completion show cards, so that the window opens without importi
 asked for yet. Adding a study is adding its package and a card here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MAPS = "Maps"

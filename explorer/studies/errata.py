@@ -3,8 +3,6 @@
 They are written in ``resources/ERRATA.md``, for people; here they are read from there.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

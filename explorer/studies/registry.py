@@ -1,7 +1,5 @@
 """The studies there are, each imported when it is first asked for, and those of others."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import cache
 from importlib import import_module

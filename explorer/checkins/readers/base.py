@@ -3,8 +3,6 @@
 A new format is a module with a `Reader`, and its line in `readers.READERS`.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

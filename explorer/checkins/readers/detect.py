@@ -1,7 +1,5 @@
 """A look at the beginning of a file: which reader it is for, and what that makes of it."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which column is which: guesses by name and by content, and whether rows fit a guess."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

@@ -7,8 +7,6 @@ without such lines is read where it is; otherwise a copy without them is written
 remembered of a line is a few bytes, since there may be as many such lines as there are lines.
 """
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import re

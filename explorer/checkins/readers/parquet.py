@@ -1,7 +1,5 @@
 """Check-ins that come as Parquet: columns by name and type, read by DuckDB as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Records of a quoted file (RFC 4180): fields in double quotes, over several lines if need be."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The SQL that reads text into typed rows, each with the code of what is wrong with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from explorer.checkins.database import quote, read_file

@@ -1,7 +1,5 @@
 """A file as a stream: decompressed, decoded, cut into blocks of whole lines."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text into typed rows: the pass over the lines and the database's reader, side by side."""
 
-from __future__ import annotations
-
 import shutil
 from bisect import bisect_right
 from collections.abc import Callable, Iterator

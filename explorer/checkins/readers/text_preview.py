@@ -1,7 +1,5 @@
 """The beginning of a text file: format, encoding, header, and which column is which."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from dataclasses import replace

@@ -5,8 +5,6 @@ a slider was dragged, a first answer of 3 ms took 27, and importing a study's ma
 the window for up to 0.28 s (measured on two cores). The process runs the same `LatestWorker`.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable

@@ -5,8 +5,6 @@ Conflation is the only rate limit. Cancelling at every new value would starve th
 refines it gives way to anything newer, and so does a job without any result after a while.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Generator

@@ -4,8 +4,6 @@ They are started fresh (spawn): a fork would take the window's threads and locks
 frozen build runs is not a Python that could be given a command.
 """
 
-from __future__ import annotations
-
 import atexit
 import multiprocessing
 from collections.abc import Callable

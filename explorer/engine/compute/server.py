@@ -1,7 +1,5 @@
 """What the compute process does: it carries out the commands that a `ComputeClient` sends."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Results of trials on the disk, so that a stopped sweep goes on where it was."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator

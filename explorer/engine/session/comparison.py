@@ -1,7 +1,5 @@
 """Numbers of several studies side by side, each with the question it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -3,8 +3,6 @@
 All of it is kept with the session and undone with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

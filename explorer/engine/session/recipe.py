@@ -1,7 +1,5 @@
 """Everything needed to make a result again, as it stands inside every exported file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime

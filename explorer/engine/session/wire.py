@@ -10,8 +10,6 @@ Unknown fields are passed over (a newer program wrote them); what fits no longer
 the path of its field, or left out of a list and said.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Checking what came out of a file against the structs of `explorer.engine.session.wire`."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

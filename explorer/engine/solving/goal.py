@@ -1,7 +1,5 @@
 """What is to be solved for, what may be, what came of it, and how that is said."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from explorer.privacy.core.bound import Role

@@ -5,8 +5,6 @@ narrower than the grid is seen; the one nearest to the present value is then nar
 is returned has been computed by the study itself, on the safe side of the target.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

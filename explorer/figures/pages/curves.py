@@ -1,7 +1,5 @@
 """Curves on paper: bounds over a parameter, each with its role, absent where it does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

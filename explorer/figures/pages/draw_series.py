@@ -1,7 +1,5 @@
 """One series on matplotlib axes, by its mark, and what stands for it in the legend."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -5,8 +5,6 @@ shrink to signs, then the letters, then the labels are cut; at last the legend s
 it leaves out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar

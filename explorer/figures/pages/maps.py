@@ -1,7 +1,5 @@
 """Heatmaps on paper: one to six panes over coasts and borders, on one colour scale."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ give is an estimate, with caveats that have to be shown beside the number:
 - on many features the plug-in estimate tends to 1, every cell being its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

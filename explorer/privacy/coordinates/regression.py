@@ -7,8 +7,6 @@ coord-B10). The label is the last coordinate; only conditioning *on* it is exemp
 and only if its demanded level is the largest (errata coord-A7).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

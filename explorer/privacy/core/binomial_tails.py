@@ -4,8 +4,6 @@ For B ~ Bin(N, ½) and λ < ½: the tail Pr[B < λN] and the stop-loss E[(λN �
 precision however small they are.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

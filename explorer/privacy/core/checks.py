@@ -1,7 +1,5 @@
 """Checks of arguments: a ValueError that names the parameter, the value and the domain."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What T rounds of an (ε, δ)-DP mechanism add up to (Kairouz, Oh & Viswanath 2015)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

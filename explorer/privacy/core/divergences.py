@@ -4,8 +4,6 @@ Rényi differential privacy of order λ at level ρ(λ) composes by adding; an (
 read off at the end with Lemma 1.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

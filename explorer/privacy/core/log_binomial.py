@@ -5,8 +5,6 @@ digit of a probability once there are 10¹⁰ trials. The deviance form (Loader 
 accurate computation of binomial probabilities*) never forms them.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loss of many rounds where its values can be listed: δ at ε and ε at δ, on either side."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Roots of increasing functions: many at once, or one that is expensive."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

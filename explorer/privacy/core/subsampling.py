@@ -1,7 +1,5 @@
 """What sampling k of n clients without replacement does to a guarantee (replace-one neighbours)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions of floats as functions of arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

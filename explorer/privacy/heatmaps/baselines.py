@@ -5,8 +5,6 @@ aside, as adding more noise for moderate δ, which is false for small ε (errata
 Laplace noise on whole counts adds, at large ε, almost none (errata heat-35).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@ B/ε_i comes from a sampler that is handed in. No floating-point number touches 
 noise. What follows the noise (selection, reconstruction) is post-processing and may be inexact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

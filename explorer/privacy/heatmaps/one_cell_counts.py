@@ -1,7 +1,5 @@
 """Every user counted once, in one cell: whole counts for integer noise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a sample of users does to a guarantee."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, get_args
 

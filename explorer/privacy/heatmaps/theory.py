@@ -1,7 +1,5 @@
 """What the paper proves about errors, as numbers: constants kept where the proof has them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ them, each simple enough that its error is known exactly or by one textbook ineq
 replace one user, errors are in frequency.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

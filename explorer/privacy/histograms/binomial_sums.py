@@ -6,8 +6,6 @@ e^−rate is the ratio of neighbouring terms at the edge, and at most about 10 d
 these are many the terms are smooth and the sum is an integral with one correction.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

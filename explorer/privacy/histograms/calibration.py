@@ -4,8 +4,6 @@ The paper's constant 50 asks for 20 to 90 times as much. What is exact is exact 
 that must be shown beside it (`CONDITION`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

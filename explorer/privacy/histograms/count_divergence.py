@@ -6,8 +6,6 @@ Z ~ Bin(n, q). Written over g = Bin(n+1, q) both laws are g times a polynomial, 
 of positive terms over a tail.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from enum import StrEnum

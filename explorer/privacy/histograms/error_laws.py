@@ -4,8 +4,6 @@ With W = n − Z, Z ~ Bin(n, p) the noise, the output is 0 if W ≥ s and (s + n
 for a true count s. Partial moments of W have closed forms, so nothing is summed but tails.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

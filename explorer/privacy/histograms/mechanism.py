@@ -4,8 +4,6 @@ Bins are numbered from 0. The random source is passed in; for a release pass one
 operating system (these are the numbers of a study).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ P_zsum run at (ε, δ) is (ε, δ)-DP, P_hist run at (ε, δ) is (2ε, 2δ)-DP (
 here take the parameters the protocol is *run* at; `histogram_parameters` turns a target into these.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

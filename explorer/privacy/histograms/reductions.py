@@ -4,8 +4,6 @@ A value may come from a domain far too large to list (pairs of permutations, lab
 the bins that occur are simulated, which is exact for the analyzer's output.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple

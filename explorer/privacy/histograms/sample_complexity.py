@@ -4,8 +4,6 @@ Every value of an unknown support H of size h must occur 2t+1 times, where t bou
 the histogram in counts; each of the two events may fail with probability 1/200.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ three views of a given randomizer are laid out completely, and everybody can loo
 pure.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a training by CLDP-SGD promises: its ε at δ, and how far it is from the best model."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -13,8 +13,6 @@ W = ⟨V, u⟩ for uniform V. g = 0 is the mechanism of 2013; m is largest, and 
 smallest, where g = m.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ that the mean is right, and tells that sign by randomised response. The server r
     Pr[+ | j] = ½ + x_j/(2r√A) ∈ [1/(e^ε₀+1), e^ε₀/(e^ε₀+1)].
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ layer and what comes back to it, so per-sample gradients are kept as these two f
 single entries need no (k, d) array.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Algorithm 1, CLDP-SGD: sample, clip, randomise, shuffle, average, step, project."""
 
-from __future__ import annotations
-
 import copy
 import math
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ is decided by whoever calls: nothing in `privacy` makes a source of its own.
 No floating-point number occurs in this module or in `exact_noise` or `exact_polya`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from fractions import Fraction

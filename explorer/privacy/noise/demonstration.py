@@ -6,8 +6,6 @@ cells gives the same bits as drawing for all of them. It is neither secret nor o
 quality, and it is floating point: never release anything made with it (Mironov 2012).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

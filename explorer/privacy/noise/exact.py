@@ -17,8 +17,6 @@ Canonne, Kamath and Steinke 2020, *The discrete Gaussian for differential privac
 Ghosh, Roughgarden and Sundararajan 2009 for the discrete Laplace (geometric) mechanism.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Like `exact_noise`, from random bits in whole numbers alone.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import cache

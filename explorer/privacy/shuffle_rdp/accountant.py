@@ -1,7 +1,5 @@
 """From one round to T: Theorem 3, its counterpart from the lower bound, and the comparators."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

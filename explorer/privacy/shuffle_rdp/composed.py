@@ -1,7 +1,5 @@
 """T rounds of one law of losses, certified on one side: listed, integrated, or on a lattice."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

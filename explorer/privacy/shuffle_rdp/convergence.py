@@ -1,7 +1,5 @@
 """How well CLDP-SGD converges while it protects (Theorem 3, part 2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

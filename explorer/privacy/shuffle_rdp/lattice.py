@@ -11,8 +11,6 @@ looked for: δ keeps its digits down to 1e-300. What wraps around, and rounding,
 added to δ or taken from it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -15,8 +15,6 @@ Four errors remain:
 - atoms that stand for several (`RoundLoss.reach`): up to that frequency they are as good as all.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

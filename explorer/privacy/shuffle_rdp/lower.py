@@ -6,8 +6,6 @@ shuffled messages are a count m: P = Bin(k, p), p = 1/(e^ε₀+1), and Q/P = 1 +
 X = (s/k)(m − kp), s = e^ε₀ − e^−ε₀.
 """
 
-from __future__ import annotations
-
 import math
 from enum import StrEnum
 from typing import Any

@@ -6,8 +6,6 @@ dominates every such randomiser and bounds from above. The one is rounded down a
 through every step from the atoms of one round to the number returned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Protocol

@@ -4,8 +4,6 @@ Q/P − 1 = γX is linear in the count m, so the hockey-stick divergences of bot
 double running sums of P's masses: positive terms only, one pass for all ε.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

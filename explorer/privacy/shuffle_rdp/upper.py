@@ -4,8 +4,6 @@ One round samples k of n clients without replacement, each runs the same ε₀-L
 the shuffler hands on the multiset of their messages. Neighbours differ by replacing one record.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The dominating pair of shuffled messages, exactly: δ at ε and ε at δ, of many crowds at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from enum import StrEnum

@@ -5,8 +5,6 @@ changed client's two possible messages, and hides it. In closed form (valid unde
 numerically exact for the dominating pair, in two published variants.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a crowd of clones reaches δ, roughly: a saddle point's estimate to start a search from."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

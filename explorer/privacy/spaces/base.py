@@ -7,8 +7,6 @@ longitude) in degrees. Items outside the declared space are refused, because gua
 its diameter.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from typing import Any

@@ -1,7 +1,5 @@
 """The line, the square and the sphere."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Import inside functions only (numba). Layout and conventions as in
 `explorer.privacy.transport.network_flow`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from explorer.privacy.transport.network_flow import Flags, Ints, compiled, leaving, neighbour, push

@@ -12,8 +12,6 @@ numba is imported on the first call that solves a flow and not before. It compil
 (then from its cache on disk) and holds the interpreter while it does: call from a worker process.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Grids at half and at double resolution, and minimum-cost flow solved from coarse to fine."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

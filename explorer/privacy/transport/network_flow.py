@@ -14,8 +14,6 @@ end is an exact optimum; with a larger unit the cost exceeds the optimum by less
 approximation*, 1990).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

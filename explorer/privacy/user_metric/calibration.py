@@ -5,8 +5,6 @@ by earth mover's distance w with ε = αw; moving a fraction τ of the data by q
 change of w = qτ at most.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

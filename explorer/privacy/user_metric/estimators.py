@@ -5,8 +5,6 @@ the sum can make the error infinite (errata user-E2); projection onto the simple
 and never increases the ℓ2 error, but it can increase d_EM.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ With E = e^α₀, g = e^{(1−r)α₀}: everything is divided by E, so that no �
 summed from positive terms, so that no α₀ cancels it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

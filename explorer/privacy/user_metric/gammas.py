@@ -1,7 +1,5 @@
 """Ratios of gamma functions that keep their digits for large arguments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

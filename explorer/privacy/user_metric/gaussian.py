@@ -4,8 +4,6 @@ The paper's width √(1.25 ln(1/δ))/α mixes up √(2 ln(1.25/δ)) and omits th
 α = 25, δ = 1e-12 its true δ is 4.5e-5 (errata user-B1). It is here to be shown, never to calibrate.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

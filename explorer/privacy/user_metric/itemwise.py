@@ -5,8 +5,6 @@ for x as for x'. Together with the shuffle, `group_hops.group_delta` says what a
 gets. All draws are floating-point demonstrations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The mean earth mover's distance of a histogram with Laplace noise, on clusters, exactly."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

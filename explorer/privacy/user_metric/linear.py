@@ -9,8 +9,6 @@ Conventions: the local model is n = 1. Dividing by n needs every user to hold th
 number of items; without that only n = 1 is sound. p is in [1, ∞].
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

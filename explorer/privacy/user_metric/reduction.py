@@ -5,8 +5,6 @@ on the draws is (ε, ·, r)-*discrete* d_EM-DP: datasets within distance r are p
 many items they have.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

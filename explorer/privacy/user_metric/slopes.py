@@ -1,7 +1,5 @@
 """Lipschitz constants of all leading parts of a query at once, and the pairs that attain them."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

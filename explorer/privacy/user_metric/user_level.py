@@ -6,8 +6,6 @@ sensitivity is `lipschitz(values, Discrete(k).matrix(), p)` and its errors are t
 `gaussian` at α = ε with that sensitivity (Table 2a).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

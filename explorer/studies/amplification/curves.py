@@ -1,7 +1,5 @@
 """The curves of the amplification study at arrays of parameter points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

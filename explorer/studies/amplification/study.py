@@ -1,7 +1,5 @@
 """What one shuffle does to the privacy of single messages: closed, exact, from below."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the amplification study says in words: references, conditions, guarantee."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy.core.bound import Reference, Role

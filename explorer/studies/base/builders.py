@@ -3,8 +3,6 @@
 Arguments are those of `Parameter` in its order; whatever is given overrides what the kind has.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict, Unpack
 
 from explorer.studies.base.csv_dialect import DecimalSign

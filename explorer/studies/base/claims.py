@@ -5,8 +5,6 @@ unless the user claims another. Headline, guarantee, *Solve*, comparison, export
 ask `claimed`, or take an answer through `stated`, and nothing else chooses a bound.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Bounds by composition at many points: the library's own, each round prepared once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

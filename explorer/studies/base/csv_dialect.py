@@ -5,8 +5,6 @@ size, and 0 or at least 1e-100, so that nothing that is computed from them leave
 doubles.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What a study says of itself in words, and the questions it comes with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Reference

@@ -1,7 +1,5 @@
 """Numbers as they are read: the one place where a number becomes text."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 

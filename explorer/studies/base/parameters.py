@@ -1,7 +1,5 @@
 """What a study declares: its parameters, what it answers, what may be swept."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Privacy parameters in plain words: what an observer can make of an answer, at most."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_CEILING, Context, Decimal
 

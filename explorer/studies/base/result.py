@@ -1,7 +1,5 @@
 """An answer: curves, maps and numbers, each with its role, its conditions and its source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What the simulations of all studies share: trials in pieces, and dots with error bars."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ each better than the one before (coarse first, exact last); whoever runs it may 
 after any of them.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

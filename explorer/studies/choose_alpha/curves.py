@@ -1,7 +1,5 @@
 """The curves of a user's requirements."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Role

@@ -1,7 +1,5 @@
 """What can be set and plotted when α is chosen."""
 
-from __future__ import annotations
-
 from explorer.studies.base.builders import choice, real
 from explorer.studies.base.study import Parameter, Quantity, Scale
 from explorer.studies.metric_space.parameters import UNITLESS, WITH_UNIT, space_parameters

@@ -1,7 +1,5 @@
 """A user's requirements as numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From what must be protected to α, and from α to what every change of a user's data gets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

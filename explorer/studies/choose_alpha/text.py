@@ -1,7 +1,5 @@
 """What choosing α says in words: sources, reasons, conditions, guarantee."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy.core.bound import Reference, Role

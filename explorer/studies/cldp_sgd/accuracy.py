@@ -1,7 +1,5 @@
 """Training for real: a piece in the worker process, a better picture, the next piece."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

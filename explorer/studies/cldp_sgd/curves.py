@@ -1,7 +1,5 @@
 """Curves of CLDP-SGD that need no training: what it spends, and how it converges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Handwritten digits to train on: those that ship, or MNIST's files in a folder the user chose."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import math

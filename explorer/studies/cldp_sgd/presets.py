@@ -1,7 +1,5 @@
 """Figure 5 as questions, with what the paper says and what comes out here."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Preset
 from explorer.studies.base.study import Scale, Sweep, Value
 from explorer.studies.cldp_sgd.parameters import (

@@ -1,7 +1,5 @@
 """Learning from shuffled, locally private gradients: its ε, its convergence, its accuracy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Curves of tests, beliefs and levels on the small domain."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The small domain: its prior, its channel, and every level by brute force."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What somebody who sees a report learns of one coordinate: tests, beliefs, four notions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

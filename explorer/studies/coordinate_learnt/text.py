@@ -1,7 +1,5 @@
 """What the study of what is learnt says in words."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

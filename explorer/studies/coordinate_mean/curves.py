@@ -1,7 +1,5 @@
 """Curves of errors, budgets and levels from the mechanisms compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

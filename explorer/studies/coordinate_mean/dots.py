@@ -1,7 +1,5 @@
 """Simulated errors over their theory: one point of the sweep and mechanism after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ coord-B14), since the budget of the sensitive coordinates falls like (1−q)/2. 
 lose.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The mechanisms that are compared: who reports what at which level, and with what error."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass

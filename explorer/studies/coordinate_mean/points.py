@@ -1,7 +1,5 @@
 """What is demanded at every point of a sweep, and which points there are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

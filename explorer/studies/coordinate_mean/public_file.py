@@ -7,8 +7,6 @@ Bins are a certificate only if the mechanism reads the bins, and their edges do 
 records: otherwise they can hide coupling, and the number is an estimate.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The experiment of Figure 3, drawn: users' data, their reports, and the error of the average."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How well a mean can be known when some coordinates are more private than others."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What the study of the private mean says in words: references, conditions, guarantee."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy.coordinates import (

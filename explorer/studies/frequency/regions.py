@@ -5,8 +5,6 @@ follows, the more so as Cauchy–Schwarz gives away √(π/2) for the nearly nor
 Hadamard response, and √2 for one Laplace variable. So their normal limits are compared: estimates.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

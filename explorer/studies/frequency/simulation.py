@@ -1,7 +1,5 @@
 """The mechanisms run on drawn data, to be compared with their errors in theory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Which mechanism estimates a histogram best: item-wise metric privacy or user-level privacy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

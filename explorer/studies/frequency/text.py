@@ -1,7 +1,5 @@
 """What frequency estimation says in words: sources, names, conditions, guarantee, tables."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy.core.bound import Reference

@@ -1,7 +1,5 @@
 """The theory's numbers at the points of a sweep, each with its role."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The algorithms run on random sparse maps, to be compared with their bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How far off a private heatmap must be, how its ε is spent, and what shuffling it costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What the theory of heatmaps says in words: sources, names of curves, conditions, guarantee."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy.core.bound import Reference

@@ -1,7 +1,5 @@
 """The routes from α to α₀ and back, as bounds at the points of a sweep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

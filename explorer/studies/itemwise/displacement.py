@@ -1,7 +1,5 @@
 """How far an item's randomised answer lies from the item, on average."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray

@@ -1,7 +1,5 @@
 """The paper's example and its neighbours: as printed, corrected, exact."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy import user_metric as um

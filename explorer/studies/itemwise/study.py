@@ -1,7 +1,5 @@
 """What randomising every item and shuffling promises a user, by every route there is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import ClassVar

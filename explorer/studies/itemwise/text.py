@@ -1,7 +1,5 @@
 """What item-wise release says in words: sources, names of curves, conditions, guarantee."""
 
-from __future__ import annotations
-
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest

@@ -1,7 +1,5 @@
 """Errors of every mechanism as bounds at the points of a sweep."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The queries there are on a metric space: their values on its items, and pairs to look at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How far a query's answer can move: per distance, and at all, in any norm."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

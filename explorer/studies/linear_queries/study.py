@@ -1,7 +1,5 @@
 """What noise an averaged query needs, by every mechanism there is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Gaussian widths with their true δ, and the Lipschitz constant in every norm, as tables."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

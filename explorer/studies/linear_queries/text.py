@@ -1,7 +1,5 @@
 """What linear queries say in words: sources, names of curves, conditions, guarantee, tables."""
 
-from __future__ import annotations
-
 import math
 
 from explorer.privacy.core.bound import Reference

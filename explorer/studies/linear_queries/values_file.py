@@ -1,7 +1,5 @@
 """A user's own query from a CSV file, with errors that say what to mend."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from explorer.privacy.core.bound import FloatArray

@@ -1,7 +1,5 @@
 """From a request to the metric space it chose, with its picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

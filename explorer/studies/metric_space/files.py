@@ -1,7 +1,5 @@
 """A user's own space from a CSV file: distances or points, with errors that say what to mend."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

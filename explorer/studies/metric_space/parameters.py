@@ -1,7 +1,5 @@
 """The parameters of the metric-space panel, shared by every study that has one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

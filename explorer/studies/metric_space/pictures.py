@@ -1,7 +1,5 @@
 """Metric spaces laid out in the plane."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

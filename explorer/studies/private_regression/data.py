@@ -3,8 +3,6 @@
 Everything here runs in the worker process.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

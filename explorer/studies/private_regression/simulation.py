@@ -3,8 +3,6 @@
 Runs in the worker process; only `Trials` comes back.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """How well a label can be predicted from records that nobody but their owners has seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

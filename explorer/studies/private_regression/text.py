@@ -1,7 +1,5 @@
 """What the study of private regression says in words."""
 
-from __future__ import annotations
-
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest

@@ -1,7 +1,5 @@
 """Budgets at every point of a sweep, and Theorem 3's order of magnitude there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The points of a sweep as the accountant's curves take them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread

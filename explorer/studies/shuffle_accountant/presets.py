@@ -1,7 +1,5 @@
 """The figures of the paper as questions, with what it says and what comes out here."""
 
-from __future__ import annotations
-
 from explorer.studies.base.help_page import Preset
 from explorer.studies.base.study import Scale, Sweep, Value
 

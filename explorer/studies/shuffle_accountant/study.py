@@ -1,7 +1,5 @@
 """What the subsampled shuffle model promises: ε at δ, or Rényi levels, by every route."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the shuffle accountant says in words: references, conditions, guarantee."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Which curves stand on which axes, at the points that are asked for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Where it has none a row is an order of growth with its constant set to 1, and sa
 can be compared in shape, not in height.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ their own. Empty bins have the estimate 0 for certain, so only occupied bins are
 the analyzer's output (not for the view of the shuffled messages).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

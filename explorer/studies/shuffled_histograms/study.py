@@ -1,7 +1,5 @@
 """Histograms in the shuffled model: error, noise, users, messages and what missing users cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The tables of the study: Tables 1 and 2, the reductions run, and views enumerated."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

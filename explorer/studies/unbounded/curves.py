@@ -1,7 +1,5 @@
 """Thresholds, α and group privacy as bounds at the points of a sweep."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How data sets of any size are protected: the reduction to s draws, and hops over distance."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """From an exception to one clear sentence, and a banner that shows it."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import threading

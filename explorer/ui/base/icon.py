@@ -1,7 +1,5 @@
 """The program's icon and the name under which desktops know it."""
 
-from __future__ import annotations
-
 from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
 
 from explorer.resources import resource_bytes

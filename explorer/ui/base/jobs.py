@@ -1,7 +1,5 @@
 """Work in a thread for one part of the window: the newest job runs, older ones are dropped."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Look for what Qt needs of the system before Qt does: it aborts without a message."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import socket

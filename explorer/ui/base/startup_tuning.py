@@ -8,8 +8,6 @@ they were measured on a machine of half the usual speed.
 To be imported before Qt, and so without it.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

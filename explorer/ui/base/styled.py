@@ -1,7 +1,5 @@
 """Labels and tool buttons, with the properties that Qt's Python stubs take from setters only."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QLabel, QToolButton
 
 

@@ -1,7 +1,5 @@
 """Colours and spacing of the window, light and dark, from the table that figures use too."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal

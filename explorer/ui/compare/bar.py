@@ -1,7 +1,5 @@
 """The rows of buttons of a comparison: a parameter for all rows, order, copies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal

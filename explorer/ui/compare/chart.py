@@ -1,7 +1,5 @@
 """The numbers of a comparison as dots with error bars, one axis for each thing measured."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

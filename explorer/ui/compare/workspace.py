@@ -1,7 +1,5 @@
 """The Compare tab: numbers of several studies and mechanisms side by side."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Answers to questions beside the one in front: pinned curves, rows of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal

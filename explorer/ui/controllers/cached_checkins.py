@@ -1,7 +1,5 @@
 """What is kept of check-in files that were opened: swept at the start, cleared when asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt

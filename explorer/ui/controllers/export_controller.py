@@ -1,7 +1,5 @@
 """Writes the answer in front to a file or the clipboard, beside the window's own work."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 

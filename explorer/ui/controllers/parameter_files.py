@@ -1,7 +1,5 @@
 """Reads the files that parameters name, beside the window, and remembers where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a window saves from one day to the next, as one JSON file a window."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Keeps the session on disk and brings it back: never lose what somebody set up."""
 
-from __future__ import annotations
-
 import base64
 import logging
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From the session's state to answers, for one workspace of the window."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal

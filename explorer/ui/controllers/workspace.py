@@ -1,7 +1,5 @@
 """What a workspace, a tab of results, is to the window, and what it knows of the window."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from PySide6.QtGui import QAction

@@ -1,7 +1,5 @@
 """What stands on the axes of a bounds plot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which curve is claimed, from the legend to the session and back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import QObject

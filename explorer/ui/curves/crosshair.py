@@ -1,7 +1,5 @@
 """What the curves say under the pointer."""
 
-from __future__ import annotations
-
 import pyqtgraph as pg
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QWidget

@@ -1,7 +1,5 @@
 """Where nothing can be read off: lanes of single curves, and the ranges where nothing holds."""
 
-from __future__ import annotations
-
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter

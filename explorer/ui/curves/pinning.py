@@ -1,7 +1,5 @@
 """Pinned curves: kept in the session as questions, answered beside the one in front."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.service import StudyService

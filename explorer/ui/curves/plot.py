@@ -1,7 +1,5 @@
 """The plot of a bounds study: curves that move while sliders do."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands below the plot: the legend, every number as a table, and the study's own tables."""
 
-from __future__ import annotations
-
 import math
 
 from PySide6.QtCore import Qt, QTimer

@@ -1,7 +1,5 @@
 """What is read off a curve, by its mark."""
 
-from __future__ import annotations
-
 import html
 import textwrap
 

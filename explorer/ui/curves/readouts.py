@@ -1,7 +1,5 @@
 """The numbers beside a picture."""
 
-from __future__ import annotations
-
 import html
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,5 @@
 """The row that asks for which value of a parameter a curve reaches a target."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal

@@ -1,7 +1,5 @@
 """*Solve for*: from a target, typed or dragged, to the slider that reaches it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The horizontal line at the target of *solve for*, which can be dragged."""
 
-from __future__ import annotations
-
 import math
 
 import pyqtgraph as pg

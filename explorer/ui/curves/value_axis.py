@@ -1,7 +1,5 @@
 """Axes whose labels never overlap, linear or logarithmic."""
 
-from __future__ import annotations
-
 import math
 
 import pyqtgraph as pg

@@ -1,7 +1,5 @@
 """The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Self

@@ -1,7 +1,5 @@
 """Where the papers are not to be followed to the letter, as a page with a search field."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """How the answer in front is to be exported."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The help of a study: what is asked, what is assumed, formulas, sources, errata."""
 
-from __future__ import annotations
-
 import logging
 
 from PySide6.QtCore import QUrl

@@ -1,7 +1,5 @@
 """Which column holds what: asked when a file does not say it clearly enough."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (

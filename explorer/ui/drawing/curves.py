@@ -1,7 +1,5 @@
 """Curves, bands and marks that stay in the scene and only change their data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt

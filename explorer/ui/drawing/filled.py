@@ -1,7 +1,5 @@
 """Areas, bands and bars: filled shapes that keep their hatching whatever part is shown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt

@@ -1,7 +1,5 @@
 """A few words at a place of a plot, on a ground of their own."""
 
-from __future__ import annotations
-
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QGuiApplication, QPainter

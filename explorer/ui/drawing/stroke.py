@@ -5,8 +5,6 @@ than drawing. These say that they cover whatever part of the plot is shown: all 
 again anyway when curves move.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.functions import create_qpolygonf, ndarray_from_qpolygonf

@@ -1,7 +1,5 @@
 """The data in use: which file, which region, which time, how many users."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """What is promised to whom, and what must hold for it."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 

@@ -1,7 +1,5 @@
 """The parameters of the study in front, made only from what it declares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path

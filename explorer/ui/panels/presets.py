@@ -1,7 +1,5 @@
 """Figures, tables and examples of the papers, one click away."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable
 from dataclasses import replace

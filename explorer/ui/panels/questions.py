@@ -1,7 +1,5 @@
 """The list of questions that can be asked."""
 
-from __future__ import annotations
-
 import html
 
 from PySide6.QtCore import QSize, Qt, Signal

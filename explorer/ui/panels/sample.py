@@ -1,7 +1,5 @@
 """Choosing whether all users are in the map or a sample of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

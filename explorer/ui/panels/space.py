@@ -1,7 +1,5 @@
 """What the metric space of the answer in front looks like."""
 
-from __future__ import annotations
-
 import numpy as np
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QPointF, QSize, Qt

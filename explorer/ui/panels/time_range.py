@@ -1,7 +1,5 @@
 """Choosing a time range: months with one click, or any two instants in UTC."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QDateTime, QTimeZone, Signal

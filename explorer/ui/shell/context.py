@@ -1,7 +1,5 @@
 """What menus and export know of the window that holds them."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QDockWidget
 
 from explorer.studies.base.study import Result

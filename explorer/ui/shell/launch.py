@@ -1,7 +1,5 @@
 """Starts the application, fills the window as its options ask, and ends it cleanly."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import sys

@@ -5,8 +5,6 @@ Making one when its tab is chosen would keep that waiting instead: so each is ma
 after the first picture.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

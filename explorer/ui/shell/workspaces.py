@@ -1,7 +1,5 @@
 """The workspaces there are: to add one is to write its class and to name it here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

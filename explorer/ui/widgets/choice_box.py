@@ -1,7 +1,5 @@
 """A list of choices, as flat as the fields beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, Qt

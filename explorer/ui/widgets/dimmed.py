@@ -1,7 +1,5 @@
 """Widgets that are seen to be out of date, and go on working."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
 
 OPACITY = 0.45

@@ -1,7 +1,5 @@
 """A row for a parameter that is a file or a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QSignalBlocker, Signal

@@ -1,7 +1,5 @@
 """Wrapped text that changes often without making its panel lay itself out again."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget

@@ -1,7 +1,5 @@
 """Labels of errata within text, as links that open their page."""
 
-from __future__ import annotations
-
 import html
 
 from PySide6.QtWidgets import QLabel

@@ -1,7 +1,5 @@
 """Which row suits a parameter."""
 
-from __future__ import annotations
-
 from explorer.studies.base.study import Kind, Parameter
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, ParameterRow

@@ -1,7 +1,5 @@
 """A slider over the domain of a numeric parameter, on the scale the field uses."""
 
-from __future__ import annotations
-
 import math
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal

@@ -1,7 +1,5 @@
 """A table that can be selected and copied in the formats people paste."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

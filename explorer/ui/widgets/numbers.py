@@ -1,7 +1,5 @@
 """Numbers as people type them. No Qt in here."""
 
-from __future__ import annotations
-
 import html
 import math
 import re

@@ -1,7 +1,5 @@
 """One row a parameter, made from its declaration alone."""
 
-from __future__ import annotations
-
 import html
 from dataclasses import replace
 

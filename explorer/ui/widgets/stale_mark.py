@@ -3,8 +3,6 @@
 It lies over a corner and not in a layout: nothing moves while it comes and goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pyqtgraph as pg

@@ -1,7 +1,5 @@
 """A field for a date and time, as flat as the fields beside it."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt, QTimeZone
 from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QDateTimeEdit

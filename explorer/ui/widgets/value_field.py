@@ -1,7 +1,5 @@
 """A field for a typed number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal

@@ -4,8 +4,6 @@
 with weights 1/V.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

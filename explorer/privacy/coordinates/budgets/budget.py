@@ -6,8 +6,6 @@ levels of BCDP and have nothing to do with the δ of approximate differential pr
 is in nats; arrays carry the coordinate on their last axis and broadcast on the others.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

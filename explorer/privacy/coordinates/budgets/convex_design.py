@@ -1,7 +1,5 @@
 """The best levels of given disjoint channels, a convex problem: directly, or by cvxpy."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import warnings

@@ -9,8 +9,6 @@ In general this is not a convex problem: `best_design` runs SLSQP from several s
 never worse than min δ-LDP or Theorem 2 with the best ζ; that no better one exists is not certified.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ least where what is left of L is shared so that all derivatives agree (water fil
 is jointly convex in t_j = 1/(e^{α_j} − 1) and L, so the error as a function of L has one minimum.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

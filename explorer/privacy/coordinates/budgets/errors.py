@@ -1,7 +1,5 @@
 """Bounds on M_mean's error: what the paper states, and what projecting the average gives."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ always kept, so the answer never gets worse, and the ends of the range are tried
 matters where the objective jumps there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

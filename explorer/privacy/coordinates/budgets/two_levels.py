@@ -5,8 +5,6 @@ with weights 1/V. All of it is found by search, so what is returned is a budget 
 constraint, with its exact error; that no better one exists is not certified.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

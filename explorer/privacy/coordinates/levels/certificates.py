@@ -7,8 +7,6 @@ estimate it from the protected records. Levels δ_i do not compose; c and L do, 
 again from their sums.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ channel may also be given up to a positive factor for each output, and in logari
 (``log_channel``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Each is the naive formula wherever that one is accurate, and an equal one elsewh
 (errata coord-B1, coord-B2, coord-B6).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ is true, P{M ∈ R | x_i ∈ S} (the proof prints x ∈ S_i; errata coord-A6), a
 when it is false.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

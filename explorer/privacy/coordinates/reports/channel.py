@@ -10,8 +10,6 @@ draws from the system's randomness.
 Words: m is the dimension, r the radius of the input ball, α the privacy level of the channel.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ its density has one value there and another on the other side. So the output spa
 finitely many chambers (2, 4, 14, 104 of them for 1…4 coordinates) and all levels are exact maxima.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

@@ -9,8 +9,6 @@ only over the coordinates that are seen by channels not containing i.
 Subsets are tuples of 0-based coordinates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

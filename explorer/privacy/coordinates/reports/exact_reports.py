@@ -12,8 +12,6 @@ below these limits (at most 2⁻⁵²) changes the mean of a report by as little
 all.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

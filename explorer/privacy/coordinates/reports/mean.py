@@ -11,8 +11,6 @@ the sorted budget, everything else in the order of the input. Weights need no pr
 combining reports is post-processing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

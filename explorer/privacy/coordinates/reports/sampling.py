@@ -5,8 +5,6 @@ handled in blocks that fit in the processor's cache; what remains is the time of
 n·Σ_{active channels}(size) normals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ functional of the users' sum whose change is at most an earth mover's distance. 
 good for the private map are good for the users, whatever algorithm finds them.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import NamedTuple
 

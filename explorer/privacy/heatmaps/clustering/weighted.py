@@ -4,8 +4,6 @@ Run on a private map it is post-processing and costs nothing; run on the users' 
 the truth to compare with, for the curator alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ need never be rasterised: its inner matrix is a sum over blocks. Where the rank 
 high for that, the dense product or a zero-padded FFT is used.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """How near an estimated heatmap is to the true one. Computed from raw data: curator only."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """How the privacy budget is split over the levels of the pyramid."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import StrEnum

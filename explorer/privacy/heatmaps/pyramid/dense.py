@@ -1,7 +1,5 @@
 """Dense aggregation: noise on the cells of one level, then the nearest non-negative map."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

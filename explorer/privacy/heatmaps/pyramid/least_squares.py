@@ -7,8 +7,6 @@ over the tree find it. Values of a level are in Morton order: four neighbours in
 children of one cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Noise is drawn lazily: only the start level and the children of kept cells are e
 4^q + 4w(ℓ−q) cells, and that has exactly the output distribution of noise for all cells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

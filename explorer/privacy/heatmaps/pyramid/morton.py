@@ -5,8 +5,6 @@ The code of the cell in row r and column c of level i interleaves their bits, ro
 order, and all descendants of a cell at a deeper level form one contiguous range of codes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

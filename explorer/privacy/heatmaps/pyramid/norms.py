@@ -1,7 +1,5 @@
 """The paper's EMD norm: transport of a signed map whose total need not be 0."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ written from the problem's definition alone. Imports cvxpy when called, so run i
 where that may take its time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -11,8 +11,6 @@ its mass, kept as a list of (slope, length); its last, endless slope is κ_i for
 kept or not. Slopes are kept in units of 2^{−ℓ}, where all of them are integers, so ties are exact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the shuffle-model protocol of the paper's Appendix F costs in communication."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ noise is 0; g is concave, so that a user whose B units are spread evenly over se
 more than one whose units are in one cell.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parameters of the shuffle-model protocol: modulus, shares, messages, guarantee, failures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ Nothing hides *how many* messages there are: n is public, and what is protected 
 data are, not whether the user takes part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

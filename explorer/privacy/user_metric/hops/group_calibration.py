@@ -8,8 +8,6 @@ f(α), has a peak inside, and falls beyond it until α/m is more. Without one f 
 Every point tried is safe; the search only decides how much is found.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

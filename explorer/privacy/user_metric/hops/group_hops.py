@@ -5,8 +5,6 @@ model n = 1, central model n users with m items each; total = mn. `group_calibra
 target allows.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

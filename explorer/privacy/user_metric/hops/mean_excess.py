@@ -6,8 +6,6 @@ pe = p·e^−KL, KL = KL((1+κ)/2‖½). What is left out is bounded and added, 
 upper bound that is exact to about 1e-10.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ declared domain must be rejected. It is an upper bound for every such mechanism,
 all.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What Theorem 4.4 certifies of a given α₀ at a claimed δ', with its condition."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

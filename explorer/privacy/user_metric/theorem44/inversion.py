@@ -5,8 +5,6 @@ so that the theorem at α itself allows less than at a smaller a, or nothing. Bu
 private is (α, δ')-private for every α ≥ a: `theorem44_alpha0` is the most that any a ≤ α allows.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import StrEnum

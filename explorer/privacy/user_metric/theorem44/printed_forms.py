@@ -3,8 +3,6 @@
 Shown beside the right numbers; never to calibrate with (errata user-A3 to user-A6, user-F1).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ Here α₀ is the item mechanism's parameter and α the user's; δ is the number
 and δ' = δ·e^h the one that is claimed (errata user-A7).
 """
 
-from __future__ import annotations
-
 import math
 from enum import StrEnum
 from typing import Any
