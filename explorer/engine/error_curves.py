@@ -22,7 +22,7 @@ from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.privacy.core.bound import FloatArray
 from explorer.resources import resource_path, samples
-from explorer.studies.base.study import Request
+from explorer.studies.base.study import Cancelled, Request
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
@@ -34,7 +34,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     in_order,
     read_by,
 )
-from explorer.studies.heatmap.experiments.judging import JudgedOn
+from explorer.studies.heatmap.experiments.judging import NOT_THERE, THE_SAME, JudgedOn
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
 from explorer.studies.heatmap.experiments.sources import Place, place_of
 from explorer.studies.heatmap.experiments.trial import run_grey, task_of
@@ -69,6 +69,13 @@ class Question:
     measure: str = "emd_km"
     judged_on: str = HERE
     draws: int = DRAWS
+
+    @property
+    def here(self) -> bool:
+        """Whether the map's own check-ins are judged on; the sample may be the map's own."""
+        selection = self.request.selection
+        own = selection is not None and selection.data in {s.sha256 for s in samples()}
+        return self.judged_on == HERE or (self.judged_on == SAMPLE and own)
 
 
 @dataclass(frozen=True)
@@ -235,20 +242,32 @@ class Judge:
         if question.judged_on == HERE:
             data = self._runtime.data(selection.data)
             return place, JudgedOn.of_selection(data, selection, check)
-        data = self._stand_in(question.judged_on)
+        data = self._stand_in(question.judged_on, check)
+        if data.fingerprint == selection.data and question.judged_on != SAMPLE:
+            raise ValueError(THE_SAME.format(name=data.basename))
         listed = {s.sha256: s.suggested_region for s in samples()}
         box = listed.get(data.fingerprint, selection.region.box)
         users = min(int(question.request["n0"]), JudgedOn(data, box).present()) or 1
         name = ",".join(f"{side:.7g}" for side in box)
-        return Place(name, selection.region), JudgedOn(data, box, users=users, check=check)
+        nobody = NOT_THERE.format(name=data.basename)
+        judged_on = JudgedOn(data, box, users=users, check=check, nobody=nobody)
+        return Place(name, selection.region), judged_on
 
-    def _stand_in(self, named: str) -> CheckinData:
+    def _stand_in(self, named: str, check: Check) -> CheckinData:
+        def cancelled() -> bool:
+            try:
+                check()
+            except Cancelled:
+                return True
+            return False
+
         if named not in self._stand_ins:
             with ExitStack() as stack:
                 path = Path(named)
                 if named == SAMPLE:
                     path = stack.enter_context(resource_path(samples()[0].file))
-                data = open_checkins(path, cache_dir=checkins_cache())
+                cache = checkins_cache()
+                data = open_checkins(path, cache_dir=cache, cancelled=cancelled)
             self._stack.callback(data.close)
             self._stand_ins[named] = data
         return self._stand_ins[named]

@@ -230,3 +230,20 @@ def test_closing_while_it_computes_leaves_no_process(qtbot, checkins) -> None:
     left = [p for p in started - set(gone) if psutil.Process(p).status() != "zombie"]
     names = ["".join(psutil.Process(pid).cmdline()) for pid in left]
     assert not [name for name in names if "resource_tracker" not in name]
+
+
+def test_a_public_file_stands_in_and_the_maps_own_does_not(
+    desk: Desk, checkins, tmp_path_factory
+) -> None:
+    view = shown(desk)
+    finished(desk, view)
+    view.judge_on(str(checkins))
+    desk.qtbot.waitUntil(lambda: not desk.map.banner.isHidden())
+    assert "own file" in desk.map.banner.text.text()
+    other = made_checkins(tmp_path_factory.mktemp("public"), rows=2500, users=70)
+    view.judge_on(str(other))
+    finished(desk, view)
+    assert desk.map.banner.isHidden()
+    assert view.answer.question.judged_on == str(other)
+    assert "stand-in" in view.line.small.text()
+    assert "From 20 draws" in view.line.sentence.toolTip()

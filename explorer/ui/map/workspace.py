@@ -101,7 +101,7 @@ class MapWorkspace(Workspace):
         box.addWidget(self.banner)
         box.addWidget(self.panes, 1)
         box.addWidget(self.metrics)
-        self.which.stand_in(box)
+        self.which.put_into(box)
         self.panes.region_drawn.connect(self.set_region_box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
         self.panes.looked.connect(self.dots.set_view)

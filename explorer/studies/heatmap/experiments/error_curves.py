@@ -123,6 +123,8 @@ class ErrorCurve:
         Mean over draws, and the 95 % interval of the mean over new noise.
     quantiles : ndarray, shape (5, N)
         Those of `explorer.studies.heatmap.experiments.statistics.QUANTILES`.
+    values : tuple of tuples of float
+        What was measured at every x, NaN where a draw has no such number.
     """
 
     mechanism: str
@@ -132,6 +134,7 @@ class ErrorCurve:
     low: FloatArray
     high: FloatArray
     quantiles: FloatArray
+    values: tuple[tuple[float, ...], ...] = ()
 
     def quantile(self, q: float) -> FloatArray:
         """Return one of the quantiles at every x."""
@@ -237,5 +240,6 @@ def _curve(mechanism: str, points: Sequence[tuple[float, list[float]]]) -> Error
             low[i], high[i] = summary.noise or (np.nan, np.nan)
             quantiles[:, i] = summary.quantiles
     x = np.array([x for x, _ in points])
-    draws = tuple(len(values) for _, values in points)
-    return ErrorCurve(mechanism, x, draws, mean, low, high, quantiles)
+    drawn = tuple(tuple(values) for _, values in points)
+    draws = tuple(map(len, drawn))
+    return ErrorCurve(mechanism, x, draws, mean, low, high, quantiles, drawn)

@@ -17,6 +17,11 @@ NOBODY = (
     "Nobody checked in inside region and time range, so that there is nothing to compare a map "
     "with: choose another region, or judge ε on a stand-in"
 )
+NOT_THERE = (
+    "{name}: nobody checked in inside the map's region; choose a file that covers it, or the "
+    "synthetic people"
+)
+THE_SAME = "{name} is the map's own file: a stand-in must be other people; choose another file"
 
 
 @dataclass
@@ -34,6 +39,8 @@ class JudgedOn:
         asks for a number of users.
     check : callable
         Called now and then; may raise to stop.
+    nobody : str
+        What is said if there is nobody.
     """
 
     checkins: Any
@@ -44,6 +51,7 @@ class JudgedOn:
     data_seed: int = 0
     share: Fraction | None = None
     check: Callable[[], None] = lambda: None
+    nobody: str = NOBODY
     _last: tuple[object, Any] = field(default=((), None), repr=False)
 
     @classmethod
@@ -65,7 +73,7 @@ class JudgedOn:
         """Return so many users, or those of the map; there is one sample, whatever its number."""
         points = self._points(self.users if users is None else users)
         if not points.users_used:
-            raise ValueError(NOBODY)
+            raise ValueError(self.nobody)
         return count_points(points, self.box, level)
 
     def present(self) -> int:

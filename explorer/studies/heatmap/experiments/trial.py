@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +146,15 @@ def run_grey(task: Mapping[str, Any]) -> Found:
 
 def _compared(truth: FloatArray, found: FloatArray, trial: Trial) -> Found:
     """Return what a trial measures of two heatmaps."""
-    agreement = compare(truth, found)
+    agreement = cache(lambda: compare(truth, found))  # not for distances alone
     squares, km = min(BLOCKS, len(truth)), trial["sides_km"]
     p, q = block_sums(found, squares), block_sums(truth, squares)
     measured: dict[str, Callable[[], float | None]] = {
         "emd": lambda: _middle(exact_distance(p, q)),
         "emd_km": lambda: None if km is None else _middle(exact_distance(p, q, *km)),
-        "similarity": lambda: agreement.similarity,
-        "pearson": lambda: None if math.isnan(agreement.pearson) else agreement.pearson,
-        "kl": lambda: agreement.kl,
+        "similarity": lambda: agreement().similarity,
+        "pearson": lambda: None if math.isnan(agreement().pearson) else agreement().pearson,
+        "kl": lambda: agreement().kl,
     }
     return {measure: measured[measure]() for measure in trial["measures"]}
 

@@ -157,12 +157,19 @@ def certified(found: Found, mechanism: str, measure: Measure, target: float) -> 
     )
 
 
-def interval_words(values: Sequence[float], measure: Measure) -> str:
-    """Return how far so few draws tell what 9 of 10 are at least as good as."""
+def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
+    """Return how far the draws at the ε next to one tell what 9 of 10 draws reach."""
+    if curve is None or not curve.values:
+        return ""
+    place = int(np.argmin(np.abs(np.log(curve.x / epsilon))))
+    values = [value for value in curve.values[place] if np.isfinite(value)]
     low, high = quantile_interval(values, measure.quantile)
     below = "no lower end" if low is None else nearest(low, DIGITS)
     above = "no upper end" if high is None else nearest(high, DIGITS)
-    return f"95 % interval from {len(values)} draws: {below} … {above}"
+    return (
+        f"From {len(values)} draws at ε = {nearest(float(curve.x[place]), DIGITS)}, what 9 of 10 "
+        f"reach lies with 95 % confidence between: {below} … {above}. “Make sure” draws more."
+    )
 
 
 def as_csv(

@@ -71,7 +71,7 @@ class WhichToggle(QObject):
         parent.addAction(self.action)
         parent.installEventFilter(self)
 
-    def stand_in(self, box: QVBoxLayout) -> None:
+    def put_into(self, box: QVBoxLayout) -> None:
         """Stand at the end of a column of widgets, the answer at its top."""
         self._box = box
 

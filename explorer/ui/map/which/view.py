@@ -259,7 +259,7 @@ class WhichEpsilon(QWidget):
     def _set_map(self, mechanism: str, axis: Axis, x: float) -> None:
         if self.request.selection is None:
             return
-        asked = taken(self.request, mechanism, axis, x, here=self.judged_on == HERE)
+        asked = taken(self.request, mechanism, axis, x, here=self.question().here)
         self._mechanism = ""
         self._session.follow(asked, text=f"use {axis.symbol} = {nearest(x)}")
 
@@ -357,7 +357,7 @@ class WhichEpsilon(QWidget):
         mine = next((line for line in self._lines if line.mechanism == self.mechanism), None)
         curve = next((c for c in curves if c.mechanism == self.mechanism), None)
         small = words.LOOK
-        if self.judged_on != HERE and self.answer is not None:
+        if self.answer is not None and not self.answer.question.here:
             small = words.STAND_IN.format(users=f"{self.answer.users:,}")
         if self.certified is not None and self.certified.enough is not None:
             head = f"ε = {at_most(self.certified.enough)}"
@@ -372,6 +372,9 @@ class WhichEpsilon(QWidget):
                 f"ε = {nearest(now)}."
             )  # fmt: skip
         self.line.say(head, said, small)
+        read_at = (mine and mine.epsilon) or float(self.request["epsilon"])
+        sure = words.how_sure(curve, measure, read_at)
+        self.line.sentence.setToolTip(sure if on_epsilon else "")
         usable = self._usable()
         name = "" if usable is None else f" = {nearest(usable, 6)}"
         other = self.mechanism != self.request["mechanism"]
