@@ -577,7 +577,7 @@ def test_large_maps_end_with_an_interval() -> None:
     assert found.high - found.low < 0.03
     assert "certified interval" in found.note
     # Of sums of 64 × 64 blocks, to judge the noise; none of the map itself.
-    assert context.ran.count("exact_distance") == 1 + DRAWS
+    assert context.ran.count("exact_distance") == 2 + DRAWS
 
 
 def test_guarantee_moves_with_epsilon() -> None:

@@ -13,7 +13,7 @@ from explorer.studies.heatmap import losses
 from explorer.studies.heatmap.public import public_result
 from tests.studies.test_heatmap import FakeContext, FakeData, NoWorkerContext, answers, request_for
 
-KEYS = ("loss", "loss_km", "spots_kept", "noise_level", "draws_failed")
+KEYS = ("loss", "loss_km", "spots_kept", "noise_level", "draws_failed", "bias")
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +112,14 @@ def test_draws_are_those_of_the_seeds_that_follow(context: FakeContext) -> None:
     one, two = (at_rest(context, seed=seed, **fixed)[-1] for seed in (5, 6))
     asked = [result.request.with_value("beside", "") for result in (one, two)]
     kept = [context.kept["heatmap draws", request] for request in asked]
-    assert kept[0][2:] == kept[1][1:-1]
+    assert kept[0][3:] == kept[1][2:-1]
     assert kept[0][0] == kept[1][0]
-    assert one.readout("emd").value == pytest.approx(kept[0][1], rel=1e-6)
-    assert two.readout("emd").value == pytest.approx(kept[0][2], rel=1e-6)
+    assert one.readout("emd").value == pytest.approx(kept[0][2], rel=1e-6)
+    assert two.readout("emd").value == pytest.approx(kept[0][3], rel=1e-6)
+    # Convexity: the mean map is no farther off than draws are on average.
+    bias = one.readout("bias")
+    assert 0 < bias.value == kept[0][1] <= np.mean(kept[0][2:])
+    assert "of the error or less is bias" in bias.note
 
 
 def test_it_comes_after_the_picture_and_not_while_a_slider_moves(context: FakeContext) -> None:

@@ -193,7 +193,7 @@ class LevelBars(QWidget):
             )
 
 
-LOSS, WARNING, DRAWS = "loss", "noise_level", "draws_failed"
+LOSS, WARNING, DRAWS, BIAS = "loss", "noise_level", "draws_failed", "bias"
 """Readouts whose notes are sentences."""
 LOSS_HELP = (
     "Of the squares that the region is halved into again and again, the finest at which at most a "
@@ -230,7 +230,8 @@ class LossLine(QWidget):
             self.set_trailing(True)
             return
         self.sentence.setText(notes[LOSS])
-        self.sentence.setToolTip(f"{notes[LOSS]}\n\n{LOSS_HELP}\n\n{CURATOR}")
+        parts = (notes[LOSS], LOSS_HELP, notes.get(BIAS, ""), CURATOR)
+        self.sentence.setToolTip("\n\n".join(filter(None, parts)))
         if WARNING in notes:
             short, _, rest = notes[WARNING].partition(": ")
             self.warning.setText(short)
