@@ -207,10 +207,10 @@ def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path:
     assert path.read_text(encoding="utf-8").splitlines()[1].startswith(promise)
     refused = extended.run(*asked, "--output", str(tmp_path / "map.gif"))
     assert refused.returncode != 0
-    assert "one of .png .svg .pdf .csv .json .note" in refused.stderr
+    assert "one of .png .svg .pdf .csv .json .geojson .note" in refused.stderr
     shown = extended.run("explorer", "heatmap", "--help").stdout
     assert "|bands" in "".join(shown.split())
-    assert ".json .note" in shown
+    assert ".geojson .note" in shown
 
 
 def test_the_command_line_has_the_study_of_a_workspace(extended: Checkout, tmp_path: Path) -> None:

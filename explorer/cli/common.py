@@ -126,12 +126,12 @@ def parse_size(text: str) -> tuple[int, int]:
     return width, height
 
 
-def check_output(output: Path | None) -> None:
-    """Refuse an output that can't be written before any work is done for it."""
+def check_output(output: Path | None, *, maps: bool = False) -> None:
+    """Refuse an output, of maps or of curves, that can't be written before any work is done."""
     if output is None:
         return
     try:
-        by_suffix(output.suffix)
+        by_suffix(output.suffix, maps=maps)
     except ValueError as error:
         raise click.BadParameter(f"{output.name!r}: {error}", param_hint="--output") from None
     check_folder(output, "--output")

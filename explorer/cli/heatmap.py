@@ -130,7 +130,8 @@ def _option(p: Parameter) -> click.Option:
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"Write the map ({suffixes(Kind.PICTURE)}) or its numbers ({suffixes(Kind.NUMBERS)}).",
+    help=f"Write the map ({suffixes(Kind.PICTURE, maps=True)}) or its numbers "
+    f"({suffixes(Kind.NUMBERS, maps=True)}).",
 )
 @click.option(
     "--panes",
@@ -191,7 +192,7 @@ def heatmap_command(
     if paper is not None:
         region = region or Region(*paper.box)
         start, end = start or paper.start, end or paper.end
-    check_output(output)
+    check_output(output, maps=True)
     if set_aside is not None and set_aside.suffix.lower() != ".csv":
         raise click.BadParameter("give it a name that ends with .csv", param_hint="--set-aside")
     check_folder(set_aside, "--set-aside")

@@ -7,7 +7,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from explorer.figures.formats import ExportFormat
+from explorer.figures.formats import ExportFormat, suffixes
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
@@ -49,8 +49,12 @@ def rendered(job: ExportJob) -> bytes:
     Raises
     ------
     ValueError
-        If the view shows nothing, or the size is out of range.
+        If the view shows nothing, the size is out of range, or the format is for maps alone.
     """
+    if job.format.maps_only and not job.result.surfaces:
+        raise ValueError(
+            f"{job.format.name} is for maps; choose one of {suffixes()} for these curves"
+        )
     result, view, recipe = gate(job.result, job.view, job.recipe)
     write = resolve_name(job.format.writer)
     data: bytes = write(replace(job, result=result, view=view, recipe=recipe))

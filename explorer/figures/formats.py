@@ -47,6 +47,8 @@ class ExportFormat:
         Pattern that files with a recipe begin with, after white space.
     ours : bytes
         What else stands near their beginning, where check-ins may begin with the signature too.
+    maps_only : bool
+        Whether it is for results with surfaces alone.
     """
 
     suffix: str
@@ -57,6 +59,7 @@ class ExportFormat:
     reader: str = ""
     signature: bytes = b""
     ours: bytes = b""
+    maps_only: bool = False
 
     @property
     def name(self) -> str:
@@ -95,6 +98,10 @@ FORMATS = (
         _READ + "from_json", rb"\{",
     ),
     ExportFormat(
+        "geojson", "GeoJSON cells", Kind.NUMBERS, "explorer.figures.cells:geojson_bytes",
+        "application/geo+json", _READ + "from_json", rb"\{", maps_only=True,
+    ),
+    ExportFormat(
         "csv", "CSV table", Kind.COMPARISON, _COMPARISON + "comma_separated", "text/plain",
     ),
     ExportFormat(
@@ -106,12 +113,16 @@ FORMATS = (
 _RESULTS = (Kind.PICTURE, Kind.NUMBERS)
 
 
-def of_kind(*kinds: Kind) -> tuple[ExportFormat, ...]:
-    """Return the formats of these kinds; without any, of results."""
-    return tuple(f for f in FORMATS if f.kind in (kinds or _RESULTS))
+def of_kind(*kinds: Kind, maps: bool = False) -> tuple[ExportFormat, ...]:
+    """Return the formats of these kinds; without any, of results.
+
+    Those for maps alone are among them only if they are asked for.
+    """
+    wanted = kinds or _RESULTS
+    return tuple(f for f in FORMATS if f.kind in wanted and (maps or not f.maps_only))
 
 
-def by_suffix(suffix: str, *kinds: Kind) -> ExportFormat:
+def by_suffix(suffix: str, *kinds: Kind, maps: bool = True) -> ExportFormat:
     """Return the format with a suffix, however it is written (``png``, ``.PNG``); as `of_kind`.
 
     Raises
@@ -120,15 +131,15 @@ def by_suffix(suffix: str, *kinds: Kind) -> ExportFormat:
         Naming the formats there are.
     """
     wanted = suffix.lower().removeprefix(".")
-    found = next((f for f in of_kind(*kinds) if f.suffix == wanted), None)
+    found = next((f for f in of_kind(*kinds, maps=maps) if f.suffix == wanted), None)
     if found is None:
-        raise ValueError(f"the extension chooses the format, one of {suffixes(*kinds)}")
+        raise ValueError(f"the extension chooses the format, one of {suffixes(*kinds, maps=maps)}")
     return found
 
 
-def suffixes(*kinds: Kind) -> str:
+def suffixes(*kinds: Kind, maps: bool = False) -> str:
     """Return the suffixes of formats as one reads them, ``.png .svg .pdf``; as `of_kind`."""
-    return " ".join(f".{f.suffix}" for f in of_kind(*kinds))
+    return " ".join(f".{f.suffix}" for f in of_kind(*kinds, maps=maps))
 
 
 def recipe_formats() -> tuple[ExportFormat, ...]:

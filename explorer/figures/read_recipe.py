@@ -25,10 +25,6 @@ MAX_DEPTH = 200
 """Of elements in one another; ours have no more than a dozen."""
 MAX_COMMENT_LINES = 1000
 _PIECE = 1 << 16
-_GEOJSON_TYPES = (
-    "FeatureCollection", "Feature", "GeometryCollection", "Point", "MultiPoint", "LineString",
-    "MultiLineString", "Polygon", "MultiPolygon", "Topology",
-)  # fmt: skip
 _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 
@@ -241,8 +237,6 @@ def _recipe_field(text: str) -> str | None:
             raise _GeoJsonError
         begin = _after_space(text, at + 1)
         value, at = decode(text, begin)
-        if key == "type" and value in _GEOJSON_TYPES:
-            raise _GeoJsonError
         if key == "recipe":
             return None if value is None else text[begin:at]
         keys.add(key)

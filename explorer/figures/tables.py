@@ -41,7 +41,7 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
         If the view shows none of the result's surfaces, or they lie on different grids.
     """
     out = io.StringIO()
-    for line in _comments(result, view, recipe):
+    for line in comments(result, view, recipe):
         out.write("# " + " ".join(line.split()) + "\n")
     out.write(RECIPE_PREFIX + recipe_text(recipe) + "\n")
     if result.surfaces:
@@ -78,7 +78,7 @@ def result_document(
     curator = any(surface.curator_only for surface in shown)
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "stamp": _whole_stamp(result, shown),
+        "stamp": whole_stamp(result, shown),
         "recipe": recipe,
         "study": result.request.study,
         "quantity": result.request.quantity,
@@ -129,11 +129,12 @@ def result_document(
     return document
 
 
-def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
+def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
+    """Return what is to know of the numbers: origin, stamp, settings, meaning, guarantee."""
     result = stated(result, view.claim)
     lines = [captions.origin_line(recipe)]
     shown = captions.shown_surfaces(result, view)
-    stamp = _whole_stamp(result, shown)
+    stamp = whole_stamp(result, shown)
     if stamp:
         lines.append(f"stamp: {stamp}")
     lines += [captions.settings_line(result), captions.data_line(recipe)]
@@ -155,7 +156,8 @@ def _comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> 
     return [line for line in [*lines, *result.notes] if line]
 
 
-def _whole_stamp(result: Result, shown: list[Surface]) -> str:
+def whole_stamp(result: Result, shown: list[Surface]) -> str:
+    """Return the stamps of the surfaces shown, each once; without any, the result's."""
     parts = [captions.stamp_of(result, surface) for surface in shown] or [result.stamp]
     return "; ".join(dict.fromkeys(part for part in parts if part))
 
@@ -277,15 +279,27 @@ def _table_document(table: Table) -> dict[str, Any]:
     }
 
 
-def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
+def cell_texts(shown: Sequence[Surface]) -> list[list[list[str]]]:
+    """Return the numbers of surfaces on one grid as text: for each its rows, south first.
+
+    Single precision numbers in their own shortest form, not with a double's false digits.
+
+    Raises
+    ------
+    ValueError
+        If they lie on different grids.
+    """
     first = shown[0]
     if any(s.values.shape != first.values.shape or s.region != first.region for s in shown):
         raise ValueError(
             "surfaces: they lie on different grids; export them one at a time or as JSON"
         )
+    return [np.asarray(s.values, np.float32).astype(str).tolist() for s in shown]
+
+
+def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
+    texts, first = cell_texts(shown), shown[0]
     rows, columns = first.values.shape
-    # Single precision numbers in their own shortest form, not with a double's false digits.
-    texts = [np.asarray(s.values, np.float32).astype(str).tolist() for s in shown]
     place = [] if first.region is None else ["lat", "lon"]
     out.write(",".join(["row", "column", *place, *(s.key for s in shown)]) + "\n")
     lat, lon = _centres(first.region, rows, columns)

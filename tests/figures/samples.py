@@ -31,6 +31,7 @@ from explorer.studies.heatmap.study import HeatmapStudy
 
 PICTURES = tuple(f.suffix for f in of_kind(Kind.PICTURE))
 TABLES = tuple(f.suffix for f in of_kind(Kind.NUMBERS))
+CELLS = tuple(f.suffix for f in of_kind(Kind.NUMBERS, maps=True) if f.maps_only)
 STAMP = "not private: computed from real data without accounting"
 PAPER = Reference("Author and Writer, A paper on curves", "Theorem 2", "constant corrected")
 REGION = Region(40.5, -74.3, 41.0, -73.6)

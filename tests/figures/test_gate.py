@@ -17,7 +17,7 @@ from explorer.geography.region import Region
 from explorer.studies.base.study import Condition, Origin, Readout, Result, Surface, Table
 from explorer.studies.heatmap.public import MADE_OF_NOISE, NOISY_NOTES
 from tests.figures.reading import BOTH, everything_in, words_of
-from tests.figures.samples import PICTURES, REGION, TABLES, curves, file_bytes, maps
+from tests.figures.samples import CELLS, PICTURES, REGION, TABLES, curves, file_bytes, maps
 
 FORMATS = (*PICTURES, *TABLES)
 PLACE = ('id="basemap"', 'id="region"', 'id="scale-bar"')
@@ -155,7 +155,7 @@ def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
     assert written(fmt, 731, came_from) == content
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", [*FORMATS, *CELLS])
 def test_the_canaries_come_out_with_the_true_map(fmt: str) -> None:
     """The curator's own files hold them: what the test above looks for can be found."""
     planter = Planter(137)
@@ -165,7 +165,7 @@ def test_the_canaries_come_out_with_the_true_map(fmt: str) -> None:
     assert b"canary137" in everything_in(write(fmt, result, view, recipe), fmt)
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", [*FORMATS, *CELLS])
 def test_what_may_pass_does(fmt: str) -> None:
     """Settings, a typed region, sample, guarantee, conditions, numbers made of noise."""
     result = maps()
@@ -185,7 +185,7 @@ def test_what_may_pass_does(fmt: str) -> None:
         assert told in text
     for withheld in (b"name.txt", b"cdcd", b"noise seed", b"sha256"):
         assert withheld not in text
-    if fmt in ("svg", "csv", "json"):
+    if fmt in ("svg", "csv", "json", *CELLS):
         words = text.decode()
         assert "From at most 200 users picked by a public rule" in words
         assert "ε = 1" in words

@@ -209,6 +209,10 @@ def test_the_answer_is_one_sentence() -> None:
         "With Laplace this map is off by less than 1 km in 9 of 10 draws only above ε = 12.8. "
         "At today's ε = 0.8 it is ≈ 11 km."
     )
+    early = replace(curves[1], draws=(1,) * 12)
+    assert which_words.sentence(early, km, 1.0, 0.8, table[0]).endswith(
+        "So far from 1 draw a point."
+    )
     found = Found(1.28, 1.07, {1.28: 400, 1.07: 100})
     assert which_words.certified(found, "adaptive", km, 1.0) == (
         "ε = 1.28 is enough, ε = 1.07 is not: with adaptive quadtree this map is off by less than "

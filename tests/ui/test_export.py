@@ -20,6 +20,7 @@ from explorer.figures.read_recipe import read_recipe
 from explorer.geography.region import Region
 from explorer.resources import samples
 from explorer.studies.base.study import Origin, Scale, Sweep
+from explorer.studies.heatmap.public import NOISY_NOTES
 from explorer.ui.base.errors import Problem
 from explorer.ui.controllers.export_controller import ExportController
 
@@ -101,6 +102,7 @@ def test_another_size_is_a_size_of_ones_own(tiny) -> None:
     dialog.width_box.setValue(1234)
     assert dialog.preset.currentData() == "custom"
     assert dialog.size_px() == (1234, 1000)
+    assert dialog.format.findData("geojson") == -1  # for maps alone
     dialog.preset.setCurrentIndex(dialog.preset.findData("slide"))
     assert dialog.size_px() == (1920, 1080)
     dialog.format.setCurrentIndex(dialog.format.findData("csv"))
@@ -138,6 +140,7 @@ def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> 
     window.menus.actions["export"].trigger()
     dialog = window.output.dialog
     assert dialog.true_map.isVisible()
+    assert dialog.format.findData("geojson") > 0
     assert dialog.view().surfaces == ("private",)
     dialog.true_map.setChecked(True)
     assert dialog.view().surfaces == ("true", "private")
@@ -187,7 +190,7 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
             replace(truth, values=truth.values[::-1].copy()), *result.surfaces[1:],
         ),
         readouts=tuple(replace(r, value=1.0) if r.curator_only else r for r in result.readouts),
-        notes=("2,069 users.",),
+        notes=(*(note for note in result.notes if note in NOISY_NOTES), "2,069 users."),
         timings_ms={},
     )  # fmt: skip
     again = rendered(replace(jobs[0], result=other, recipe=jobs[0].recipe))

@@ -88,7 +88,7 @@ def test_a_map_is_added_changed_and_closed_each_in_one_step(desk: Desk) -> None:
 def test_menus_offer_what_is_not_shown_and_six_are_enough(desk: Desk) -> None:
     offered = entries(desk.map.add_menu)
     assert "Error per cell" in offered
-    assert "Pyramid (Ghazi et al.)" not in offered
+    assert "Adaptive quadtree" not in offered
     assert "True map" not in offered
     desk.session.set_value("beside", SIX, "heatmap")
     assert len(desk.map.panes.keys) == 6

@@ -90,7 +90,7 @@ class ExportDialog(QDialog):
 
     def _build(self) -> None:
         self.format = ChoiceBox("Format")
-        offered = [(f.suffix, f.label) for f in of_kind()]
+        offered = [(f.suffix, f.label) for f in of_kind(maps=bool(self._result.surfaces))]
         self.format.offer(offered, offered[0][0])
         self.preset = ChoiceBox("Size")
         self.preset.offer([(key, words) for key, words, _ in PRESETS], "screen")

@@ -13,7 +13,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
-from explorer.studies.heatmap.experiments.error_curves import Axis, ErrorCurve, Measure
+from explorer.studies.heatmap.experiments.error_curves import DRAWS, Axis, ErrorCurve, Measure
 from explorer.studies.heatmap.experiments.statistics import QUANTILES
 from explorer.studies.heatmap.experiments.which_epsilon import (
     Estimate,
@@ -136,10 +136,14 @@ def sentence(
     else:
         said = f"With {line.title} this map {reach} in 9 of 10 draws"
     today = at(curve, measure, now)
-    if today is None:
-        return said + "."
-    value = measure.written(f"{NEARLY} {nearest(today, DIGITS)}")
-    return f"{said}. At today's ε = {nearest(now, DIGITS)} it is {value}."
+    said += "."
+    if today is not None:
+        value = measure.written(f"{NEARLY} {nearest(today, DIGITS)}")
+        said += f" At today's ε = {nearest(now, DIGITS)} it is {value}."
+    least = min(curve.draws)
+    if least < DRAWS:
+        said += f" So far from {least} draw{'s' * (least != 1)} a point."
+    return said
 
 
 def certified(found: Found, mechanism: str, measure: Measure, target: float) -> str:

@@ -18,6 +18,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
     MEASURES,
+    STAGES,
     Axis,
     read_by,
 )
@@ -387,7 +388,9 @@ class WhichEpsilon(QWidget):
         if self.certified is not None and self.certified.enough is not None:
             return float(at_most(self.certified.enough))
         line = next((line for line in self._lines if line.mechanism == self.mechanism), None)
-        return None if line is None else line.epsilon
+        curves = self.answer.curves if self.answer is not None else ()
+        draws = [min(curve.draws) for curve in curves if curve.mechanism == self.mechanism]
+        return line.epsilon if line is not None and draws[0] >= STAGES[-1] else None
 
     def _say_state(self) -> None:
         answer, busy = self.answer, self.job.busy

@@ -1,0 +1,67 @@
+"""A map's cells as GeoJSON (RFC 7946), for programs that draw maps."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from explorer.figures import captions
+from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.tables import cell_texts, comments, whole_stamp
+
+SCHEMA = "privacy-explorer-cells/1"
+LEFT_OUT = (
+    "a feature is a cell of the grid: row 0 is south, column 0 west; cells with 0 in every map "
+    "are left out"
+)
+NO_PLACE = (
+    "GeoJSON: it would tell where the map lies, and the region was found from the check-ins or "
+    "drawn over them; give its four edges (in the Data panel, or --region), or choose CSV or JSON, "
+    "which do without a place"
+)
+
+
+def geojson_bytes(job: ExportJob) -> bytes:
+    """Return the cells of what passed the gate (`rendered`) as a collection of polygons in UTF-8.
+
+    A feature a cell, in degrees of WGS 84, with a property for each shown surface under its key:
+    the share of the total. What is to know of the numbers, the stamp and the recipe are members of
+    the collection, in front of the cells.
+
+    Raises
+    ------
+    ValueError
+        If the region may not be told, or the surfaces lie on different grids.
+    """
+    shown = captions.shown_surfaces(job.result, job.view)
+    region = shown[0].region
+    if region is None:
+        raise ValueError(NO_PLACE)
+    texts = cell_texts(shown)
+    south, west, north, east = region.box
+    rows, columns = shown[0].values.shape
+    lat = [repr(v) for v in np.linspace(south, north, rows + 1).round(9).tolist()]
+    lon = [repr(v) for v in np.linspace(west, east, columns + 1).round(9).tolist()]
+    head = {
+        "type": "FeatureCollection",
+        "schema": SCHEMA,
+        "stamp": whole_stamp(job.result, shown),
+        "about": [*comments(job.result, job.view, job.recipe), LEFT_OUT],
+    }
+    box = f"[{lon[0]},{lat[0]},{lon[-1]},{lat[-1]}]"
+    keys = [json.dumps(surface.key) for surface in shown]
+    features = []
+    for i, j in np.argwhere(np.any([s.values != 0 for s in shown], axis=0)).tolist():
+        s, n, w, e = lat[i], lat[i + 1], lon[j], lon[j + 1]
+        values = ",".join(f"{key}:{text[i][j]}" for key, text in zip(keys, texts, strict=True))
+        features.append(
+            f'{{"type":"Feature","properties":{{"row":{i},"column":{j},{values}}},'
+            '"geometry":{"type":"Polygon","coordinates":'
+            f"[[[{w},{s}],[{e},{s}],[{e},{n}],[{w},{n}],[{w},{s}]]]}}}}"
+        )
+    text = (
+        f'{json.dumps(head, ensure_ascii=False)[:-1]}, "recipe": {recipe_text(job.recipe)},\n'
+        f'"bbox": {box},\n"features": [\n' + ",\n".join(features) + "\n]}\n"
+    )
+    return text.encode()
