@@ -20,6 +20,7 @@ from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.experiments import find_trials, kept_trials
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.resources import resource_path, samples
 from explorer.studies.base.study import Cancelled, Request
@@ -248,10 +249,9 @@ class Judge:
         listed = {s.sha256: s.suggested_region for s in samples()}
         box = listed.get(data.fingerprint, selection.region.box)
         users = min(int(question.request["n0"]), JudgedOn(data, box).present()) or 1
-        name = ",".join(f"{side:.7g}" for side in box)
         nobody = NOT_THERE.format(name=data.basename)
         judged_on = JudgedOn(data, box, users=users, check=check, nobody=nobody)
-        return Place(name, selection.region), judged_on
+        return replace(place_of(Region(*box)), region=selection.region), judged_on
 
     def _stand_in(self, named: str, check: Check) -> CheckinData:
         def cancelled() -> bool:
