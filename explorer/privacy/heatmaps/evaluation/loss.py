@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.core import checks
 from explorer.privacy.heatmaps.evaluation.metrics import level_masses, normalise
 from explorer.privacy.heatmaps.pyramid.morton import level_of
 from explorer.privacy.transport.grid import grid_emd
@@ -84,9 +85,7 @@ def loss_statistics(
     if p.shape != q.shape or p.ndim != 2 or p.shape[0] != p.shape[1] or len(p) < 2:
         raise ValueError(f"estimate: shapes {p.shape} and {q.shape} are not one (2^ℓ, 2^ℓ), ℓ ≥ 1")
     deepest = level_of(len(p), "truth")
-    finest = deepest if finest is None else finest
-    if not 1 <= finest <= deepest:
-        raise ValueError(f"finest: {finest} is outside [1, {deepest}]")
+    finest = deepest if finest is None else int(checks.whole("finest", finest, 1, deepest))
     shares = tuple(mass / 2 for mass in level_masses(p - q)[: finest + 1])
     level = max((i for i in range(1, finest + 1) if shares[i] <= MOST_WRONG), default=1)
     squares = 1 << level
