@@ -270,7 +270,7 @@ def test_a_cancelled_export_writes_nothing(tiny, qtbot, tmp_path) -> None:
 
 
 def test_closing_while_exporting_waits_for_the_thread(qtbot, tiny, tmp_path) -> None:
-    controller = ExportController()
+    controller = ExportController(tiny.service.runtime.answer)
     view = tiny.workspace.view_state()
     controller.start(
         ExportJob(
