@@ -89,4 +89,8 @@ def _frame(job: ExportJob, draw: Result, limits: list[float]) -> Image:
         page = draw_page(draw, job.view, job.recipe, inches, job.dpi, limits)
         page.figure.savefig(stream, format="png", dpi=job.dpi)
     with Image.open(stream) as image:
-        return image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        whole = image.convert("RGB")
+    if job.format.suffix != "gif":
+        return whole
+    # Of 256 colours as many for the rare ones of the scale as for the page's.
+    return whole.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
