@@ -205,9 +205,9 @@ def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path:
     promise = "1-DP for the idealised real-valued mechanism: the counts of all bands change"
     assert f"add or remove one user: {promise}" in done.stdout
     assert path.read_text(encoding="utf-8").splitlines()[1].startswith(promise)
-    refused = extended.run(*asked, "--output", str(tmp_path / "map.gif"))
+    refused = extended.run(*asked, "--output", str(tmp_path / "map.bmp"))
     assert refused.returncode != 0
-    assert "one of .png .svg .pdf .csv .json .geojson .note" in refused.stderr
+    assert "one of .png .svg .pdf .csv .json .geojson .gif .apng .note" in refused.stderr
     shown = extended.run("explorer", "heatmap", "--help").stdout
     assert "|bands" in "".join(shown.split())
     assert ".geojson .note" in shown

@@ -61,7 +61,9 @@ def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
     pictures = [f.name for f in FORMATS if f.kind is Kind.PICTURE]
     numbers = [f.name for f in FORMATS if f.kind is Kind.NUMBERS]
     assert f"as {', '.join(pictures[:-1])} or {pictures[-1]}, " in written
-    assert f"its numbers as {', '.join(numbers[:-1])} or (maps) {numbers[-1]}." in written
+    assert f"its numbers as {', '.join(numbers[:-1])} or (maps) {numbers[-1]}, " in written
+    moving = [f.name for f in FORMATS if f.kind is Kind.ANIMATION]
+    assert f"draws of its noise as {' or '.join(moving)}." in written
 
 
 PROGRAM = [c for c in _commands() if c.startswith("privacy-explorer ")]

@@ -282,14 +282,16 @@ def export(
     output: Path,
     pixels: tuple[int, int],
     dpi: int,
+    host: StudyRuntime | None = None,
 ) -> None:
     """Write a result in the format that the file's extension names, and say so."""
-    from explorer.figures.export_job import ExportJob, rendered
+    from explorer.figures.export_job import ExportJob, rendered, with_draws
     from explorer.files import write_whole
 
     recipe = recipe_of(result, view, data).to_dict()
     form = by_suffix(output.suffix)
-    write_whole(output, rendered(ExportJob(result, view, recipe, form, output, pixels, dpi)))
+    job = ExportJob(result, view, recipe, form, output, pixels, dpi)
+    write_whole(output, rendered(job if host is None else with_draws(job, host.answer)))
     say_written(output)
 
 

@@ -24,6 +24,7 @@ from explorer.cli.common import (
     recipe_of,
     say_written,
 )
+from explorer.figures.export_job import DRAWS
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
@@ -130,8 +131,9 @@ def _option(p: Parameter) -> click.Option:
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"Write the map ({suffixes(Kind.PICTURE, maps=True)}) or its numbers "
-    f"({suffixes(Kind.NUMBERS, maps=True)}).",
+    help=f"Write the map ({suffixes(Kind.PICTURE, maps=True)}), its numbers "
+    f"({suffixes(Kind.NUMBERS, maps=True)}) or {DRAWS} draws of it one after the other "
+    f"({suffixes(Kind.ANIMATION, maps=True)}).",
 )
 @click.option(
     "--panes",
@@ -221,7 +223,7 @@ def heatmap_command(
         if paper is not None and panes != "private":
             summary["paper"] = _beside_the_paper(data, selection, paper)
         if output is not None:
-            export(result, view, data, output, pixels, dpi)
+            export(result, view, data, output, pixels, dpi, host)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:

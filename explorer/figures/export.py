@@ -2,7 +2,7 @@
 
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -112,12 +112,16 @@ def draw_page(
     recipe: Mapping[str, object],
     inches: tuple[float, float],
     dpi: float,
+    limits: Sequence[float] | None = None,
 ) -> Page:
-    """Draw a result on a sheet of so many inches; to be called inside `own_settings`."""
+    """Draw a result on a sheet of so many inches; to be called inside `own_settings`.
+
+    Maps have the tops of their colour scales from `colour_limits` where they are not given.
+    """
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)
     if result.surfaces:
-        draw_maps(page, result, view, recipe)
+        draw_maps(page, result, view, recipe, limits)
     else:
         draw_curves(page, result, view, recipe)
     return page

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _EXPORT = "explorer.figures.export:picture_bytes"
+_ANIMATION = "explorer.figures.animation:animation_bytes"
 _TABLES = "explorer.figures.tables:"
 _READ = "explorer.figures.read_recipe:"
 _COMPARISON = "explorer.figures.comparison:"
@@ -20,6 +21,8 @@ class Kind(StrEnum):
     """A result, plot or map, as it is seen."""
     NUMBERS = "numbers"
     """A result's numbers."""
+    ANIMATION = "animation"
+    """Draws of a map's noise, one after the other."""
     COMPARISON = "comparison"
     """The rows of Compare."""
 
@@ -102,6 +105,14 @@ FORMATS = (
         "application/geo+json", _READ + "from_json", rb"\{", maps_only=True,
     ),
     ExportFormat(
+        "gif", "GIF animation of draws", Kind.ANIMATION, _ANIMATION, "image/gif",
+        _READ + "from_gif", rb"GIF8", maps_only=True,
+    ),
+    ExportFormat(
+        "apng", "APNG animation of draws", Kind.ANIMATION, _ANIMATION, "image/apng",
+        _READ + "from_png", rb"\x89PNG", maps_only=True,
+    ),
+    ExportFormat(
         "csv", "CSV table", Kind.COMPARISON, _COMPARISON + "comma_separated", "text/plain",
     ),
     ExportFormat(
@@ -110,7 +121,7 @@ FORMATS = (
     ExportFormat("tex", "LaTeX table", Kind.COMPARISON, _COMPARISON + "latex", "text/plain"),
 )  # fmt: skip
 """In the order in which they are offered; the first of a kind is its default."""
-_RESULTS = (Kind.PICTURE, Kind.NUMBERS)
+_RESULTS = (Kind.PICTURE, Kind.NUMBERS, Kind.ANIMATION)
 
 
 def of_kind(*kinds: Kind, maps: bool = False) -> tuple[ExportFormat, ...]:

@@ -124,6 +124,18 @@ def from_png(path: Path) -> str | None:
     return None if text is None else str(text)
 
 
+def from_gif(path: Path) -> str | None:
+    """Return the comment of a GIF if it is a recipe."""
+    from PIL import GifImagePlugin
+
+    try:
+        with GifImagePlugin.GifImageFile(io.BytesIO(_head(path)[0])) as image:
+            text = image.info.get("comment", b"").decode("ascii", "replace")
+    except (OSError, SyntaxError, ValueError, IndexError) as error:
+        raise ValueError(f"{path.name}: the GIF file is damaged ({error})") from None
+    return text if text.startswith("{") else None
+
+
 def from_pdf(path: Path) -> str | None:
     """Return the keywords of a PDF if they are a recipe."""
     from pypdf import PdfReader

@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export_job import DRAWS, ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.read_recipe import read_recipe
 from explorer.geography.region import Region
@@ -270,7 +270,7 @@ def test_a_cancelled_export_writes_nothing(tiny, qtbot, tmp_path) -> None:
 
 
 def test_closing_while_exporting_waits_for_the_thread(qtbot, tiny, tmp_path) -> None:
-    controller = ExportController()
+    controller = ExportController(tiny.service.runtime.answer)
     view = tiny.workspace.view_state()
     controller.start(
         ExportJob(
@@ -336,3 +336,20 @@ def test_what_holds_no_recipe_is_reported_in_a_sentence(
     assert tiny.banner.isVisible()
     assert why in tiny.banner.text.text()
     assert tiny.session.request() == before
+
+
+def test_draws_of_a_map_are_computed_in_the_export(open_window, qtbot, export) -> None:
+    window = heatmap_window(open_window, qtbot)
+    shares: list[float] = []
+    window.output.controller.progress.connect(shares.append)
+    path = export(window, "gif", preset="screen")
+    with Image.open(path) as image:
+        assert image.n_frames == DRAWS
+    assert read_recipe(path)["private_only"] is True
+    assert shares
+    window.menus.actions["export"].trigger()
+    dialog = window.output.dialog
+    dialog.format.setCurrentIndex(dialog.format.findData("apng"))
+    assert dialog.width_box.isEnabled()
+    assert "their ε add up" in dialog.note.text()
+    dialog.reject()

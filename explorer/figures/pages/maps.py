@@ -32,6 +32,7 @@ def draw_maps(
     result: Result,
     view: ViewState,
     recipe: Mapping[str, object],
+    limits: Sequence[float] | None = None,
 ) -> None:
     """Draw the surfaces that the view shows side by side, with colour bar, caption and stamps.
 
@@ -49,7 +50,7 @@ def draw_maps(
     if placed and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
     origin = ". ".join(filter(None, (captions.origin_line(recipe), credit)))
-    limits = colour_limits(shown, view.linked_scale)
+    limits = limits or colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, shared)
     page.write_notes(

@@ -1,12 +1,21 @@
 """Writes the answer in front to a file or the clipboard, beside the window's own work."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export_job import ExportJob, rendered, with_draws
 from explorer.figures.formats import ExportFormat
 from explorer.files import write_whole
+from explorer.studies.base.study import Request, Result
 from explorer.ui.base.jobs import LatestJob, Task
+
+Answer = Callable[[Request, Callable[[], None]], Iterator[Result]]
+"""``answer(request, check)`` yields results, as that of a runtime."""
 
 
 class ExportController(QObject):
@@ -21,18 +30,23 @@ class ExportController(QObject):
     failed(Exception)
     cancelled()
     busy_changed(bool)
+    progress(float)
+        The share that is done, of an animation.
     """
 
     done = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
     busy_changed = Signal(bool)
+    progress = Signal(float)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, answer: Answer, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._answer = answer
         self._job = LatestJob("export", self, preempt_after_s=0.0)
         self._job.done.connect(self._written)
         self._job.failed.connect(lambda _job, error: self.failed.emit(error))
+        self._job.progress.connect(lambda _job, done: self.progress.emit(done))
         self._job.busy_changed.connect(self.busy_changed)
 
     @property
@@ -42,7 +56,7 @@ class ExportController(QObject):
 
     def start(self, job: ExportJob) -> None:
         """Carry out a job; one that runs is cancelled."""
-        self._job.submit(job, lambda task: _carry_out(job, task))
+        self._job.submit(job, lambda task: self._carry_out(job, task))
 
     def cancel(self) -> None:
         """Let the job that runs write nothing."""
@@ -53,18 +67,21 @@ class ExportController(QObject):
         """Cancel and wait for the thread; nothing is signalled afterwards."""
         self._job.close()
 
+    def _carry_out(self, job: ExportJob, task: Task) -> bytes:
+        def report(done: float) -> None:
+            task.check()
+            task.report(done)
+
+        content = rendered(with_draws(replace(job, report=report), self._answer, task.check))
+        task.check()
+        if job.path is not None:
+            write_whole(job.path, content)
+        return content
+
     def _written(self, job: ExportJob, content: bytes) -> None:
         if job.path is None:
             _copy(job.format, content)
         self.done.emit(job)
-
-
-def _carry_out(job: ExportJob, task: Task) -> bytes:
-    content = rendered(job)
-    task.check()
-    if job.path is not None:
-        write_whole(job.path, content)
-    return content
 
 
 def _copy(form: ExportFormat, content: bytes) -> None:

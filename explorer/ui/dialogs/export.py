@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export_job import DRAWS, ExportJob
 from explorer.figures.formats import ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
@@ -45,6 +45,10 @@ CURATOR_ONLY = (
 PRIVATE_ONLY = (
     "Without the true map the file holds no count, file name, fingerprint or noise seed, and shows "
     "the whole region wherever the window is zoomed to."
+)
+MANY_DRAWS = (
+    f"{DRAWS} draws together are far less private than one: their ε add up. Don't publish them of "
+    "real check-ins."
 )
 NO_PLACE = (
     "It does not say where the map lies, as the region was found from the check-ins or drawn over "
@@ -208,12 +212,14 @@ class ExportDialog(QDialog):
         self.preset.setCurrentIndex(self.preset.findData("custom"))
 
     def _update(self) -> None:
-        picture = self.chosen_format.kind is Kind.PICTURE
+        picture = self.chosen_format.kind is not Kind.NUMBERS
         for widget in (*self._size_widgets, self.theme):
             widget.setEnabled(picture)
         said = self._result.stamp
         if self._has_true:
             said = CURATOR_ONLY if self.true_map.isChecked() else self._private_words()
+        if self.chosen_format.kind is Kind.ANIMATION:
+            said = f"{said} {MANY_DRAWS}"
         if not self._result.complete:
             said = " ".join(filter(None, (said, "This answer is still being refined.")))
         self.note.setText(said)

@@ -34,7 +34,7 @@ class ExportActions(QObject):
     def __init__(self, window: WindowContext) -> None:
         super().__init__(window)
         self._window = window
-        self.controller = ExportController(self)
+        self.controller = ExportController(window.service.runtime.answer, self)
         self.dialog: ExportDialog | None = None
         self.controller.done.connect(self._done)
         self.controller.failed.connect(lambda error: window.show_problem(explain(error, "export")))

@@ -181,6 +181,7 @@ class MainWindow(WindowContext):
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
+        exporter.progress.connect(lambda done: self.activity.share("export", done))
         self.output.said.connect(self.show_status)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
