@@ -45,6 +45,10 @@ def shown(desk: Desk, measure: str = "similarity") -> WhichEpsilon:
     return view
 
 
+SURE_MS = 120_000
+"""What a search may take on a quiet machine: up to 800 draws at each of some ε."""
+
+
 def finished(desk: Desk, view: WhichEpsilon) -> None:
     desk.qtbot.waitUntil(
         lambda: view.answer is not None and view.answer.finished and not view.job.busy
@@ -209,7 +213,7 @@ def test_make_sure_names_one_that_is_enough_and_one_that_is_not(desk: Desk) -> N
     chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
     view.set_target(float(np.mean(chosen.quantile(0.5)[6:8])))
     QTest.mouseClick(view.parts.sure, Qt.MouseButton.LeftButton)
-    desk.qtbot.waitUntil(lambda: view.certified is not None, timeout=60_000)
+    desk.qtbot.waitUntil(lambda: view.certified is not None, timeout=SURE_MS)
     found = view.certified
     assert found.not_enough < found.enough <= 8 * found.not_enough
     assert "is enough" in view.line.sentence.text()
