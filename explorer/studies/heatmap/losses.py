@@ -199,7 +199,7 @@ def _noise(compared: _Compared) -> tuple[Readout, ...]:
     request = compared.request
     slow = "backend" in mechanism_of(request).uses and request["backend"] != "tree"
     if slow or compared.level > LARGEST_DRAWN:
-        return _judged(None, None, "", TOO_SLOW)
+        return (_draws_failed(None, TOO_SLOW),)
     even, mean, *drawn = compared.context.memo(
         ("heatmap draws", compared.asked), lambda: _distances(compared)
     )
@@ -237,13 +237,15 @@ def _verdict(even: float, drawn: Sequence[float]) -> tuple[Readout, ...]:
     return _judged(ratio, failed, very, how)
 
 
-def _judged(ratio: float | None, failed: int | None, said: str, how: str) -> tuple[Readout, ...]:
-    return (
-        Readout("noise_level", "Error beside an evenly grey map's", ratio, Role.ESTIMATE,
-                curator_only=True, note=said),
-        Readout("draws_failed", "Draws no closer than an evenly grey map", failed,
-                curator_only=True, note=how),
-    )  # fmt: skip
+def _judged(ratio: float, failed: int, said: str, how: str) -> tuple[Readout, ...]:
+    level = Readout("noise_level", "Error beside an evenly grey map's", ratio, Role.ESTIMATE,
+                    curator_only=True, note=said)  # fmt: skip
+    return (level, _draws_failed(failed, how))
+
+
+def _draws_failed(failed: int | None, how: str) -> Readout:
+    label = "Draws no closer than an evenly grey map"
+    return Readout("draws_failed", label, failed, curator_only=True, note=how)
 
 
 def _distances(compared: _Compared) -> tuple[float, ...]:

@@ -232,8 +232,8 @@ class LossLine(QWidget):
         self.sentence.setText(notes[LOSS])
         parts = (notes[LOSS], LOSS_HELP, notes.get(BIAS, ""), CURATOR)
         self.sentence.setToolTip("\n\n".join(filter(None, parts)))
-        if WARNING in notes:
-            short, _, rest = notes[WARNING].partition(": ")
+        if DRAWS in notes:
+            short, _, rest = notes.get(WARNING, "").partition(": ")
             self.warning.setText(short)
             self.warning.setToolTip("\n\n".join(filter(None, (rest, notes[DRAWS], CURATOR))))
             self.warning.setAccessibleDescription(rest)
