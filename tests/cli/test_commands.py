@@ -170,7 +170,7 @@ def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixtur
         (["heatmap", "sample", "--region", "0,-100,1,100"], 2, "too wide"),
         (["heatmap", "sample", "--epsilon", "0"], 2, "epsilon: 0 is outside"),
         (["heatmap", "sample", "--mechanism", "magic"], 2, "pyramid, capped, least-squares"),
-        (["heatmap", "sample", "--output", "map.gif"], 2, "chooses the format"),
+        (["heatmap", "sample", "--output", "map.bmp"], 2, "chooses the format"),
         (["heatmap", "sample", "--output", "/no/such/folder/map.png"], 2, "does not exist"),
         (["heatmap", "sample", "--columns", "colour=1"], 2, "columns can hold"),
         (["bounds", "no-such-study"], 1, "shuffle-rdp"),
