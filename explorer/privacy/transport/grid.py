@@ -120,7 +120,7 @@ def _solved(
     scale = float(np.clip(difference, 0, None).sum())
     # What normalising left over: moving it across the grid costs at most this.
     diameter = step_x * (width - 1) + step_y * (height - 1)
-    rounding = (abs(math.fsum(difference.ravel())) + _EPS * float(p.sum() + q.sum())) * diameter
+    rounding = (abs(_sum(difference)) + _EPS * float(p.sum() + q.sum())) * diameter
     if scale <= _EPS * float(p.sum()):
         still = np.zeros(even(difference).shape)
         nothing = GridEmd(0.0, 0.0, scale * diameter + rounding, np.zeros(difference.shape))
@@ -145,7 +145,7 @@ def _solved(
 
 
 def _cost(east: FloatArray, south: FloatArray, step_x: float, step_y: float) -> float:
-    across, along = (math.fsum(np.abs(flow).ravel()) for flow in (east, south))
+    across, along = (_sum(np.abs(flow)) for flow in (east, south))
     return step_x * across + step_y * along
 
 
@@ -189,14 +189,14 @@ def block_interval(
         astray += left
     rows, columns = p.shape
     terms = psi[:rows, :columns] * (p - q)
-    rounding = _EPS * float(p.sum() + q.sum()) + abs(math.fsum((p - q).ravel()))
+    rounding = _EPS * float(p.sum() + q.sum()) + abs(_sum(p - q))
     rounding *= step_x * columns + step_y * rows
     carried = _cost(east, south, step_x, step_y) + astray * sum(
         step * side for step, side in zip((step_x, step_y), east.shape[::-1], strict=True)
     )
     upper = min(carried, solved.upper + inside) * (1 + 64 * _EPS) + rounding
     lower = max(
-        math.fsum(terms.ravel()) - 64 * _EPS * float(np.abs(terms).sum()) - rounding,
+        _sum(terms) - 64 * _EPS * float(np.abs(terms).sum()) - rounding,
         marginal_bound(p, q, step_x, step_y) * (1 - 64 * _EPS) - rounding,
         0.0,
     )
@@ -261,6 +261,11 @@ def line_emd(positions: ArrayLike, p: ArrayLike, q: ArrayLike) -> float:
     return float((ahead * np.diff(x[order])).sum())
 
 
+def _sum(grid: FloatArray) -> float:
+    """Return the correctly rounded sum of all cells."""
+    return math.fsum(grid.ravel().tolist())
+
+
 def _missing(small: FloatArray, large: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return what `numpy.pad` must add at the ends to give a grid the shape of a larger one."""
     return (0, large.shape[0] - small.shape[0]), (0, large.shape[1] - small.shape[1])
@@ -273,7 +278,7 @@ def _masses(p: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     for name, mass in (("p", a), ("q", b)):
         if mass.size == 0 or not np.isfinite(mass).all() or (mass < 0).any():
             raise ValueError(f"{name}: masses must be finite, at least 0 and at least one")
-    sum_a, sum_b = math.fsum(a.ravel()), math.fsum(b.ravel())
+    sum_a, sum_b = _sum(a), _sum(b)
     if abs(sum_a - sum_b) > 1e-9 * max(sum_a, sum_b):
         raise ValueError(f"q: its sum {sum_b!r} must be that of p, {sum_a!r}")
     return a, (b * (sum_a / sum_b) if sum_b > 0 else b)
@@ -318,4 +323,4 @@ def _dual(potential: Ints, unit: float, difference: FloatArray) -> tuple[FloatAr
     centred = potential - (potential.max() + potential.min()) // 2
     psi = -centred.astype(np.float64) * (unit * (1 - 4 * _EPS))
     terms = psi * difference
-    return psi, math.fsum(terms.ravel()) - _EPS * float(np.abs(terms).sum())
+    return psi, _sum(terms) - _EPS * float(np.abs(terms).sum())

@@ -27,6 +27,7 @@ from explorer.privacy.heatmaps import (
     unit_noise_grid,
 )
 from explorer.privacy.heatmaps.evaluation.distance import Interval, quick_intervals
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 
@@ -252,3 +253,15 @@ def test_intervals_combine() -> None:
     assert wide & exact == exact == exact & wide
     assert exact.value == 0.25
     assert wide.value is None
+
+
+@pytest.mark.parametrize("side", [16, 64, 128, 256])
+@pytest.mark.parametrize("sigma", [0.0, 0.0001, 0.02, 0.3])
+def test_block_sums_are_those_of_the_whole_heatmap(side: int, sigma: float) -> None:
+    filtered = Smoothing(side, sigma)
+    level = side.bit_length() - 1
+    blocks = SparseMap(level, np.array([1, 1, 2, level]), np.array([0, 1, 8, 4**level - 1]),
+                       np.array([0.25, 0.125, 0.5, 0.125]))  # fmt: skip
+    for p in (random_map(side, 3), blocks):
+        expected = block_sums(filtered.exact(p), 32)
+        np.testing.assert_allclose(filtered.block_sums(p, 32), expected, atol=1e-13)

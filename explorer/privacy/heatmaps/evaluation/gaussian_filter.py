@@ -94,6 +94,7 @@ class Smoothing:
         checks.reals("sigma", sigma, 0.0, open_high=True)
         self.side = side
         self.sigma = sigma
+        self._sums: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     @property
     def identity(self) -> bool:
@@ -189,6 +190,42 @@ class Smoothing:
         if self.side <= DENSE_SIDE:
             return np.asarray(self.matrix @ p @ self.matrix.T)
         return self._by_fft(p) if fine is None else fine.apply(p)
+
+    def block_sums(self, p: NDArray[Any] | SparseMap, blocks: int) -> FloatArray:
+        """Return the sums of blocks × blocks equal squares of H, without H.
+
+        What distances of block sums need, for about a sixth of the work: a block's rows of A are
+        summed first.
+
+        Parameters
+        ----------
+        p : array, shape (Δ, Δ), or SparseMap
+            Non-negative masses.
+        blocks : int
+            A divisor of Δ; at most Δ are made.
+
+        Returns
+        -------
+        ndarray of float64, shape (blocks, blocks)
+        """
+        self._fits(p)
+        blocks = min(blocks, self.side)
+        summed, prefix = self._summed(blocks)
+        if not isinstance(p, SparseMap):
+            return np.asarray(summed @ np.asarray(p, dtype=float) @ summed.T)
+        row, column, size = p.spans()
+        by_row = (prefix[row + size] - prefix[row]) * (p.masses / size)[:, None]
+        by_column = (prefix[column + size] - prefix[column]) / size[:, None]
+        return np.asarray(np.maximum(by_row.T @ by_column, 0))
+
+    def _summed(self, blocks: int) -> tuple[FloatArray, FloatArray]:
+        """Return A with the rows of every block summed, and prefix sums along its columns."""
+        if blocks not in self._sums:
+            summed = self.matrix.reshape(blocks, -1, self.side).sum(axis=1)
+            prefix = np.zeros((self.side + 1, blocks))
+            np.cumsum(summed.T, axis=0, out=prefix[1:])
+            self._sums[blocks] = summed, prefix
+        return self._sums[blocks]
 
     def picture(self, p: NDArray[Any] | SparseMap) -> Float32Array:
         """Return H in single precision, wrong by less than 10⁻⁶ of its largest value.

@@ -15,13 +15,15 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from cachetools import LRUCache
+from numpy.typing import NDArray
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import SparseMap, compare, smoothing
 from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation.metrics import Metrics
 from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
 from explorer.studies.base.study import Selection, default_request, relevant
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
@@ -29,7 +31,6 @@ from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (
     Stopwatch,
     Task,
-    exact_estimate,
     exact_truth,
     run_mechanism,
 )
@@ -41,6 +42,7 @@ MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
 
 Trial = dict[str, Any]
 Found = dict[str, float | None]
+Map = SparseMap | NDArray[np.float64]
 
 
 def make_trial(
@@ -128,30 +130,40 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     request = default_request(HeatmapStudy(), **trial["values"])
     request = replace(request, selection=selection, seed=noise_seed(trial))
     estimate = run_mechanism(Task(request, None, sample.counts, context, Stopwatch()))
-    sigma, level = request["sigma"], sample.counts.level
-    truth = exact_truth(selection, sample.counts, sigma, context)
-    return _compared(truth, exact_estimate(estimate, sigma, level), trial)
+    return _compared(estimate.map, sample, context, trial)
 
 
 def run_grey(task: Mapping[str, Any]) -> Found:
     """Return how near the evenly grey map comes to the true one of a trial: what no data give."""
     trial = task["trial"]
     sample, context = _opened(task["folder"], trial["counts"])
-    sigma, level = trial["values"]["sigma"], sample.counts.level
-    selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
-    truth = exact_truth(selection, sample.counts, sigma, context)
-    grey = smoothing(1 << level, sigma).exact(SparseMap.uniform(level))
-    return _compared(truth, grey, trial)
+    return _compared(SparseMap.uniform(sample.counts.level), sample, context, trial)
 
 
-def _compared(truth: FloatArray, found: FloatArray, trial: Trial) -> Found:
-    """Return what a trial measures of two heatmaps."""
-    agreement = cache(lambda: compare(truth, found))  # not for distances alone
-    squares, km = min(BLOCKS, len(truth)), trial["sides_km"]
-    p, q = block_sums(found, squares), block_sums(truth, squares)
+def _compared(found: Map, sample: Sample, context: TrialContext, trial: Trial) -> Found:
+    """Return what a trial measures of a map and the true one, both blurred.
+
+    Distances are those of block sums and need no whole heatmap.
+    """
+    sigma, counts, km = trial["values"]["sigma"], sample.counts, trial["sides_km"]
+    blurred = smoothing(1 << counts.level, sigma)
+
+    @cache
+    def agreement() -> Metrics:
+        selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
+        return compare(exact_truth(selection, counts, sigma, context), blurred.exact(found))
+
+    @cache
+    def sums() -> tuple[FloatArray, FloatArray]:
+        truth = context.memo(
+            ("block sums", counts.level, sigma),
+            lambda: blurred.block_sums(counts.blocks().normalised(), BLOCKS),
+        )
+        return blurred.block_sums(found, BLOCKS), truth
+
     measured: dict[str, Callable[[], float | None]] = {
-        "emd": lambda: _middle(exact_distance(p, q)),
-        "emd_km": lambda: None if km is None else _middle(exact_distance(p, q, *km)),
+        "emd": lambda: _middle(exact_distance(*sums())),
+        "emd_km": lambda: None if km is None else _middle(exact_distance(*sums(), *km)),
         "similarity": lambda: agreement().similarity,
         "pearson": lambda: None if math.isnan(agreement().pearson) else agreement().pearson,
         "kl": lambda: agreement().kl,
