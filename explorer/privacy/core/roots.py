@@ -279,7 +279,7 @@ def certified_root(
     for _ in range(60):
         value, slope = certified(eps)
         low, high = (eps, high) if value > log_delta else (low, eps)
-        blind += not math.isfinite(value)
+        blind += low == 0 and not math.isfinite(value)
         step = (value - log_delta) / slope if slope > 0 else math.nan
         if value < -1 and log_delta < -1 and slope > 0:
             # √ln(1/δ) is all but linear in ε.

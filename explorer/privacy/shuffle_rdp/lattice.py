@@ -91,7 +91,8 @@ class Lattice:
         self._mass = np.maximum(np.fft.irfft(power, size)[index % size], 0.0)
         self._loss, self._step = self.T * self._base + index * step, step
         self._log_total = self.T * (self._log_k + math.log(total))
-        self.excess = self.T * abs(math.log(total)) / self.c + 0.5 * (self.c + 1) * self.blur**2
+        self._coarse = self.T * abs(math.log(total)) / self.c + 0.5 * (self.c + 1) * self.blur**2
+        self.excess = self._coarse
         # Each output of either transform errs by a few units a level; the power takes T times as
         # much, relative to the output.
         level = 4 * log2_size * _UNIT
@@ -214,6 +215,8 @@ class Lattice:
         if not sure > 0:
             return -math.inf, math.nan
         slope = float(parts @ falls) / value if value > 0 else math.nan
+        if slope > 0:
+            self.excess = self._coarse + abs(math.log(sure / value)) / slope
         return self._log_total - self.c * epsilon + math.log(sure), slope
 
     def epsilon(self, log_delta: float, guess: float) -> float:

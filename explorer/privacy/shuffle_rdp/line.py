@@ -95,13 +95,17 @@ class Line:
         t = step * np.arange(grown.size)
         z = c + 1j * t
         log_k = np.log1p(grown)
-        blur, left_out, lost = self._left_out(loss, tilt, T, t[-1] + step, step)
+        blur, left_out = self._left_out(loss, tilt, T, t[-1] + step, step)
         if not math.isfinite(left_out):
             return
-        square = z * (z + 1)
-        log_w = T * log_k - np.log(z) - np.log1p(z) + 0.5 * blur**2 * square
+        square = blur**2 * z * (z + 1)
+        log_w = T * log_k - np.log(z) - np.log1p(z) + 0.5 * square
+        # By about how much s moves δ, beside the integrand; at the most by twice that.
+        self._moved = 0.5 * square
         if lower:
-            log_w += np.log1p(-(blur**2) * math.exp(blur**2 / 8) * square)
+            bump = math.exp(blur**2 / 8)
+            log_w += np.log1p(-bump * square)
+            self._moved = (bump - 0.5) * square / (1 - bump * square)
         sizes = loss.sizes(c)
         units = (loss.mass.size + 64) * _UNIT + loss.accuracy
         # Relative error of K^T at each node, and of the exponent's own terms.
@@ -110,7 +114,6 @@ class Line:
         self._z, self._log_w, self._error, self._step = z, log_w, error, step
         self._left = left_out
         self._copies(T, step, tilts, log_moments)
-        self.loose = lost
         self.good = True
 
     @staticmethod
@@ -129,11 +132,8 @@ class Line:
 
     def _left_out(
         self, loss: RoundLoss, tilt: Tilt, T: int, first: float, step: float
-    ) -> tuple[float, float, float]:
-        """Return s, a bound on the nodes from `first` on and what both cost, as parts of δ.
-
-        The bound in units of K(c)^T·e^{−cε}.
-        """
+    ) -> tuple[float, float]:
+        """Return s and a bound, in units of K(c)^T·e^{−cε}, on the nodes from `first` on."""
         c = tilt.c
         begins, ends, log_size = _spectrum(loss, tilt, first)
         log_size *= 0.5 * T
@@ -141,7 +141,7 @@ class Line:
         last = int(heard[0]) if heard.size else log_size.size
         end = float(ends[last - 1]) if last else first
         end = min(max(first, end), max(first, loss.reach))
-        # About δ in the same units, to weigh s, which raises δ by s²c(c+1)/2, against what is left.
+        # About δ in the same units, to weigh s against what is left.
         height = 1 / (c * (c + 1) * math.sqrt(2 * math.pi * T * tilt.variance))
         start = end - step
         blur = _BLURS / start
@@ -151,14 +151,18 @@ class Line:
         tail *= (1 / _BLURS**2 + bump) / (math.pi * start)
         if math.isfinite(loss.reach):
             tail *= 3.0
-        cost = 0.5 * square * c * (c + 1) + tail / height
+        # ln δ moves by about as much as the logarithm of the blur's factor at c.
+        moved = 0.5 * square * c * (c + 1)
+        if self._lower:
+            moved = -np.log1p(-2 * bump * moved) - moved
+        cost = moved + tail / height
         at = int(np.argmin(np.where(np.isnan(cost), np.inf, cost)))
         s2 = float(square[at])
         begins, ends, log_size = begins[:last], ends[:last], log_size[:last]
         weight = np.exp(log_size + 0.5 * s2 * (c * (c + 1) - begins**2)) * (ends - begins + step)
         weight *= 1 / begins**2 + s2 * float(bump[at])
         total = float(tail[at]) + float(weight.sum()) / math.pi
-        return float(blur[at]), total, float(cost[at])
+        return float(blur[at]), total
 
     def _copies(self, T: int, step: float, tilts: FloatArray, log_moments: FloatArray) -> None:
         """Bound, for the lower side, what the trapezoid rule adds."""
@@ -180,7 +184,7 @@ class Line:
         top = float(logs.real.max())
         terms = np.exp(logs - top)
         unit = self._step / (2 * math.pi)
-        value = unit * (2 * float(terms.real.sum()) - float(terms[0].real))
+        value = self._sum(terms)
         error = self._error + 8 * _UNIT * np.abs(self._z) * epsilon
         wrong = 2 * unit * float(np.abs(terms) @ error)
         wrong += self._left * math.exp(min(self._log_scale - self._c * epsilon - top, 700.0))
@@ -189,13 +193,17 @@ class Line:
             beyond = float(np.min(log_more - tilts * epsilon, initial=math.inf)) - top
             wrong += math.exp(min(beyond, 700.0))
             wrong += self._damped * math.exp(min(-top, 700.0))
-        terms *= self._z
-        slope = unit * (2 * float(terms.real.sum()) - float(terms[0].real))
+        slope, moved = self._sum(terms * self._z), abs(self._sum(terms * self._moved))
         sure = value - wrong if self._lower else value + wrong
         if not sure > 0:
             return -math.inf, math.nan
-        self.excess = (self.loose + wrong / sure) / max(slope / sure, 1e-300)
+        truth = max(value + moved if self._lower else value - moved, 1e-300)
+        self.excess = abs(math.log(sure / truth)) / self._c
         return top + math.log(sure), slope / sure
+
+    def _sum(self, terms: Any) -> float:
+        """Return the trapezoid rule's sum over both halves of the line."""
+        return self._step / (2 * math.pi) * (2 * float(terms.real.sum()) - float(terms[0].real))
 
     def is_reached(self, log_delta: float) -> bool:
         """Return whether δ(0) is probably no more than that; of a line at ε = 0."""
