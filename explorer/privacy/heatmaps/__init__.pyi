@@ -74,12 +74,14 @@ from explorer.privacy.heatmaps.evaluation.quality import (
 )
 from explorer.privacy.heatmaps.integers import (
     IntegerCounts as IntegerCounts,
+    UserCells as UserCells,
     cumulative_floors as cumulative_floors,
     exact_epsilons as exact_epsilons,
     integer_aggregate as integer_aggregate,
     integer_counts as integer_counts,
     release_levels as release_levels,
     release_measurement as release_measurement,
+    user_cells as user_cells,
 )
 from explorer.privacy.heatmaps.one_cell_counts import (
     one_cell_each as one_cell_each,
@@ -150,6 +152,9 @@ from explorer.privacy.heatmaps.shuffle_model.cost import (
     communication as communication,
     modulus_at_least as modulus_at_least,
 )
+from explorer.privacy.heatmaps.shuffle_model.demonstration import (
+    SharedNoise as SharedNoise,
+)
 from explorer.privacy.heatmaps.shuffle_model.missing_noise import (
     deficient_epsilon as deficient_epsilon,
 )
@@ -163,6 +168,7 @@ from explorer.privacy.heatmaps.shuffle_model.plan import (
 from explorer.privacy.heatmaps.shuffle_model.protocol import (
     Messages as Messages,
     NoisyPyramid as NoisyPyramid,
+    noisy_sums as noisy_sums,
     run_protocol as run_protocol,
     user_vectors as user_vectors,
 )

@@ -177,6 +177,65 @@ def integer_counts(
     return IntegerCounts(level, where[some], z[some], users, resolution)
 
 
+@dataclass(frozen=True)
+class UserCells:
+    """What every user visited: leaves with whole numbers of visits, user by user.
+
+    Attributes
+    ----------
+    level : int
+        ℓ.
+    user : ndarray of int64
+        Ascending indices; each with its cells in Morton order, every cell once.
+    codes, visits : ndarray of int64
+        Morton codes of leaves, and weights ≥ 1.
+    """
+
+    level: int
+    user: IntArray
+    codes: IntArray
+    visits: IntArray
+
+    def counts(self, resolution: int) -> IntegerCounts:
+        """Return the users' whole-number distributions, each of total B, summed over users."""
+        return integer_counts(self.user, self.codes, self.visits, self.level, resolution)
+
+
+WEIGHT_UNITS = 1 << 16
+"""What a weight of 1 becomes where not all weights are whole numbers."""
+
+
+def user_cells(
+    user: NDArray[Any],
+    latitude: NDArray[Any],
+    longitude: NDArray[Any],
+    weight: NDArray[Any] | None,
+    box: Box,
+    level: int,
+) -> UserCells:
+    """Return the cells of every user, on a grid that divides a box of degrees.
+
+    Weights that are not whole are rounded down to multiples of 2⁻¹⁶ first, and up to 2⁻¹⁶ if that
+    leaves nothing; whole ones lose nothing, so that no user's numbers depend on another's.
+
+    Parameters and errors are those of `aggregate`.
+    """
+    user, codes, weights, rows = cells_of(user, latitude, longitude, weight, box, level)
+    if weights is None:
+        visits = np.ones(rows, np.int64)
+    elif (weights == np.rint(weights)).all():
+        visits = weights.astype(np.int64)
+    else:
+        visits = np.maximum(np.floor(weights * WEIGHT_UNITS), 1).astype(np.int64)
+    order = np.lexsort((codes, user))
+    who, where, times = user[order].astype(np.int64), codes[order], visits[order]
+    new = (np.diff(who, prepend=-1) != 0) | (np.diff(where, prepend=-1) != 0)
+    first = np.flatnonzero(new)
+    if rows:
+        times = np.add.reduceat(times, first)
+    return UserCells(level, who[first], where[first], times)
+
+
 def integer_aggregate(
     user: NDArray[Any],
     latitude: NDArray[Any],

@@ -32,6 +32,7 @@ from explorer.privacy.histograms.mechanism import (
     count_analyzer as count_analyzer,
     count_randomizer as count_randomizer,
     estimates as estimates,
+    estimates_without as estimates_without,
     hist as hist,
     histogram_analyzer as histogram_analyzer,
     histogram_randomizer as histogram_randomizer,

@@ -168,10 +168,24 @@ def simulate_histogram(
     c = checks.integers("counts", counts, 0, users).astype(np.int64)
     shape: Any = c.shape if draws is None else (int(draws), *c.shape)
     # The missing noise bits are few; drawn themselves they keep 1 − p to its last digit.
-    missing = rng.binomial(users, 1 - rate, size=shape)
-    empty = np.broadcast_to(c == 0, shape)
-    received = np.where(empty, 0, c + users - missing)
-    return estimates(received, users, rate)
+    return estimates_without(c, rng.binomial(users, 1 - rate, size=shape), users, rate)
+
+
+def estimates_without(counts: ArrayLike, missing: ArrayLike, n: int, p: float) -> FloatArray:
+    """Return the analyzer's outputs for true counts and noise bits that were not sent.
+
+    Parameters
+    ----------
+    counts : array of int
+        True counts of the bins, in [0, n].
+    missing : array of int
+        How many of the n users did not add their noise bit to each bin: Bin(n, 1−p).
+    n, p
+        As `estimates` has them.
+    """
+    c, gone = np.asarray(counts), np.asarray(missing)
+    # An empty bin never has more than n messages.
+    return estimates(np.where(c == 0, 0, c + n - gone), n, p)
 
 
 def simulate_count(

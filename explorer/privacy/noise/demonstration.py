@@ -79,6 +79,15 @@ def hashed_words(seed: int, mechanism: str, level: int, codes: IntArray) -> NDAr
     return z
 
 
+def demonstration_uniform(seed: int, mechanism: str, level: int, codes: IntArray) -> FloatArray:
+    """Return one uniform draw for every cell of one level: multiples of 2⁻⁵³ plus 2⁻⁵⁴ in (0, 1).
+
+    Parameters are those of `hashed_words`; the result has the shape of `codes`.
+    """
+    words = hashed_words(seed, mechanism, level, codes) >> np.uint64(11)
+    return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
+
+
 def demonstration_laplace(seed: int, mechanism: str, level: int, codes: IntArray) -> FloatArray:
     """Return one Laplace draw of scale 1 for every cell of one level.
 

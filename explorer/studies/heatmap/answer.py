@@ -44,7 +44,7 @@ from explorer.studies.heatmap.panes import (
     is_private,
     pane_keys,
 )
-from explorer.studies.heatmap.public import MADE_OF_NOISE
+from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
 from explorer.studies.heatmap.run import (
     Estimate,
     Stopwatch,
@@ -289,6 +289,10 @@ def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:
     if estimate.objective is not None:
         readouts.append(Readout("objective", "Misfit minimised", estimate.objective))
     readouts += [Readout(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise]
+    readouts += [
+        Readout(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
+        for key, value in estimate.of_settings
+    ]
     readouts += [
         Readout(f"epsilon_level_{i}", f"ε of level {i}", value)
         for i, value in estimate.epsilon_levels

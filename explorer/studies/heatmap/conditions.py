@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pkgutil import resolve_name
 
 from explorer.studies.base.study import Condition, Origin, Request, Value, relevant
 from explorer.studies.heatmap.guarantee import replacement
@@ -23,7 +24,7 @@ CAME_FROM = {
 }
 """What is said of a choice, by where it came from."""
 
-_ORDER = ("epsilon", "delta", "resolution", "w", "n0", "top_percent", "sigma")
+_ORDER = ("epsilon", "delta", "resolution", "w", "n0", "B", "top_percent", "sigma")
 _SETTINGS = sorted(
     (p for p in PARAMETERS if p.symbol and p.key != "mechanism"),
     key=lambda p: _ORDER.index(p.key) if p.key in _ORDER else len(_ORDER),
@@ -42,6 +43,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
     )
     return (
         Condition(mechanism.weight, True, "sensitivity 1"),
+        *(resolve_name(mechanism.conditions)(request) if mechanism.conditions else ()),
         *_chosen(request),
         *([published] if mechanism.neighbouring == "add_remove" else []),
         Condition(

@@ -58,7 +58,7 @@ def pure(request: Request) -> Guarantee:
             f"prior odds that the user is in it ends up at most {percent_at_most(most)} sure. "
             f"{A_DEMONSTRATION}"
         ),
-        references=_sources(request),
+        references=sources(request),
     )
 
 
@@ -79,7 +79,7 @@ def sampling_level(request: Request, adjacency: Adjacency) -> float:
 def sample_sentence(request: Request) -> str:
     """Return what a sample of users costs, with a space behind; empty without one."""
     scheme, selection = sampled(request), request.selection
-    once = _level(request) if "delta" in mechanism_of(request).uses else "ε"
+    once = level(request) if "delta" in mechanism_of(request).uses else "ε"
     twice = replacement(request)
     if scheme == "bottom_k" and selection is not None and selection.users is not None:
         users = "user" if selection.users == 1 else "users"
@@ -88,14 +88,16 @@ def sample_sentence(request: Request) -> str:
             f"or replacing one user costs at most {twice}; users not picked are not used. "
         )
     if scheme == "poisson":
-        return (
-            "Each user is in or out by a public rule; adding or removing one costs "
-            f"{once}, replacing {twice}. "
+        comes = mechanism_of(request).neighbouring == "add_remove"
+        costs = (
+            f"adding or removing one costs {once}, replacing" if comes else "replacing one costs"
         )
+        return f"Each user is in or out by a public rule; {costs} {twice}. "
     return ""
 
 
-def _sources(request: Request) -> tuple[Reference, ...]:
+def sources(request: Request) -> tuple[Reference, ...]:
+    """Return where a request's guarantee comes from."""
     found = mechanism_of(request).references
     return found if sampled(request) == "all" else (*found, SAMPLED)
 
@@ -106,15 +108,14 @@ def gaussian(request: Request) -> Guarantee:
     delta: float = request["delta"]
     exchanges = sampled(request) == "bottom_k"
     epsilon = _wider(request["epsilon"], delta) if exchanges else request["epsilon"]
-    # (e^ε + δ)/(1 + e^ε) without overflow.
-    most = (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    most = right_guesses(epsilon, delta)
     ideal = f"for the idealised {mechanism.ideal} mechanism"
     moves = "which moves the counts by at most √2 in ℓ2 instead of 1"
     if exchanges:
         add_remove = f"{replacement(request)}-DP {ideal}: {EXCHANGED}, {moves}"
         replace_one = f"{replacement(request)}-DP: {EXCHANGED}, {moves}"
     else:
-        add_remove = f"{_level(request)}-DP {ideal}: {mechanism.sensitivity}"
+        add_remove = f"{level(request)}-DP {ideal}: {mechanism.sensitivity}"
         replace_one = f"{replacement(request)}-DP: one user leaves and another comes, {moves}"
     return Guarantee(
         unit=mechanism.unit,
@@ -126,11 +127,18 @@ def gaussian(request: Request) -> Guarantee:
             "An observer with 50:50 prior odds that any one user is in the data guesses right at "
             f"most {percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
         ),
-        references=_sources(request),
+        references=sources(request),
     )
 
 
-def _level(request: Request) -> str:
+def right_guesses(epsilon: float, delta: float) -> float:
+    """Return (e^ε + δ)/(1 + e^ε): how often an observer with 50:50 prior odds is right at most."""
+    # Without overflow.
+    return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+
+
+def level(request: Request) -> str:
+    """Return the level that the settings ask for, in words."""
     return f"({at_most(request['epsilon'])}, {at_most(request['delta'])})"
 
 
@@ -142,7 +150,16 @@ def _wider(epsilon: float, delta: float) -> float:
 
 def replacement(request: Request) -> str:
     """Return the level at which one user may be replaced by another: ``2ε``, ``(1.455, 1e-6)``."""
-    if "delta" not in mechanism_of(request).uses:
-        return "2ε"
+    found: str = resolve_name(mechanism_of(request).replacement)(request)
+    return found
+
+
+def twice(request: Request) -> str:
+    """Return the level at which pure mechanisms let one user be replaced."""
+    return "2ε"
+
+
+def wider(request: Request) -> str:
+    """Return the level at which Gaussian noise lets one user be replaced."""
     epsilon, delta = request["epsilon"], request["delta"]
     return f"({at_most(_wider(epsilon, delta))}, {at_most(delta)})"

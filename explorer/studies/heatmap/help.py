@@ -22,7 +22,9 @@ PAGE = Page(
         "either the paper's linear program or least squares makes a map of the counts. Dense "
         "aggregation counts on one level. The others add noise to every cell of the map: Laplace, "
         "Gaussian, or whole-number noise to whole counts, each also with only the largest cells "
-        "kept.",
+        "kept. Two need nobody who sees all check-ins: in the shuffled pyramid and the shuffled "
+        "histogram every user adds a share of the noise and a shuffler mixes the messages of all. "
+        "They are simulated here, with what each user would have to send.",
         "All users are in the map unless a sample is asked for. Users are sampled by a hash of "
         "their ids: so many with the smallest hashes, where one user more in the file may push "
         "another out, so that one more or less costs 2ε; or a share of all hashes, where everyone "
@@ -42,7 +44,7 @@ PAGE = Page(
     ),
     assumptions=(
         f"Neighbouring data differ in {ONE_USER}.",
-        "Region, time range, ε, δ, Δ, w, n₀, t, ρ, τ, q, L, σ and the sample of users are chosen "
+        "Region, time range, ε, δ, Δ, w, n₀, B, t, ρ, τ, q, L, σ and the sample of users are chosen "
         "without looking at the data. What the program found from them breaks this (✗); what "
         "somebody typed, they must vouch for.",
         "In a sample of so many users, adding or removing one is replacing one among the sampled.",
@@ -76,6 +78,15 @@ PAGE = Page(
             "least squares over all cells of levels q to L, then projections on simplices",
             r"\min_h\;\sum_i\frac{\varepsilon_i^2}{2}\sum_c\left(t(c)-h(c)\right)^2,\quad"
             r"h(c)=\sum_{children}h",
+        ),
+        Formula(
+            "shuffled pyramid: n₀ users' units of total B, noise shares, all of it added modulo m",
+            r"t_i=\frac{1}{B}\left(\sum_u z_{u,i}+\sum_u(X_{u,i}-Y_{u,i})\right),\quad "
+            r"X,Y\sim Polya(1/n_0,\,e^{-\varepsilon_i/B})",
+        ),
+        Formula(
+            "shuffled histogram: n users of whom s are in a cell, noise bits with chance p",
+            r"\hat s=n\left(y/n-p\right)\ if\ y>n,\ else\ 0,\quad y=s+Bin(n,p)",
         ),
         Formula(
             "heatmap: each cell's mass spread by a Gaussian that keeps it inside",

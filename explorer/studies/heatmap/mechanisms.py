@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.core.papers import HEATMAPS as PAPER, HISTOGRAMS
 from explorer.privacy.heatmaps.adaptive.budgets import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
 from explorer.studies.base.builders import count, real, share
@@ -49,6 +49,13 @@ SAMPLED = Reference(
     "Theorems 8 and 9 without a secret",
     "users sampled by a keyed hash of their ids, whose key is public",
 )
+SHUFFLED = Reference(
+    PAPER, "Appendix F", "noise scale, two shares a user, modulus, count of shares: errata "
+    "heat-1 to heat-6",
+)  # fmt: skip
+COUNTED = Reference(
+    HISTOGRAMS, "Theorem 3.2", "noise by exact δ in place of the constant 50: errata hist-A1"
+)
 
 ONE_USER = "one user: all their check-ins inside region and time range"
 ONE_CELL_EACH = (
@@ -67,6 +74,13 @@ _SHARE = "Each user weighs at most 1: their check-ins inside region and time ran
 _COUNTS_ONCE = "Each user counts once, in one cell"
 _RUN = "explorer.studies.heatmap.run:"
 _GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
+_WIDER = "explorer.studies.heatmap.guarantee:wider"
+_SHUFFLED = "explorer.studies.heatmap.shuffled_pyramid:"
+_SHUFFLED_CELLS = "explorer.studies.heatmap.shuffled_cells:"
+SIMULATED = (
+    "A simulation of a distributed protocol: the sums shown have the law of what its analyzer "
+    "computes, with no message sent. Run for real, nobody would see the check-ins."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +103,16 @@ class Mechanism:
         Where it comes from.
     uses : tuple of str
         Keys of the parameters it reads of those that not all mechanisms read. One that uses
-        ``delta`` adds Gaussian noise.
+        ``delta`` promises (ε, δ).
     parameters : tuple of Parameter
         Those of its own, that no other mechanism has.
     guarantee : str
         ``module:function``, from a request to the `Guarantee` of this mechanism.
+    replacement : str
+        ``module:function``, from a request to the level, in words, at which one user may be
+        replaced by another.
+    conditions : str
+        ``module:function``, from a request to further conditions; empty if there are none.
     neighbouring : str
         ``add_remove`` or ``replace``: what ε is stated for.
     unit : str
@@ -121,6 +140,8 @@ class Mechanism:
     uses: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     guarantee: str = "explorer.studies.heatmap.guarantee:pure"
+    replacement: str = "explorer.studies.heatmap.guarantee:twice"
+    conditions: str = ""
     neighbouring: str = "add_remove"
     unit: str = ONE_USER
     weight: str = _SHARE
@@ -153,6 +174,21 @@ _OF_TREE = (
           "the map's own cells, log₂ Δ.",
           _DEEPEST, 0, _DEEPEST, Scale.LINEAR),
 )  # fmt: skip
+
+_OF_SHUFFLING = (
+    count(
+        "B",
+        "B",
+        "units a user",
+        "Shuffled pyramid only: into how many whole units every user's check-ins are divided "
+        "before noise is added. More bring the map nearer to the central pyramid's (B = ∞) and "
+        "make messages longer. Costs no privacy, but must be chosen without looking at the data.",
+        256,
+        1,
+        1 << 20,
+        unit="units",
+    ),
+)
 
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.key: mechanism
@@ -191,12 +227,12 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "gaussian", "Gaussian, (ε, δ)", "Gaussian", _RUN + "gaussian", _CELLS,
-            (GAUSSIAN_NOISE,), uses=("delta",), guarantee=_GAUSSIAN,
+            (GAUSSIAN_NOISE,), uses=("delta",), guarantee=_GAUSSIAN, replacement=_WIDER,
         ),
         Mechanism(
             "gaussian-top", "Gaussian, (ε, δ), top t %", "Gaussian, top cells", _RUN + "gaussian",
             _CELLS + _THEN_CHOSEN, (GAUSSIAN_NOISE, BASELINES), uses=("delta", "top_percent"),
-            guarantee=_GAUSSIAN,
+            guarantee=_GAUSSIAN, replacement=_WIDER,
         ),
         Mechanism(
             "integers", "Discrete Laplace, whole counts", "discrete Laplace",
@@ -208,6 +244,23 @@ MECHANISMS: dict[str, Mechanism] = {
             "discrete Laplace, top cells", _RUN + "discrete_laplace", _ONE_COUNT + _THEN_CHOSEN,
             (DISCRETE_NOISE, BASELINES), uses=("top_percent",),
             weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
+        ),
+        Mechanism(
+            "shuffled-pyramid", "Shuffled pyramid (App. F)", "shuffled pyramid",
+            _SHUFFLED + "run", "each level's whole counts change by at most B in total, the noise "
+            "has scale B/ε on each level, and the levels' ε add up to ε",
+            (SHUFFLED, ALGORITHM), uses=("w", "n0", "delta", "backend", "variant"),
+            parameters=_OF_SHUFFLING, guarantee=_SHUFFLED + "guarantee",
+            replacement=_SHUFFLED + "replacement", conditions=_SHUFFLED + "conditions",
+            neighbouring="replace", ideal="whole-number", notes=(SIMULATED,),
+        ),
+        Mechanism(
+            "shuffled-cells", "Shuffled histogram (Balcer–Cheu)", "shuffled histogram",
+            _SHUFFLED_CELLS + "run", "one count falls by 1 and one rises by 1", (COUNTED,),
+            uses=("n0", "delta"), guarantee=_SHUFFLED_CELLS + "guarantee",
+            replacement=_SHUFFLED_CELLS + "replacement",
+            conditions=_SHUFFLED_CELLS + "conditions", neighbouring="replace",
+            weight=_COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
         ),
     )
 }  # fmt: skip

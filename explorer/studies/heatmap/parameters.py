@@ -27,11 +27,12 @@ _DECLARED = (
     count("n0", "n₀", "assumed number of users",
           "How many users one expects, which sets how deep the map is measured: ½ log₂(ε n₀) "
           "levels. Fix it before seeing the data: the data's own count would not be private. A "
-          "wrong guess costs accuracy and no privacy.",
+          "wrong guess costs accuracy and no privacy. In shuffled mechanisms it is how many users "
+          "are counted on to add their noise: with fewer there is less privacy.",
           200, 1, 100_000, unit="users", latex="n_0", relevant_when=(("mechanism", using("n0")),)),
     delta(1e-6, 1e-15, relevant_when=(("mechanism", using("delta")),),
-          help="Gaussian noise only: by how much the chance of any outcome may exceed what ε "
-               "alone would allow. Smaller is more private."),
+          help="Gaussian noise and shuffled mechanisms only: by how much the chance of any "
+               "outcome may exceed what ε alone would allow. Smaller is more private."),
     choice("resolution", "Δ", "resolution", "Cells on a side of the map.",
            "256", tuple((str(1 << i), f"{1 << i} × {1 << i}") for i in range(4, 12)),
            latex=r"\Delta"),

@@ -28,15 +28,25 @@ MADE_OF_NOISE = {
     "flatness": "Flatness statistic F",
 }
 """Readouts that are functions of noisy counts, and what they are called."""
+OF_SETTINGS = {
+    "messages": ("Messages a user sends", ""),
+    "message_bits": ("Bits of a message", ""),
+    "megabytes": ("A user sends", "MB"),
+    "noise_sd": ("Noise of a cell (standard deviation)", "users"),
+    "lost_below": ("Cells mostly come out empty below", "users"),
+    "worst_error": ("Largest error of any cell, with 95 %", "users"),
+}
+"""Readouts that are functions of the settings alone, n₀ among them: what they are called, unit."""
 LEVEL = "epsilon_level_"
 NOISY_NOTES = (
     text.ALL_COUNTS_NEGATIVE,
     text.TOTAL_NEGATIVE,
     text.ALL_CELLS_EMPTY,
+    text.TOO_FEW_USERS,
     text.NOT_FLAT,
     text.MAYBE_FLAT,
 )
-"""Remarks that are functions of noisy counts."""
+"""Remarks that are functions of noisy counts, or of the settings."""
 
 
 def public_result(result: Result) -> Result:
@@ -81,10 +91,13 @@ def _readouts(result: Result, tell_n0: bool) -> list[Readout]:
     for item in result.readouts:
         label = MADE_OF_NOISE.get(item.key, "")
         level = item.key.removeprefix(LEVEL)
+        unit = ""
+        if tell_n0 and item.key in OF_SETTINGS:
+            label, unit = OF_SETTINGS[item.key]
         if item.key.startswith(LEVEL) and level.isdecimal() and tell_n0:
             label = f"ε of level {level}"
         if label and not item.curator_only:
-            found.append(Readout(item.key, label, item.value))
+            found.append(Readout(item.key, label, item.value, unit=unit))
     return found
 
 

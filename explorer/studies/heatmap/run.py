@@ -6,6 +6,7 @@ The table of `explorer.studies.heatmap.mechanisms` names the functions from `Tas
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pkgutil import resolve_name
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from explorer.privacy.heatmaps import (
     CellCounts,
     FittedMap,
+    Measurement,
     Schedule,
     SparseMap,
+    UserCells,
     aggregate,
     cells_kept,
     dense_map,
@@ -38,6 +41,7 @@ from explorer.privacy.heatmaps import (
     start_level,
     top_grid,
     unit_noise_grid,
+    user_cells,
 )
 from explorer.privacy.heatmaps.pyramid.measurement import Reader
 from explorer.privacy.heatmaps.pyramid.reference import (
@@ -88,6 +92,8 @@ class Estimate:
     notes: tuple[str, ...] = ()
     made_of_noise: tuple[tuple[str, float], ...] = ()
     """Further functions of noisy counts, by the keys of `explorer.studies.heatmap.public`."""
+    of_settings: tuple[tuple[str, float], ...] = ()
+    """Functions of the settings alone, by keys of the same module."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,27 @@ class Task:
         )
         self.context.check()
         return kept
+
+    def votes(self) -> CellCounts:
+        """Return every user counted once, in the cell that `one_cell_each` finds."""
+        found: CellCounts = self._of_points("heatmap votes", one_cell_each)
+        self.watch.lap("aggregate")
+        return found
+
+    def visits(self) -> UserCells:
+        """Return the cells of every user, for mechanisms that each user runs alone."""
+        found: UserCells = self._of_points("heatmap visits", user_cells)
+        self.watch.lap("aggregate")
+        return found
+
+    def _of_points(self, name: str, count: Callable[..., Any]) -> Any:
+        selection, points, level = self.request.selection, self.points, self.counts.level
+        assert selection is not None
+        box = selection.region.box
+        return self.context.memo(
+            (name, selection.rows, level),
+            lambda: count(points.user, points.lat, points.lon, points.weight, box, level),
+        )
 
 
 def points_of(selection: Selection, context: Context) -> Any:
@@ -190,15 +217,7 @@ def gaussian(task: Task) -> Estimate:
 def discrete_laplace(task: Task) -> Estimate:
     """Count every user once, and add whole-number noise to every cell of the map."""
     noise = _noise_grid(task, DemonstrationNoise(task.request.seed, "laplace"))
-    selection, points, level = task.request.selection, task.points, task.counts.level
-    assert selection is not None
-    box = selection.region.box
-    votes: CellCounts = task.context.memo(
-        ("heatmap votes", selection.rows, level),
-        lambda: one_cell_each(points.user, points.lat, points.lon, points.weight, box, level),
-    )
-    task.watch.lap("aggregate")
-    return _of_cells(task, discrete_grid(votes, task.epsilon, noise))
+    return _of_cells(task, discrete_grid(task.votes(), task.epsilon, noise))
 
 
 def _noise_grid(task: Task, unit_noise: Reader) -> NDArray[np.float64]:
@@ -217,6 +236,12 @@ def _of_cells(task: Task, grid: NDArray[np.float64]) -> Estimate:
     if "top_percent" in mechanism_of(task.request).uses:
         grid = top_grid(grid, cells_kept(1 << level, task.request["top_percent"]))
     task.watch.lap("select")
+    return of_grid(task, grid)
+
+
+def of_grid(task: Task, grid: NDArray[np.float64]) -> Estimate:
+    """Return the map of cells that are not negative, row 0 south."""
+    level = task.counts.level
     levels = ((level, task.epsilon),)
     total = float(grid.sum())
     if not total > 0:
@@ -273,9 +298,14 @@ def _split(plan: Schedule) -> tuple[tuple[int, float], ...]:
 
 def _reconstructed(task: Task, plan: Schedule) -> Estimate:
     """Measure as the schedule says, and return the map nearest to the counts."""
+    noise = DemonstrationNoise(task.request.seed, "pyramid")
+    noisy = measure(task.counts, plan, task.request["w"], noise)
+    return reconstructed(task, plan, noisy)
+
+
+def reconstructed(task: Task, plan: Schedule, noisy: Measurement) -> Estimate:
+    """Return the map nearest to noisy counts."""
     request, watch = task.request, task.watch
-    noise = DemonstrationNoise(request.seed, "pyramid")
-    noisy = measure(task.counts, plan, request["w"], noise)
     watch.lap("select")
     if request["backend"] == "tree":
         solution = reconstruct(noisy)

@@ -22,6 +22,10 @@ TOTAL_NEGATIVE = (
     "The noisy counts add up to 0 or less, so nothing is left of the map; the uniform one stands "
     "in for it."
 )
+TOO_FEW_USERS = (
+    "So few users (n₀) can't hide one another at this ε and δ, so there is no map; the uniform one "
+    "stands in for it. Raise n₀, ε or δ."
+)
 ALL_CELLS_EMPTY = "No noisy cell is above 0; the uniform map stands in for the empty one."
 NOT_FLAT = (
     "The first noisy counts alone show that this is no evenly grey map (a test that errs in 1 % of "

@@ -9,7 +9,7 @@ Nothing hides *how many* messages there are: n is public, and what is protected 
 data are, not whether the user takes part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps.integers import cumulative_floors
-from explorer.privacy.heatmaps.pyramid.measurement import Measurement, descend
+from explorer.privacy.heatmaps.integers import IntegerCounts, cumulative_floors
+from explorer.privacy.heatmaps.pyramid.measurement import Measurement, Reader, descend
 from explorer.privacy.heatmaps.shuffle_model.plan import ShufflePlan
 from explorer.privacy.noise.bits import BitSource, WholeArray, uniform_below
 from explorer.privacy.noise.demonstration import IntArray
@@ -245,6 +245,44 @@ def simulate(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyra
             parts.append(np.zeros(4**i, dtype=np.int64))
     noisy = (z.sum(axis=0) + np.concatenate(parts)) % plan.modulus
     return _pyramid(_centred(noisy.astype(np.int64), plan), plan)
+
+
+def noisy_sums(
+    counts: IntegerCounts, plan: ShufflePlan, noise: Callable[[int, IntArray], IntArray]
+) -> Reader:
+    """Return what gives the analyzer's noisy sums of cells, in users, when they are asked for.
+
+    With noise of the law that `simulate` adds, these have the law of what `analyse` finds: only
+    cells that are looked at are drawn. For the levels of the plan; users without mass send noise
+    alone, as their number is no matter of the data.
+
+    Parameters
+    ----------
+    counts : IntegerCounts
+        With the plan's B and ℓ, of at most its n users.
+    plan : ShufflePlan
+    noise : callable (level, codes) → whole numbers
+        What the users' shares of the noise add up to, in units of 1/B users.
+
+    Raises
+    ------
+    ValueError
+        If counts and plan do not fit.
+    """
+    for name, here, there in (
+        ("level", counts.level, plan.level),
+        ("resolution", counts.resolution, plan.resolution),
+    ):
+        if here != there:
+            raise ValueError(f"{name}: counts have {here}, the plan {there}")
+    if counts.users > plan.users:
+        raise ValueError(f"users: {counts.users} are more than the plan's {plan.users}")
+
+    def read(level: int, cells: IntArray) -> FloatArray:
+        sums = (counts.at(level, cells) + noise(level, cells)) % plan.modulus
+        return np.asarray(_centred(sums, plan) / plan.resolution)
+
+    return read
 
 
 def run_protocol(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyramid:

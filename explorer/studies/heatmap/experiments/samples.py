@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from explorer.files import write_whole
-from explorer.privacy.heatmaps import CellCounts, aggregate, one_cell_each
+from explorer.privacy.heatmaps import CellCounts, UserCells, aggregate, one_cell_each, user_cells
 from explorer.privacy.heatmaps.pyramid.counts import Box
 
 UNIT_SQUARE: Box = (0.0, 0.0, 1.0, 1.0)
+VISITS = ("user", "codes", "visits")
+"""Arrays of `UserCells`."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,13 @@ class Sample:
         Every user's mass of 1 is shared by their points.
     votes : CellCounts
         Every user once, in one cell: `one_cell_each`.
+    visits : UserCells
+        Who visited which cells how often, for what every user does alone.
     """
 
     counts: CellCounts
     votes: CellCounts
+    visits: UserCells
 
     @property
     def arrays(self) -> dict[str, Any]:
@@ -44,13 +49,15 @@ class Sample:
             found[f"{name}_codes"] = part.codes.astype("<i8")
             found[f"{name}_masses"] = part.masses.astype("<f8")
             found[f"{name}_shape"] = np.array([part.level, part.users, part.rows], dtype="<i8")
+        for name in VISITS:
+            found[f"visits_{name}"] = getattr(self.visits, name).astype("<i8")
         return found
 
 
 def count_points(points: Any, box: Box, level: int) -> Sample:
     """Return the sample of some points with `user`, `lat`, `lon`, `weight` on a grid over a box."""
     given = (points.user, points.lat, points.lon, points.weight, box, level)
-    return Sample(aggregate(*given), one_cell_each(*given))
+    return Sample(aggregate(*given), one_cell_each(*given), user_cells(*given))
 
 
 def digest_of(sample: Sample) -> str:
@@ -96,7 +103,9 @@ def open_sample(folder: Path, digest: str) -> Sample:
             )
             for name in ("counts", "votes")
         ]
-    sample = Sample(*parts)
+        arrays = (stored[f"visits_{name}"].astype(np.int64) for name in VISITS)
+        visits = UserCells(parts[0].level, *arrays)
+    sample = Sample(parts[0], parts[1], visits)
     if digest_of(sample) != digest:
         raise ValueError(f"the counts {digest[:12]}… have been changed; run the experiment again")
     return sample

@@ -215,4 +215,10 @@ def _opened(folder: str, digest: str) -> tuple[Sample, TrialContext]:
     """Return a sample and what is kept for it; the last few samples stay open."""
     sample = open_sample(Path(folder), digest)
     selection = Selection(digest, Region(*UNIT_SQUARE)).rows
-    return sample, TrialContext({("heatmap votes", selection, sample.votes.level): sample.votes})
+    level = sample.counts.level
+    return sample, TrialContext(
+        {
+            ("heatmap votes", selection, level): sample.votes,
+            ("heatmap visits", selection, level): sample.visits,
+        }
+    )

@@ -1,0 +1,182 @@
+"""The shuffled histogram of Balcer and Cheu, over the cells of the map.
+
+Every user has one cell: the one where they checked in most often (of equal ones the first in
+Z-order), a public rule that looks at their own check-ins alone. n₀ is the number of users who are
+counted on to add their noise bits; if more are on the map, every one of them adds theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.heatmaps import CellCounts, SparseMap
+from explorer.privacy.histograms import (
+    calibrate,
+    estimates_without,
+    histogram_delta,
+    histogram_messages,
+    simultaneous_error,
+)
+from explorer.privacy.noise.demonstration import IntArray, demonstration_uniform
+from explorer.studies.base.numbers import at_most, percent_at_most
+from explorer.studies.base.study import Condition, Guarantee, Request
+from explorer.studies.heatmap import text
+from explorer.studies.heatmap.guarantee import (
+    A_DEMONSTRATION,
+    level,
+    right_guesses,
+    sample_sentence,
+    sources,
+)
+from explorer.studies.heatmap.mechanisms import ONE_USER, mechanism_of
+from explorer.studies.heatmap.run import Estimate, Task, of_grid
+
+MISSING = 0.1
+"""Share of the users for which the cost of their absence is stated."""
+OFTEN = 0.95
+TRUST = (
+    "In the protocol every user sends their cell and noise bits themselves, a shuffler mixes all "
+    "messages, and the analyzer counts them. Here the program sees every check-in and simulates "
+    "that."
+)
+
+
+def run(task: Task) -> Estimate:
+    """Count every user once, lose noise bits at random, and return what the analyzer makes of it.
+
+    Cells where nobody is come out empty for certain; all cells' bits are sent all the same.
+    """
+    request, side = task.request, 1 << task.counts.level
+    found = _calibrated(request)
+    if found is None:
+        uniform, levels = SparseMap.uniform(task.counts.level), ((task.counts.level, task.epsilon),)
+        return Estimate(uniform, levels, 0, notes=(text.TOO_FEW_USERS,))
+    votes, assumed = task.votes(), int(request["n0"])
+    there = max(assumed, votes.users)
+    missing = MissingBits(request.seed, votes.level, there, found)
+    task.watch.lap("noise")
+    grid = histogram_grid(votes, there, found, missing(votes.codes))
+    estimate = of_grid(task, grid)
+    messages = float(histogram_messages(found, side * side))
+    bits = max(1, (side * side - 1).bit_length())
+    worst = simultaneous_error(assumed, found, 1 - OFTEN)
+    settings = [
+        ("messages", messages),
+        ("message_bits", float(bits)),
+        ("megabytes", messages * bits / 8e6),
+        ("noise_sd", math.sqrt(assumed * found * (1 - found))),
+        ("lost_below", assumed * (1 - found)),
+    ]
+    if bool(np.all(worst.valid)):
+        settings.append(("worst_error", float(worst.value) * assumed))
+    return Estimate(
+        estimate.map, estimate.epsilon_levels, estimate.cells_read,
+        notes=estimate.notes, of_settings=tuple(settings),
+    )  # fmt: skip
+
+
+def histogram_grid(
+    votes: CellCounts, users: int, p: float, missing: IntArray
+) -> NDArray[np.float64]:
+    """Return the analyzer's estimates of all cells, in shares of the users, [row, column].
+
+    Parameters
+    ----------
+    votes : CellCounts
+        Whole counts of at most so many users.
+    users : int
+        n, who add a noise bit to every cell with probability p each.
+    p : float
+    missing : ndarray of int
+        For each of the votes' cells how many noise bits were not sent.
+    """
+    grid = np.zeros((1 << votes.level, 1 << votes.level))
+    counts = np.rint(votes.masses).astype(np.int64)
+    grid[votes.cells] = estimates_without(counts, missing, users, p)
+    return grid
+
+
+@dataclass(frozen=True, slots=True)
+class MissingBits:
+    """Demonstration noise: bits that were not sent, Bin(users, 1 − p) for every cell."""
+
+    seed: int
+    level: int
+    users: int
+    p: float
+
+    def __call__(self, codes: IntArray) -> IntArray:
+        """Return them for these Morton codes."""
+        # The first import takes a second.
+        from scipy.stats import binom
+
+        u = demonstration_uniform(self.seed, "shuffled cells", self.level, codes)
+        return np.asarray(binom.ppf(u, self.users, 1 - self.p).astype(np.int64))
+
+
+def _calibrated(request: Request) -> float | None:
+    """Return the probability of a noise bit with the least noise; None if n₀ users are too few."""
+    return _probability(request["epsilon"], request["delta"], int(request["n0"]))
+
+
+@lru_cache(maxsize=64)
+def _probability(epsilon: float, delta: float, users: int) -> float | None:
+    found = calibrate(epsilon, delta, users)
+    return float(found.p) if found.feasible else None
+
+
+def guarantee(request: Request) -> Guarantee:
+    """Return what the protocol promises: for what a user's cell is, not for taking part."""
+    mechanism = mechanism_of(request)
+    guess = percent_at_most(right_guesses(request["epsilon"], request["delta"]))
+    return Guarantee(
+        unit=ONE_USER,
+        add_remove=(
+            "not covered: the number of messages tells how many take part, and whoever leaves "
+            "takes their noise along"
+        ),
+        replace_one=(
+            f"{level(request)}-DP, computed exactly: {mechanism.sensitivity}; also if a user takes "
+            "part with no check-ins instead, when one count falls by 1"
+        ),
+        trust=TRUST,
+        sentence=(
+            f"{sample_sentence(request)}"
+            "An observer with 50:50 prior odds which of any two cells one user is in guesses right "
+            f"at most {guess} of the time after seeing all messages. {A_DEMONSTRATION}"
+        ),
+        references=sources(request),
+    )
+
+
+def replacement(request: Request) -> str:
+    """Return the level at which a user's cell may be replaced by any other."""
+    return level(request)
+
+
+def conditions(request: Request) -> tuple[Condition, ...]:
+    """Return what the protocol rests on beside what all maps do."""
+    p, users = _calibrated(request), int(request["n0"])
+    less = ""
+    if p is not None:
+        there = max(1, math.floor(users * (1 - MISSING)))
+        less = f"if 10 % of them don't, δ is {at_most(_delta(request['epsilon'], there, p))}"
+    return (
+        Condition("n₀ users are enough for ε and δ", p is not None, "by exact δ at this noise"),
+        Condition("At least n₀ users take part and add their noise bits", None, less),
+        Condition("The shuffler does not tell who sent which message", None, "it must be trusted"),
+        Condition(
+            "Who takes part is public and does not depend on their check-ins", None,
+            "the number of messages tells how many they are",
+        ),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _delta(epsilon: float, users: int, p: float) -> float:
+    return float(histogram_delta(epsilon, users, 1 - p))
