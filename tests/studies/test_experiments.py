@@ -145,11 +145,17 @@ def test_a_sample_comes_back_from_its_file(source: CheckinSource, tmp_path: Path
         assert part.masses.tolist() == was.masses.tolist()
         assert (part.level, part.users, part.rows) == (5, 30, was.rows)
     assert sample.votes.total == 30
+    assert again.visits.level == 5
+    for name in ("user", "codes", "visits"):
+        assert getattr(again.visits, name).tolist() == getattr(sample.visits, name).tolist()
 
 
 def test_changed_counts_are_refused(source: CheckinSource, tmp_path: Path) -> None:
     sample = source.sample(place_of(REGION), None, 5, 0)
-    one, other = keep(sample, tmp_path), keep(Sample(sample.votes, sample.votes), tmp_path)
+    one, other = (
+        keep(sample, tmp_path),
+        keep(Sample(sample.votes, sample.votes, sample.visits), tmp_path),
+    )
     assert one != other
     (tmp_path / f"{other}.npz").replace(tmp_path / f"{one}.npz")
     with pytest.raises(ValueError, match="changed"):

@@ -44,9 +44,9 @@ PAGE = Page(
     ),
     assumptions=(
         f"Neighbouring data differ in {ONE_USER}.",
-        "Region, time range, ε, δ, Δ, w, n₀, B, t, ρ, τ, q, L, σ and the sample of users are chosen "
-        "without looking at the data. What the program found from them breaks this (✗); what "
-        "somebody typed, they must vouch for.",
+        "Region, time range, ε, δ, Δ, w, n₀, B, t, ρ, τ, q, L, σ and the sample of users are "
+        "chosen without looking at the data. What the program found from them breaks this (✗); "
+        "what somebody typed, they must vouch for.",
         "In a sample of so many users, adding or removing one is replacing one among the sampled.",
         "The number of users is not published; if it is, one user can only be replaced by another, "
         "and every ε doubles; Gaussian noise then has the level that the guarantee states for "

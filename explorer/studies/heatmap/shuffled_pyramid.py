@@ -57,7 +57,7 @@ def run(task: Task) -> Estimate:
     """
     request = task.request
     split = _split(task.epsilon, task.counts.level, request["w"], request["variant"])
-    agreed = _plan(request)
+    agreed = _plan(request, task.counts.level)
     levels = tuple((i, split.epsilon[i]) for i in split.measured)
     if agreed is None:
         uniform = SparseMap.uniform(task.counts.level)
@@ -95,9 +95,9 @@ def _split(epsilon: float, finest: int, w: int, variant: str) -> Schedule:
     return schedule(epsilon, finest, w, variant)
 
 
-def _plan(request: Request) -> ShufflePlan | None:
+def _plan(request: Request, finest: int | None = None) -> ShufflePlan | None:
     """Return what n₀ users agree on; None if they are too few."""
-    finest = level_of(int(request["resolution"]))
+    finest = level_of(int(request["resolution"])) if finest is None else finest
     return _agreed(
         request["epsilon"], finest, request["w"], request["variant"],
         request["n0"], request["B"], request["delta"],
