@@ -11,6 +11,7 @@ from scipy import stats
 
 from explorer.privacy.heatmaps import CellCounts, communication, shuffle_plan
 from explorer.privacy.histograms import calibrate, hist, histogram_analyzer, simultaneous_error
+from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Origin, Request, Result
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
@@ -172,6 +173,11 @@ def test_messages_are_public_unless_they_tell_a_secret_number_of_users(mechanism
     request = request_for(mechanism=mechanism, n0=300, epsilon=3.0)
     assert set(numbers(public_result(last(request)))) == set(numbers(last(request)))
     assert "messages" in numbers(public_result(last(request)))
+    sent = [note for note in public_result(last(request)).notes if "messages of" in note]
+    assert len(sent) == 1
+    assert format_number(numbers(last(request))["megabytes"]) + " MB" in sent[0]
     selection = replace(request.selection, n0_from=Origin.JUDGED)
     assert not selection.n0_from.may_be_told
-    assert numbers(public_result(last(replace(request, selection=selection)))) == {}
+    secret = public_result(last(replace(request, selection=selection)))
+    assert numbers(secret) == {}
+    assert not any("messages of" in note for note in secret.notes)

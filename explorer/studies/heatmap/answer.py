@@ -33,7 +33,7 @@ from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import guarantee
-from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
 from explorer.studies.heatmap.panes import (
     DIFFERENCE,
     OF_DRAWS,
@@ -91,7 +91,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
                *(note for made in maps.values() for note in made.estimate.notes)),
         stamp=text.stamp(synthetic, curator_only=False),
     )  # fmt: skip
-    plain = _plain_readouts(maps[PRIVATE].estimate, points)
+    plain = _plain_readouts(request, maps[PRIVATE].estimate, points)
     coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
     drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
     metrics = _metric_readouts(None, None, None, text.NO_TRUTH) if empty else _metric_readouts()
@@ -277,7 +277,7 @@ def _refinements(side: int) -> list[_Step]:
     return [*coarse, _Step("emd fine blocks", block_interval, (LARGEST_EXACT,))]
 
 
-def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:
+def _plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[Readout, ...]:
     """Return counts and the budget's split; neither has a role."""
     readouts = [
         Readout("users_used", "Users in the map", points.users_used, curator_only=True),
@@ -291,7 +291,7 @@ def _plain_readouts(estimate: Estimate, points: Any) -> tuple[Readout, ...]:
     readouts += [Readout(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise]
     readouts += [
         Readout(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
-        for key, value in estimate.of_settings
+        for key, value in of_settings(request).items()
     ]
     readouts += [
         Readout(f"epsilon_level_{i}", f"ε of level {i}", value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pkgutil import resolve_name
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER, HISTOGRAMS
@@ -113,6 +114,9 @@ class Mechanism:
         replaced by another.
     conditions : str
         ``module:function``, from a request to further conditions; empty if there are none.
+    of_settings : str
+        ``module:function``, from a request to numbers that follow from the settings alone, by the
+        keys of `explorer.studies.heatmap.public.OF_SETTINGS`; empty if there are none.
     neighbouring : str
         ``add_remove`` or ``replace``: what ε is stated for.
     unit : str
@@ -142,6 +146,7 @@ class Mechanism:
     guarantee: str = "explorer.studies.heatmap.guarantee:pure"
     replacement: str = "explorer.studies.heatmap.guarantee:twice"
     conditions: str = ""
+    of_settings: str = ""
     neighbouring: str = "add_remove"
     unit: str = ONE_USER
     weight: str = _SHARE
@@ -252,6 +257,7 @@ MECHANISMS: dict[str, Mechanism] = {
             (SHUFFLED, ALGORITHM), uses=("w", "n0", "delta", "backend", "variant"),
             parameters=_OF_SHUFFLING, guarantee=_SHUFFLED + "guarantee",
             replacement=_SHUFFLED + "replacement", conditions=_SHUFFLED + "conditions",
+            of_settings=_SHUFFLED + "of_settings",
             neighbouring="replace", ideal="whole-number", notes=(SIMULATED,),
         ),
         Mechanism(
@@ -259,7 +265,8 @@ MECHANISMS: dict[str, Mechanism] = {
             _SHUFFLED_CELLS + "run", "one count falls by 1 and one rises by 1", (COUNTED,),
             uses=("n0", "delta"), guarantee=_SHUFFLED_CELLS + "guarantee",
             replacement=_SHUFFLED_CELLS + "replacement",
-            conditions=_SHUFFLED_CELLS + "conditions", neighbouring="replace",
+            conditions=_SHUFFLED_CELLS + "conditions",
+            of_settings=_SHUFFLED_CELLS + "of_settings", neighbouring="replace",
             weight=_COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
         ),
     )
@@ -283,6 +290,12 @@ REFERENCES = tuple(
 def mechanism_of(request: Request) -> Mechanism:
     """Return the mechanism that a request asks for."""
     return MECHANISMS[request["mechanism"]]
+
+
+def of_settings(request: Request) -> dict[str, float]:
+    """Return numbers that follow from a request's settings alone."""
+    named = mechanism_of(request).of_settings
+    return dict(resolve_name(named)(request)) if named else {}
 
 
 def using(key: str) -> tuple[str, ...]:

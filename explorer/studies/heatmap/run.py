@@ -92,8 +92,6 @@ class Estimate:
     notes: tuple[str, ...] = ()
     made_of_noise: tuple[tuple[str, float], ...] = ()
     """Further functions of noisy counts, by the keys of `explorer.studies.heatmap.public`."""
-    of_settings: tuple[tuple[str, float], ...] = ()
-    """Functions of the settings alone, by keys of the same module."""
 
 
 @dataclass(frozen=True)

@@ -51,33 +51,39 @@ def run(task: Task) -> Estimate:
 
     Cells where nobody is come out empty for certain; all cells' bits are sent all the same.
     """
-    request, side = task.request, 1 << task.counts.level
+    request = task.request
     found = _calibrated(request)
     if found is None:
         uniform, levels = SparseMap.uniform(task.counts.level), ((task.counts.level, task.epsilon),)
         return Estimate(uniform, levels, 0, notes=(text.TOO_FEW_USERS,))
-    votes, assumed = task.votes(), int(request["n0"])
-    there = max(assumed, votes.users)
+    votes = task.votes()
+    there = max(int(request["n0"]), votes.users)
     missing = MissingBits(request.seed, votes.level, there, found)
     task.watch.lap("noise")
     grid = histogram_grid(votes, there, found, missing(votes.codes))
-    estimate = of_grid(task, grid)
-    messages = float(histogram_messages(found, side * side))
-    bits = max(1, (side * side - 1).bit_length())
-    worst = simultaneous_error(assumed, found, 1 - OFTEN)
-    settings = [
+    return of_grid(task, grid)
+
+
+def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
+    """Return what each of n₀ users sends on average, and errors to expect; nothing without a map.
+
+    The largest error is an upper bound (Theorem 3.2(iii) with its constants), left out where that
+    does not hold.
+    """
+    p, users, cells = _calibrated(request), int(request["n0"]), int(request["resolution"]) ** 2
+    if p is None:
+        return ()
+    messages, bits = float(histogram_messages(p, cells)), (cells - 1).bit_length()
+    worst = simultaneous_error(users, p, 1 - OFTEN)
+    bounded = (("worst_error", float(worst.value) * users),) if bool(worst.valid) else ()
+    return (
         ("messages", messages),
         ("message_bits", float(bits)),
         ("megabytes", messages * bits / 8e6),
-        ("noise_sd", math.sqrt(assumed * found * (1 - found))),
-        ("lost_below", assumed * (1 - found)),
-    ]
-    if bool(np.all(worst.valid)):
-        settings.append(("worst_error", float(worst.value) * assumed))
-    return Estimate(
-        estimate.map, estimate.epsilon_levels, estimate.cells_read,
-        notes=estimate.notes, of_settings=tuple(settings),
-    )  # fmt: skip
+        ("noise_sd", math.sqrt(users * p * (1 - p))),
+        ("lost_below", users * (1 - p)),
+        *bounded,
+    )
 
 
 def histogram_grid(

@@ -6,7 +6,6 @@ checked in inside the region or not. If more are on the map, every one of them a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -69,14 +68,19 @@ def run(task: Task) -> Estimate:
     )  # fmt: skip
     noise = SharedNoise(plan, there, request.seed)
     noisy = descend(noisy_sums(counts, plan, noise), split.start, split.last, request["w"])
-    sent = agreed.sent
-    return replace(
-        reconstructed(task, split, noisy),
-        of_settings=(
-            ("messages", sent.messages),
-            ("message_bits", sent.message_bits),
-            ("megabytes", sent.bits / 8e6),
-        ),
+    return reconstructed(task, split, noisy)
+
+
+def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
+    """Return what each of n₀ users sends; nothing if they are too few."""
+    plan = _plan(request)
+    if plan is None:
+        return ()
+    sent = plan.sent
+    return (
+        ("messages", float(sent.messages)),
+        ("message_bits", float(sent.message_bits)),
+        ("megabytes", sent.bits / 8e6),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.numbers import at_most
+from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap.mechanisms import MECHANISMS, mechanism_of
+from explorer.studies.heatmap.mechanisms import MECHANISMS, mechanism_of, of_settings
 from explorer.studies.heatmap.panes import ERROR, beside, private_panes
 from explorer.studies.heatmap.recommendation import EXPECT_LITTLE, rough
 
@@ -86,6 +86,7 @@ def notes(request: Request) -> tuple[str, ...]:
     keys = [mechanism_of(request).key, *beside(private_panes(request["beside"]))]
     shown = [MECHANISMS[key] for key in keys]
     found = [note for mechanism in shown for note in mechanism.notes]
+    found += [sent for key in keys if (sent := _sent(request.with_value("mechanism", key)))]
     if request["backend"] == "cvxpy" and any("backend" in m.uses for m in shown):
         found.append(REFERENCE_SOLVER)
     if len(shown) > 1:
@@ -93,6 +94,24 @@ def notes(request: Request) -> tuple[str, ...]:
     if rough(request):
         found.append(EXPECT_LITTLE)
     return tuple(dict.fromkeys(found))
+
+
+def _sent(request: Request) -> str:
+    """Return what every user of a distributed protocol sends; empty where n₀ is a secret.
+
+    Megabytes are 10⁶ bytes.
+    """
+    selection, numbers = request.selection, of_settings(request)
+    if "messages" not in numbers or (selection and not selection.n0_from.may_be_told):
+        return ""
+    messages, bits, megabytes = (
+        format_number(numbers[key]) for key in ("messages", "message_bits", "megabytes")
+    )
+    title = mechanism_of(request).title
+    return (
+        f"{title[0].upper()}{title[1:]}: each of n₀ users sends {messages} messages of {bits} bits "
+        f"on average, {megabytes} MB."
+    )
 
 
 def curator_notes(request: Request, points: Any) -> tuple[str, ...]:
