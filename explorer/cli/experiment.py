@@ -232,7 +232,7 @@ def _list() -> str:
 
 def _named(ctx: click.Context, name: str | None) -> Figure | None:
     """Return the figure of that name, None for heatmap quality; check the options beside it."""
-    from explorer.studies.heatmap.experiments.figures import CHECKINS, FIGURES
+    from explorer.studies.heatmap.experiments.figures import CHECKINS, EITHER, FIGURES
 
     if name is None:
         raise click.BadParameter("name an experiment; --list lists them", param_hint="NAME")
@@ -250,8 +250,9 @@ def _named(ctx: click.Context, name: str | None) -> Figure | None:
         if ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
     }
     needs_data = figure is None or figure.needs == CHECKINS
+    takes_data = needs_data or (figure is not None and figure.needs == EITHER and "data" in given)
     refused: tuple[str, ...] = () if figure is None else (*SWEPT, "users")
-    if not needs_data:
+    if not takes_data:
         refused += ("data", "columns", "typed", "regions", "data_seed")
     for key in refused:
         if key in given:
@@ -335,7 +336,7 @@ def _points(
         source = CheckinSource(data, asked["data_seed"])
         where = [(place, source) for place in places]
     if figure is not None:
-        mechanisms = asked["mechanisms"] or papers_mechanisms()
+        mechanisms = asked["mechanisms"] or figure.mechanisms or papers_mechanisms()
         draws = asked["draws"] or figure.draws
         where = where or made_data(figure, seed)
         return list(figure_points(figure, where, mechanisms, draws, fixed))

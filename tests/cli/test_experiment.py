@@ -156,6 +156,19 @@ def test_a_figure_by_name(said: Said) -> None:
     assert all(r["emd_km"] is None and r["sigma"] == 0.05 for r in document["rows"])
 
 
+@pytest.mark.parametrize("data", [(), ("--data", "sample", "--region", REGION)])
+def test_figure_13_of_made_data_and_of_check_ins(said: Said, data: tuple[str, ...]) -> None:
+    words = [*data, "--draws", "1", "--workers", "2", "--set", "w=4", "--json"]
+    code, out, _ = said("experiment", "figure-13", *words)
+    assert code == 0
+    document = json.loads(out)
+    shuffled = [r for r in document["rows"] if r["mechanism"] == "shuffled-pyramid"]
+    assert [r["x"] for r in shuffled] == [2**i for i in range(4, 13)]
+    assert {r["mechanism"] for r in document["rows"]} == {"pyramid", "shuffled-pyramid"}
+    assert {(r["axis"], r["users"], r["n0"]) for r in shuffled} == {("B", 50, 50)}
+    assert (shuffled[0]["emd_km"] is None) is not bool(data)
+
+
 def test_the_list_names_them_all_and_says_why_one_is_missing(said: Said) -> None:
     code, out, _ = said("experiment", "--list")
     assert code == 0

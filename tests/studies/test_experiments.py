@@ -15,6 +15,7 @@ from explorer.geography.region import Region
 from explorer.privacy.heatmaps import CellCounts, Smoothing
 from explorer.studies.base.study import Fidelity
 from explorer.studies.heatmap.experiments.figures import (
+    EITHER,
     FIGURES,
     figure_points,
     made_data,
@@ -379,7 +380,7 @@ def test_an_empty_region_is_refused(tmp_path: Path) -> None:
 
 def test_figures_have_rows_on_their_axes(source: CheckinSource) -> None:
     runnable = [figure for figure in FIGURES.values() if not figure.missing]
-    assert {f"figure-{i}" for i in (1, 2, 4, 5, 6, 7, 8, 10, 11)} == {f.name for f in runnable}
+    assert {f"figure-{i}" for i in (1, 2, 4, 5, 6, 7, 8, 10, 11, 13)} == {f.name for f in runnable}
     mechanisms = papers_mechanisms()
     assert {"pyramid", "least-squares", "laplace", "top"} <= set(mechanisms)
     for figure in runnable:
@@ -412,6 +413,32 @@ def test_the_papers_settings() -> None:
     mixed = made_data(FIGURES["figure-11"], 4)
     assert [source.components for _, source in mixed] == [10, 20, 20, 80]
     assert all("seed 4" in source.data for _, source in mixed)
+
+
+def test_figure_13_tends_to_the_central_pyramid(tmp_path: Path) -> None:
+    """On made data, and on check-ins alike: B = ∞ is the pyramid, and few units are worse."""
+    figure = FIGURES["figure-13"]
+    assert [x for panel in figure.panels for x in panel.xs] == [2**i for i in range(4, 13)]
+    assert (figure.draws, figure.mechanisms) == (20, ("pyramid", "shuffled-pyramid"))
+    assert figure.needs == EITHER
+    small = replace(figure, panels=(replace(figure.panels[0], xs=(1, 4096)),))
+    rows = list(
+        rows_of(
+            list(figure_points(small, made_data(figure, 0), figure.mechanisms, 4, {})),
+            0, tmp_path, ("emd",),
+        )
+    )  # fmt: skip
+    set_by_paper = {"epsilon": 5.0, "delta": 1e-5, "n0": 50, "resolution": "512"}
+    for row in rows:
+        assert set_by_paper.items() <= row.point.values.items()
+        assert row.users == 50
+    emd = [
+        np.mean([run_trial(task_of(trial, tmp_path))["emd"] for trial in row.trials])
+        for row in rows
+    ]
+    assert emd[0] == emd[2]  # the pyramid has no B
+    assert emd[1] > 1.2 * emd[0]
+    assert emd[3] == pytest.approx(emd[2], rel=1e-2)
 
 
 def test_every_draw_of_a_figure_has_its_own_sample(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 QUALITY = "heatmap-quality"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-CHECKINS, MADE = "check-ins", "made data"
+CHECKINS, MADE, EITHER = "check-ins", "made data", "made data, or check-ins"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Panel:
     ----------
     key : str
     axis : str
-        ``epsilon``, ``users``, ``resolution`` or ``filled`` (share of cells).
+        ``epsilon``, ``users``, ``resolution``, ``B`` or ``filled`` (share of cells).
     xs : tuple
     fixed : tuple of (key, value)
         Parameters of the study, and ``users``.
@@ -66,13 +66,15 @@ class Figure:
         What must come out.
     panels : tuple of Panel
     regions : int
-        Cells with most users of the paper's partition; 0 for made data.
+        Cells with most users of the paper's partition, of check-ins; 0 for made data alone.
     draws : int
         The paper's trials: each with a sample and noise of its own.
     made : tuple of Mixtures
         Made data, one for each place of the axis.
     pictures : int
         Gaze-like made data: so many pictures.
+    mechanisms : tuple of str
+        Keys of those that it compares; empty for those of most figures.
     missing : str
         Why it can't be run; empty if it can.
     """
@@ -85,11 +87,14 @@ class Figure:
     draws: int = 10
     made: tuple[Mixtures, ...] = ()
     pictures: int = 0
+    mechanisms: tuple[str, ...] = ()
     missing: str = ""
 
     @property
     def needs(self) -> str:
-        """Whether it is about check-ins or made data."""
+        """Whether it is about check-ins, made data, or made data unless check-ins are named."""
+        if self.regions and (self.made or self.pictures):
+            return EITHER
         return CHECKINS if self.regions else MADE
 
 
@@ -159,8 +164,15 @@ FIGURES = {
             "figure-11", "As figure 10 with 10, 20, 20 and 80 Gaussians",
             _DENSER + ", more so than in figure 10", (_FILLED,), made=_mixtures(10, 20, 20, 80),
         ),
-        Figure("figure-13", "Error of the shuffle protocol against B", "near central from B = 256",
-               missing="the shuffle protocol is no mechanism of the map yet"),
+        Figure(
+            "figure-13",
+            "Error of the shuffled pyramid against B: 50 users, ε = 5, δ = 10⁻⁵, 20 samples",
+            "falls with B; near the pyramid, which is B = ∞, from B = 256",
+            (Panel("B", "B", tuple(1 << i for i in range(4, 13)),
+                   (("epsilon", 5.0), ("delta", 1e-5), ("users", 50), ("n0", 50),
+                    ("resolution", "512"))),),
+            draws=20, pictures=1, regions=1, mechanisms=("pyramid", "shuffled-pyramid"),
+        ),
     )
 }  # fmt: skip
 
