@@ -19,6 +19,7 @@ from explorer.checkins.readers import READERS, file_patterns
 from explorer.checkins.readers.base import Beginning, Judge, Written, table_preview, write_table
 from explorer.checkins.readers.plan import Plan
 from explorer.cli import run
+from explorer.figures.formats import Kind, suffixes
 from tests.extensions.checkout import Checkout
 
 PARTS = Path(__file__).parent / "extensions"
@@ -207,10 +208,10 @@ def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path:
     assert path.read_text(encoding="utf-8").splitlines()[1].startswith(promise)
     refused = extended.run(*asked, "--output", str(tmp_path / "map.bmp"))
     assert refused.returncode != 0
-    assert "one of .png .svg .pdf .csv .json .geojson .gif .apng .note" in refused.stderr
+    assert f"one of {suffixes(maps=True)} .note" in refused.stderr
     shown = extended.run("explorer", "heatmap", "--help").stdout
     assert "|bands" in "".join(shown.split())
-    assert ".geojson .note" in shown
+    assert f"{suffixes(Kind.NUMBERS, maps=True)} .note" in " ".join(shown.split())
 
 
 def test_the_command_line_has_the_study_of_a_workspace(extended: Checkout, tmp_path: Path) -> None:

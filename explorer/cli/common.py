@@ -131,9 +131,11 @@ def check_output(output: Path | None, *, maps: bool = False) -> None:
     if output is None:
         return
     try:
-        by_suffix(output.suffix, maps=maps)
+        missing = by_suffix(output.suffix, maps=maps).missing
     except ValueError as error:
         raise click.BadParameter(f"{output.name!r}: {error}", param_hint="--output") from None
+    if missing:
+        raise click.BadParameter(missing, param_hint="--output")
     check_folder(output, "--output")
 
 

@@ -1,4 +1,4 @@
-"""A map's cells as GeoJSON (RFC 7946), for programs that draw maps."""
+"""A map's cells as GeoJSON (RFC 7946) and GeoTIFF, for programs that draw maps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import json
 
 import numpy as np
 
+from explorer import __version__
 from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
-from explorer.figures.tables import cell_texts, comments, whole_stamp
+from explorer.figures.tables import cell_texts, comments, one_grid, whole_stamp
+from explorer.geography.region import Region
+from explorer.studies.base.study import Surface
 
 SCHEMA = "privacy-explorer-cells/1"
 LEFT_OUT = (
@@ -16,7 +19,7 @@ LEFT_OUT = (
     "are left out"
 )
 NO_PLACE = (
-    "GeoJSON: it would tell where the map lies, and the region was found from the check-ins or "
+    "{format}: it would tell where the map lies, and the region was found from the check-ins or "
     "drawn over them; give its four edges (in the Data panel, or --region), or choose CSV or JSON, "
     "which do without a place"
 )
@@ -34,10 +37,7 @@ def geojson_bytes(job: ExportJob) -> bytes:
     ValueError
         If the region may not be told, or the surfaces lie on different grids.
     """
-    shown = captions.shown_surfaces(job.result, job.view)
-    region = shown[0].region
-    if region is None:
-        raise ValueError(NO_PLACE)
+    shown, region = _placed(job)
     texts = cell_texts(shown)
     south, west, north, east = region.box
     rows, columns = shown[0].values.shape
@@ -65,3 +65,58 @@ def geojson_bytes(job: ExportJob) -> bytes:
         f'"bbox": {box},\n"features": [\n' + ",\n".join(features) + "\n]}\n"
     )
     return text.encode()
+
+
+def geotiff_bytes(job: ExportJob) -> bytes:
+    """Return the cells of what passed the gate (`rendered`) as a GeoTIFF in degrees of WGS 84.
+
+    North is up. A band for each shown surface, named by its label: the share of the total in single
+    precision, NaN where there is no number. The recipe is the image's description; what is to know
+    of the numbers and the stamp are tags of their own.
+
+    Raises
+    ------
+    ValueError
+        If the region may not be told, or the surfaces lie on different grids.
+    """
+    from rasterio import Affine
+    from rasterio.crs import CRS
+    from rasterio.io import MemoryFile
+
+    shown, region = _placed(job)
+    one_grid(shown)
+    rows, columns = shown[0].values.shape
+    high, wide = (region.north - region.south) / rows, (region.east - region.west) / columns
+    with MemoryFile() as memory:
+        with memory.open(
+            driver="GTiff", width=columns, height=rows, count=len(shown), dtype="float32",
+            crs=CRS.from_epsg(4326), nodata=np.nan, compress="deflate", interleave="band",
+            transform=Affine(wide, 0, region.west, 0, -high, region.north),
+        ) as image:  # fmt: skip
+            # Tags first: only then they stand before the numbers, where a recipe is looked for.
+            image.update_tags(
+                TIFFTAG_IMAGEDESCRIPTION=recipe_text(job.recipe),
+                TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
+                STAMP=whole_stamp(job.result, shown),
+                ABOUT="\n".join(comments(job.result, job.view, job.recipe)),
+            )
+            for band, surface in enumerate(shown, 1):
+                image.set_band_description(band, surface.label)
+                image.update_tags(band, KEY=surface.key)
+            for band, surface in enumerate(shown, 1):
+                image.write(np.asarray(surface.values, np.float32)[::-1], band)
+        return bytes(memory.read())
+
+
+def _placed(job: ExportJob) -> tuple[list[Surface], Region]:
+    """Return the shown surfaces and where they lie.
+
+    Raises
+    ------
+    ValueError
+        If that may not be told.
+    """
+    shown = captions.shown_surfaces(job.result, job.view)
+    if shown[0].region is None:
+        raise ValueError(NO_PLACE.format(format=job.format.name))
+    return shown, shown[0].region

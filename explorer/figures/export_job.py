@@ -60,12 +60,15 @@ def rendered(job: ExportJob) -> bytes:
     Raises
     ------
     ValueError
-        If the view shows nothing, the size is out of range, or the format is for maps alone.
+        If the view shows nothing, the size is out of range, the format is for maps alone, or its
+        library is not installed.
     """
     if job.format.maps_only and not job.result.surfaces:
         raise ValueError(
             f"{job.format.name} is for maps; choose one of {suffixes()} for these curves"
         )
+    if job.format.missing:
+        raise ValueError(job.format.missing)
     result, view, recipe = gate(job.result, job.view, job.recipe)
     write = resolve_name(job.format.writer)
     draws = (gate(draw, job.view, job.recipe)[0] for draw in job.draws)

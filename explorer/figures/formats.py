@@ -6,7 +6,9 @@ Dialogs, menus, file filters, the command line and *Open recipe* go by this tabl
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 
+_CELLS = "explorer.figures.cells:"
 _EXPORT = "explorer.figures.export:picture_bytes"
 _ANIMATION = "explorer.figures.animation:animation_bytes"
 _TABLES = "explorer.figures.tables:"
@@ -22,7 +24,7 @@ class Kind(StrEnum):
     NUMBERS = "numbers"
     """A result's numbers."""
     ANIMATION = "animation"
-    """Draws of a map's noise, one after the other."""
+    """Maps one after the other: draws of the noise, or windows of time."""
     COMPARISON = "comparison"
     """The rows of Compare."""
 
@@ -52,6 +54,10 @@ class ExportFormat:
         What else stands near their beginning, where check-ins may begin with the signature too.
     maps_only : bool
         Whether it is for results with surfaces alone.
+    library : str
+        The module without which it can't be written; empty where it needs no optional one.
+    extra : str
+        What of this package installs that library.
     """
 
     suffix: str
@@ -63,6 +69,18 @@ class ExportFormat:
     signature: bytes = b""
     ours: bytes = b""
     maps_only: bool = False
+    library: str = ""
+    extra: str = ""
+
+    @property
+    def missing(self) -> str:
+        """What to install before it can be written; empty where nothing is missing."""
+        if not self.library or find_spec(self.library) is not None:
+            return ""
+        return (
+            f"{self.name} needs the library {self.library}, which is not installed: "
+            f"pip install '.[{self.extra}]'"
+        )
 
     @property
     def name(self) -> str:
@@ -101,15 +119,20 @@ FORMATS = (
         _READ + "from_json", rb"\{",
     ),
     ExportFormat(
-        "geojson", "GeoJSON cells", Kind.NUMBERS, "explorer.figures.cells:geojson_bytes",
+        "geojson", "GeoJSON cells", Kind.NUMBERS, _CELLS + "geojson_bytes",
         "application/geo+json", _READ + "from_json", rb"\{", maps_only=True,
     ),
     ExportFormat(
-        "gif", "GIF animation of draws", Kind.ANIMATION, _ANIMATION, "image/gif",
+        "tif", "GeoTIFF cells", Kind.NUMBERS, _CELLS + "geotiff_bytes", "image/tiff",
+        _READ + "from_tiff", rb"II\*\0|MM\0\*", maps_only=True, library="rasterio",
+        extra="geotiff",
+    ),
+    ExportFormat(
+        "gif", "GIF animation", Kind.ANIMATION, _ANIMATION, "image/gif",
         _READ + "from_gif", rb"GIF8", maps_only=True,
     ),
     ExportFormat(
-        "apng", "APNG animation of draws", Kind.ANIMATION, _ANIMATION, "image/apng",
+        "apng", "APNG animation", Kind.ANIMATION, _ANIMATION, "image/apng",
         _READ + "from_png", rb"\x89PNG", maps_only=True,
     ),
     ExportFormat(

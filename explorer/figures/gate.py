@@ -19,6 +19,11 @@ VIEW = (
     "title", "theme", "surfaces", "colour_map", "linked_scale", "show_basemap", "show_cities",
 )  # fmt: skip
 """What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
+JUDGED_HERE = (
+    "ε was judged on these check-ins by “Which ε?”: it tells of them, and no file of private maps "
+    "alone can be without it. Judge on a stand-in there (synthetic people or a public file) and "
+    "take its ε, or include the true map and keep the file to yourself"
+)
 _SCHEMA = re.compile(r"privacy-explorer-recipe/\d{1,3}")
 
 
@@ -39,16 +44,21 @@ def gate(
 ) -> tuple[Result, ViewState, Mapping[str, Any]]:
     """Return what may be written of an answer, its view and its recipe.
 
-    All three as they are if the view shows the true map, or if there is none; else made anew.
+    All three as they are if the view shows the true map, or if there is none; else made anew. A
+    region, time range or n₀ found from the check-ins is left out; ε can't be, as the noise itself
+    tells it: one that was judged on them is refused.
 
     Raises
     ------
     ValueError
-        If the view shows none of the result's surfaces, or the study has no list of what may be
-        published.
+        If the view shows none of the result's surfaces, ε was judged on the check-ins, or the study
+        has no list of what may be published.
     """
     if not private_only(result, view):
         return result, view, recipe
+    chosen = result.request.selection
+    if chosen is not None and chosen.epsilon_from.independent is False:
+        raise ValueError(JUDGED_HERE)
     study = study_of(result)
     made: Callable[[Result], Result] | None = getattr(study, "public_result", None)
     if study is None or made is None:

@@ -26,6 +26,7 @@ MAX_DEPTH = 200
 MAX_COMMENT_LINES = 1000
 _PIECE = 1 << 16
 _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
+_TIFF_DESCRIPTION = 270
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 
 
@@ -133,6 +134,24 @@ def from_gif(path: Path) -> str | None:
             text = image.info.get("comment", b"").decode("ascii", "replace")
     except (OSError, SyntaxError, ValueError, IndexError) as error:
         raise ValueError(f"{path.name}: the GIF file is damaged ({error})") from None
+    return text if text.startswith("{") else None
+
+
+def from_tiff(path: Path) -> str | None:
+    """Return the description of a TIFF if it is a recipe."""
+    from PIL import TiffImagePlugin
+
+    try:
+        # The directory of the first image alone: no image is made, whatever its bands are.
+        stream = io.BytesIO(_head(path)[0])
+        directory = TiffImagePlugin.ImageFileDirectory_v2(stream.read(8))
+        stream.seek(directory.next)
+        directory.load(stream)
+        text = str(directory.get(_TIFF_DESCRIPTION, ""))
+    except Exception as error:  # a damaged directory may make the reader raise nearly anything
+        raise ValueError(
+            f"{path.name}: the TIFF file is damaged ({type(error).__name__})"
+        ) from None
     return text if text.startswith("{") else None
 
 

@@ -279,6 +279,15 @@ def _table_document(table: Table) -> dict[str, Any]:
     }
 
 
+def one_grid(shown: Sequence[Surface]) -> None:
+    """Refuse surfaces that do not share one grid, with a ValueError."""
+    first = shown[0]
+    if any(s.values.shape != first.values.shape or s.region != first.region for s in shown):
+        raise ValueError(
+            "surfaces: they lie on different grids; export them one at a time or as JSON"
+        )
+
+
 def cell_texts(shown: Sequence[Surface]) -> list[list[list[str]]]:
     """Return the numbers of surfaces on one grid as text: for each its rows, south first.
 
@@ -289,11 +298,7 @@ def cell_texts(shown: Sequence[Surface]) -> list[list[list[str]]]:
     ValueError
         If they lie on different grids.
     """
-    first = shown[0]
-    if any(s.values.shape != first.values.shape or s.region != first.region for s in shown):
-        raise ValueError(
-            "surfaces: they lie on different grids; export them one at a time or as JSON"
-        )
+    one_grid(shown)
     return [np.asarray(s.values, np.float32).astype(str).tolist() for s in shown]
 
 

@@ -11,7 +11,7 @@ from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.base.study import Origin, Selection, default_request
+from explorer.studies.base.study import Origin, Result, Selection, default_request
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.experiments import which_words
 from explorer.studies.heatmap.experiments.error_curves import (
@@ -236,12 +236,18 @@ def test_an_epsilon_taken_says_where_it_came_from(here: bool, holds: bool | None
     assert taken(request, "pyramid", AXES["resolution"], 64.0, here=here)["resolution"] == "64"
 
 
-def test_a_private_only_file_says_that_its_epsilon_was_judged() -> None:
+def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remedy() -> None:
     result = maps()
-    selection = replace(result.request.selection, epsilon_from=Origin.JUDGED)
-    result = replace(result, request=replace(result.request, selection=selection))
-    public, _, settings = gate(
-        result, ViewState.for_result(result), Recipe(result.request).to_dict()
-    )
-    assert settings["selection"]["epsilon_from"] == "judged"
-    assert any(c.holds is False and "Which ε?" in c.margin for c in public.conditions)
+
+    def asked(came: Origin) -> Result:
+        selection = replace(result.request.selection, epsilon_from=came)
+        return replace(result, request=replace(result.request, selection=selection))
+
+    judged = asked(Origin.JUDGED)
+    recipe = Recipe(judged.request).to_dict()
+    private = ViewState.for_result(judged)
+    with pytest.raises(ValueError, match=r"judged on these check-ins.* Judge on a stand-in"):
+        gate(judged, private, recipe)
+    both = ViewState.for_result(judged, surfaces=("true", "private"))
+    assert gate(judged, both, recipe) == (judged, both, recipe)  # the curator's own
+    assert gate(asked(Origin.STAND_IN), private, recipe)[2]["private_only"] is True

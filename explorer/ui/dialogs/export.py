@@ -222,9 +222,15 @@ class ExportDialog(QDialog):
             said = f"{said} {MANY_DRAWS}"
         if not self._result.complete:
             said = " ".join(filter(None, (said, "This answer is still being refined.")))
-        self.note.setText(said)
-        self.note.setVisible(bool(said))
-        self.recipe.setPlainText(json.dumps(self._make_recipe(self.view()), indent=1))
+        refused, recipe = self.chosen_format.missing, ""
+        try:
+            recipe = json.dumps(self._make_recipe(self.view()), indent=1)
+        except ValueError as error:
+            refused = refused or f"{error}."
+        self.note.setText(refused or said)
+        self.note.setVisible(bool(refused or said))
+        self.recipe.setPlainText(recipe)
+        self.save.setEnabled(not refused)
 
     def _private_words(self) -> str:
         """Return what is to know of a file without the true map."""

@@ -17,6 +17,7 @@ from explorer.ui.controllers.export_controller import ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
 if TYPE_CHECKING:
+    from explorer.studies.base.study import Result
     from explorer.ui.shell.context import WindowContext
 
 
@@ -41,14 +42,22 @@ class ExportActions(QObject):
         self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
 
     def recipe(self, view: ViewState) -> dict[str, Any]:
-        """Return the recipe of the answer in front under a view, as far as it may be written."""
+        """Return the recipe of the answer in front under a view, as far as it may be written.
+
+        Raises
+        ------
+        ValueError
+            If nothing of it may be written under that view (`gate`).
+        """
         result = self._window.current_result
         assert result is not None
+        return dict(gate(result, view, self._whole_recipe(result, view))[2])
+
+    def _whole_recipe(self, result: Result, view: ViewState) -> dict[str, Any]:
         data = self._window.data.current if result.request.selection is not None else None
         name = data.basename if data is not None else ""
         columns = asdict(data.mapping) if data is not None else {}
-        recipe = Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
-        return dict(gate(result, view, recipe)[2])
+        return Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
 
     def ask(self) -> None:
         """Open the export dialog."""
@@ -76,7 +85,8 @@ class ExportActions(QObject):
         if result is None:
             return
         view = public_view(result, window.workspace.view_state())
-        self.controller.start(ExportJob(result, view, self.recipe(view), by_suffix(fmt)))
+        recipe = self._whole_recipe(result, view)  # the gate is passed, or not, as it is written
+        self.controller.start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")
