@@ -1,7 +1,7 @@
 """Files written by version 0.1.0 open as what they were, ever after.
 
-They were made by commit 8564317: a recipe of every preset, a plot and a map in all five formats, a
-comparison, and two sessions. Nothing here may be written anew when a test fails.
+They were made by commit 8564317: a recipe of every preset, a plot and a map in all formats there
+were, a comparison, and two sessions. Nothing here may be written anew when a test fails.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import state_from_dict
+from explorer.figures.formats import recipe_formats
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import preset, preset_request
 from explorer.studies.registry import get_study
+from tests.figures.samples import exported_map
 
 COMPAT = Path(__file__).parent / "data" / "compat"
 PRESETS: list[dict[str, Any]] = json.loads((COMPAT / "presets.json").read_text(encoding="utf-8"))
-FORMATS = ("png", "svg", "pdf", "csv", "json")
+FORMATS = dict.fromkeys(f.suffix for f in recipe_formats())
+WRITTEN = [suffix for suffix in FORMATS if (COMPAT / f"map.{suffix}").exists()]
 
 
 def holds(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
@@ -48,7 +51,12 @@ def test_presets_keep_their_names(row) -> None:
     assert preset_request(study, preset(study, row["preset"])).study == study.id
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+def test_every_format_written_then_is_still_one() -> None:
+    assert {path.suffix[1:] for path in COMPAT.glob("map.*")} == set(WRITTEN)
+    assert len(WRITTEN) == 5
+
+
+@pytest.mark.parametrize("suffix", WRITTEN)
 @pytest.mark.parametrize("stem", ["plot", "map"])
 def test_exports_of_every_format_hold_request_and_view(stem, suffix) -> None:
     written = json.loads((COMPAT / f"{stem}.json").read_text(encoding="utf-8"))["recipe"]
@@ -56,6 +64,18 @@ def test_exports_of_every_format_hold_request_and_view(stem, suffix) -> None:
     assert holds(recipe.to_dict(), written)
     view = ViewState.from_dict(recipe.view)
     assert holds(json.loads(json.dumps(view.to_dict())), written["view"])
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_exports_of_now_hold_request_and_view_too(suffix, tmp_path) -> None:
+    """The map written then, asked again: in every format that there is by now."""
+    written = json.loads((COMPAT / "map.json").read_text(encoding="utf-8"))["recipe"]
+    recipe = recipe_from_dict(written)
+    path = tmp_path / "map"
+    path.write_bytes(exported_map(recipe.to_dict(), suffix))
+    again = recipe_from_dict(read_recipe(path))
+    assert again == recipe
+    assert holds(again.to_dict(), written)
 
 
 def test_every_row_of_a_comparison_can_be_asked_again() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Mapping, Progress
     from explorer.engine.runtime.runtime import StudyRuntime
     from explorer.engine.session.recipe import Recipe
+    from explorer.figures.export_job import ExportJob
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
     from explorer.studies.base.study import Request, Result
@@ -284,17 +285,32 @@ def export(
     output: Path,
     pixels: tuple[int, int],
     dpi: int,
-    host: StudyRuntime | None = None,
+    animated: Callable[[ExportJob], ExportJob] = lambda job: job,
+    quiet: bool = False,
 ) -> None:
-    """Write a result in the format that the file's extension names, and say so."""
-    from explorer.figures.export_job import ExportJob, rendered, with_draws
+    """Write a result in the format that the file's extension names, and say so.
+
+    `animated` gives a job the frames that its format shows; on a terminal it is said how far they
+    are.
+    """
+    from explorer.figures.export_job import ExportJob, rendered
     from explorer.files import write_whole
 
     recipe = recipe_of(result, view, data).to_dict()
     form = by_suffix(output.suffix)
-    job = ExportJob(result, view, recipe, form, output, pixels, dpi)
-    write_whole(output, rendered(job if host is None else with_draws(job, host.answer)))
+    report = (lambda _: None) if quiet or not sys.stderr.isatty() else _show_drawn
+    job = ExportJob(result, view, recipe, form, output, pixels, dpi, report=report)
+    try:
+        write_whole(output, rendered(animated(job)))
+    finally:
+        if report is _show_drawn:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     say_written(output)
+
+
+def _show_drawn(share: float) -> None:
+    """Say how much of an animation is done."""
+    print(f"\r\x1b[Kframes … {share:.0%}", end="", file=sys.stderr, flush=True)
 
 
 def say_written(path: Path) -> None:

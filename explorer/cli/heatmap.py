@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ from explorer.cli.common import (
     recipe_of,
     say_written,
 )
-from explorer.figures.export_job import DRAWS
 from explorer.figures.formats import Kind, suffixes
+from explorer.figures.frames import FRAMES, MOST_FRAMES, Over
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -132,8 +133,24 @@ def _option(p: Parameter) -> click.Option:
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     help=f"Write the map ({suffixes(Kind.PICTURE, maps=True)}), its numbers "
-    f"({suffixes(Kind.NUMBERS, maps=True)}) or {DRAWS} draws of it one after the other "
+    f"({suffixes(Kind.NUMBERS, maps=True)}) or frames of it one after the other "
     f"({suffixes(Kind.ANIMATION, maps=True)}).",
+)
+@click.option(
+    "--animate",
+    type=click.Choice([over.value for over in Over]),
+    default=Over.DRAWS.value,
+    show_default=True,
+    help="What differs from frame to frame of an animation: the noise, or a window of time that "
+    "moves on, or one that grows, over --start to --end or all times there are. Every frame "
+    "spends ε again.",
+)
+@click.option(
+    "--frames",
+    type=click.IntRange(2, MOST_FRAMES),
+    default=FRAMES,
+    show_default=True,
+    help="How many an animation has.",
 )
 @click.option(
     "--panes",
@@ -166,6 +183,8 @@ def heatmap_command(
     seed: int,
     columns: dict[str, str] | None,
     output: Path | None,
+    animate: str,
+    frames: int,
     panes: str,
     size: str,
     dpi: int,
@@ -178,6 +197,7 @@ def heatmap_command(
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
     from explorer.checkins.presets import preset
+    from explorer.figures.frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request
@@ -223,7 +243,9 @@ def heatmap_command(
         if paper is not None and panes != "private":
             summary["paper"] = _beside_the_paper(data, selection, paper)
         if output is not None:
-            export(result, view, data, output, pixels, dpi, host)
+            animation = Animation(Over(animate), frames, data.first_time, data.last_time)
+            animated = partial(with_frames, animation=animation, answer=host.answer)
+            export(result, view, data, output, pixels, dpi, animated, quiet)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:

@@ -1,66 +1,68 @@
-"""Draws of a map's noise as an animation, a frame a draw, with the recipe inside."""
+"""A map's frames one after the other as an animation, with the recipe inside."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.colour_limits import colour_limits
-from explorer.figures.export import MAX_PIXELS, draw_page, own_settings
+from explorer.figures.export import draw_page, own_settings
 from explorer.figures.export_job import ExportJob, recipe_text
-from explorer.studies.base.study import Result
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 FRAME_MS = 400
-"""How long a draw is seen: long enough to look at, short enough to compare it with the next."""
+"""How long a frame is seen: long enough to look at, short enough to compare it with the next."""
+MAX_VALUES = 1 << 26
+"""Cells of all frames together; they are kept until the colour scale of all is known."""
+MAX_FRAMES = 100_000_000
+"""Pixels of all frames of a GIF or PNG together: they are encoded when all are there."""
+MAX_VIDEO = 4096 * 2304
+"""Pixels of a video's frame: what players of H.264 are sure to read."""
+_CODECS = ("libx264", "mpeg4")
+"""The first that the library was built with."""
 
 
 def animation_bytes(job: ExportJob) -> bytes:
-    """Return the draws of what passed the gate (`rendered`) as GIF or animated PNG.
+    """Return the frames of what passed the gate (`rendered`) as GIF or animated PNG.
 
-    All frames share one colour scale. Each is stamped with its number, and with what all of them
-    cost: every draw spends the map's ε again.
+    All frames share one colour scale. Each is stamped with what it shows and with what all of them
+    cost: every frame spends the map's ε again.
 
     Raises
     ------
     ValueError
-        If there are no draws, or they are too large together.
+        If there are no frames, or they are too large together.
     """
     from PIL.PngImagePlugin import PngInfo
 
-    draws = list(job.draws)
+    stamped = _stamped(job)
     width, height = job.size_px
-    if not draws:
-        raise ValueError(f"{job.format.name}: there are no draws to show; choose a picture")
-    if not (width >= 100 and height >= 100 and width * height * len(draws) <= MAX_PIXELS):
+    if not (width >= 100 and height >= 100 and width * height * len(stamped) <= MAX_FRAMES):
         raise ValueError(
-            f"size_px: {width} × {height}; at least 100 × 100, at most {MAX_PIXELS:,} pixels in "
-            f"all {len(draws)} frames"
+            f"size_px: {width} × {height}; at least 100 × 100, at most {MAX_FRAMES:,} pixels in "
+            f"all {len(stamped)} frames; a video may have more"
         )
-    text = recipe_text(job.recipe)
-    shown = [captions.shown_surfaces(draw, job.view) for draw in draws]
-    limits = np.max([colour_limits(s, job.view.linked_scale) for s in shown], axis=0).tolist()
-    frames = []
-    for number, draw in enumerate(draws, 1):
-        frames.append(_frame(job, _stamped(draw, number, len(draws)), limits))
-        job.report(0.5 + number / len(draws) / 2)
+    gif, text = job.format.suffix == "gif", recipe_text(job.recipe)
     how: dict[str, Any] = {"comment": text.encode()}
-    if job.format.suffix != "gif":
+    if not gif:
         how = {"pnginfo": PngInfo()}
         how["pnginfo"].add_text("Recipe", text)
-        how["pnginfo"].add_itxt("Comment", _stamped(draws[0], 1, len(draws)).stamp)
+        how["pnginfo"].add_itxt("Comment", stamped[0].result.stamp)
+    first, *others = [_of_few_colours(i) if gif else i for i in _drawn(job, stamped)]
     stream = io.BytesIO()
-    frames[0].save(
+    first.save(
         stream,
-        "GIF" if job.format.suffix == "gif" else "PNG",
+        "GIF" if gif else "PNG",
         save_all=True,
-        append_images=frames[1:],
+        append_images=others,
         duration=FRAME_MS,
         loop=0,
         **how,
@@ -68,29 +70,99 @@ def animation_bytes(job: ExportJob) -> bytes:
     return stream.getvalue()
 
 
-def _stamped(draw: Result, number: int, draws: int) -> Result:
-    """Return a draw that says which it is, and that all together are not worth what one is."""
+def video_bytes(job: ExportJob) -> bytes:
+    """Return the frames of what passed the gate (`rendered`) as an MP4 file.
 
-    def said(stamp: str) -> str:
-        return f"draw {number} of {draws}, which together spend {draws} times ε — {stamp}"
+    H.264, where the library has its encoder, else MPEG-4 part 2. Colours are stored at half the
+    resolution (4:2:0), as players want it, so that both sides are even: an odd one loses a pixel.
+    Each frame is encoded as soon as it is drawn. The recipe is the file's comment.
 
+    Raises
+    ------
+    ValueError
+        As `animation_bytes`.
+    """
+    import av
+
+    stamped = _stamped(job)
+    width, height = (side // 2 * 2 for side in job.size_px)
+    if not (width >= 100 and height >= 100 and width * height <= MAX_VIDEO):
+        raise ValueError(
+            f"size_px: {width} × {height}; at least 100 × 100, at most {MAX_VIDEO:,} pixels for a "
+            "video"
+        )
+    job = replace(job, size_px=(width, height))
+    stream = io.BytesIO()
+    with av.open(stream, "w", format="mp4") as container:
+        container.metadata.update(
+            {"comment": recipe_text(job.recipe), "description": stamped[0].result.stamp}
+        )
+        codec = next(name for name in _CODECS if name in av.codecs_available)
+        video: Any = container.add_stream(codec, rate=Fraction(1000, FRAME_MS))
+        video.width, video.height, video.pix_fmt = width, height, "yuv420p"
+        for image in _drawn(job, stamped):
+            container.mux(video.encode(av.VideoFrame.from_ndarray(np.asarray(image), "rgb24")))
+        container.mux(video.encode())
+    return stream.getvalue()
+
+
+def _stamped(job: ExportJob) -> list[ExportJob]:
+    """Return the frames, each saying which it is, and that all together are not worth what one is.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or too many for what they hold.
+    """
+    frames: list[ExportJob] = []
+    for frame in job.frames:
+        frames.append(frame)
+        held = sum(s.values.size for s in captions.shown_surfaces(frame.result, frame.view))
+        if held * int(job.animation["frames"]) > MAX_VALUES:
+            raise ValueError(
+                f"{job.format.name}: {job.animation['frames']} frames of {held:,} cells are too "
+                "many; choose fewer frames or a smaller Δ"
+            )
+    if not frames:
+        raise ValueError(f"{job.format.name}: there are no frames to show; choose a picture")
+    return [_saying(frame, number, len(frames)) for number, frame in enumerate(frames, 1)]
+
+
+def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
+    spend = captions.spending(frame.result, frame.view, count)
+    of_time = frame.animation.get("over", "draws") != "draws"
+    which = f"{'frame' if of_time else 'draw'} {number} of {count}"
+    chosen = frame.recipe.get("selection", {})
+    if of_time and chosen.get("start") and chosen.get("end"):
+        which += f" ({chosen['start']} to {chosen['end']})"
+    which += f", which together spend {spend}" * bool(spend)
+    result = frame.result
     surfaces = tuple(
-        replace(s, stamp=said(captions.stamp_of(draw, s))) for s in draw.surfaces
-    )  # fmt: skip
-    return replace(draw, surfaces=surfaces, stamp=said(draw.stamp))
+        replace(s, stamp=f"{which} — {captions.stamp_of(result, s)}") for s in result.surfaces
+    )
+    said = replace(result, surfaces=surfaces, stamp=f"{which} — {result.stamp}")
+    return replace(frame, result=said)
 
 
-def _frame(job: ExportJob, draw: Result, limits: list[float]) -> Image:
+def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
+    """Yield the frames' pictures in RGB, all on one colour scale."""
     from PIL import Image
 
+    shown = (captions.shown_surfaces(frame.result, frame.view) for frame in stamped)
+    limits = np.max([colour_limits(s, job.view.linked_scale) for s in shown], axis=0).tolist()
     inches = (job.size_px[0] / job.dpi, job.size_px[1] / job.dpi)
-    stream = io.BytesIO()
-    with own_settings():
-        page = draw_page(draw, job.view, job.recipe, inches, job.dpi, limits)
-        page.figure.savefig(stream, format="png", dpi=job.dpi)
-    with Image.open(stream) as image:
-        whole = image.convert("RGB")
-    if job.format.suffix != "gif":
-        return whole
-    # Of 256 colours as many for the rare ones of the scale as for the page's.
-    return whole.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    for number, frame in enumerate(stamped, 1):
+        stream = io.BytesIO()
+        with own_settings():
+            page = draw_page(frame.result, frame.view, frame.recipe, inches, job.dpi, limits)
+            page.figure.savefig(stream, format="png", dpi=job.dpi)
+        with Image.open(stream) as image:
+            yield image.convert("RGB")
+        job.report(0.5 + number / len(stamped) / 2)
+
+
+def _of_few_colours(image: Image) -> Image:
+    """Return a frame with 256 colours, as many for the rare ones of the scale as for the page's."""
+    from PIL import Image
+
+    return image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

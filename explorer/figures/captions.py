@@ -253,11 +253,36 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
     return (f"{at[0].upper()}{at[1:]}: " if at and parts else "") + " · ".join(parts)
 
 
-def origin_line(recipe: Mapping[str, object]) -> str:
-    """Return which program made the file and that it can be made again."""
+def origin_line(result: Result, view: ViewState, recipe: Mapping[str, Any]) -> str:
+    """Return which program made the file and what it carries."""
     program = f"Privacy Explorer {recipe.get('version') or ''}".strip()
-    carried = "its settings and nothing private" if recipe.get("private_only") else "its recipe"
-    return f"{program}; this file carries {carried}"
+    if not recipe.get("private_only"):
+        return f"{program}; this file carries its recipe"
+    frames = int(recipe.get("animation", {}).get("frames", 1))
+    maps, spend = frames * private_maps(result, view), spending(result, view, frames)
+    carried = f"{maps} noisy maps alone, which together spend {spend}" if spend else "one noisy map"
+    return f"{program}; this file carries its settings and, of the check-ins, {carried}"
+
+
+def private_maps(result: Result, view: ViewState) -> int:
+    """Return how many of the shown surfaces are drawn by a mechanism."""
+    return sum(not surface.curator_only for surface in shown_surfaces(result, view))
+
+
+def spending(result: Result, view: ViewState, frames: int) -> str:
+    """Return what the private maps of so many frames cost together; empty for one map or none.
+
+    Every map spends its ε (and δ) anew: basic composition. Maps side by side share their
+    demonstration noise, so that only a lower bound can be given of them.
+    """
+    side_by_side = private_maps(result, view)
+    if frames * side_by_side < 2:
+        return ""
+    study, values = study_of(result), dict(result.request.values)
+    delta = any(
+        p.key == "delta" and relevant(p, values, "") for p in (study.parameters if study else ())
+    )
+    return f"{'at least ' * (side_by_side > 1)}{frames * side_by_side} times ε" + " and δ" * delta
 
 
 def shown_surfaces(result: Result, view: ViewState) -> list[Surface]:

@@ -1,23 +1,21 @@
 """What is to be exported, and how it becomes a file."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from explorer.figures.formats import ExportFormat, Kind, suffixes
+from explorer.figures.formats import ExportFormat, suffixes
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Fidelity, Request, Result
+from explorer.studies.base.study import Result
 
 MAX_RECIPE = 1_000_000
 """Bytes; a longer recipe is refused when written and when read."""
-
-
-DRAWS = 20
-"""Frames of an animation."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,11 @@ class ExportJob:
     size_px : (int, int)
         Of a picture.
     dpi : float
-    draws : iterable of Result
-        Of an animation: the answers to the result's question with one seed after the other,
-        computed when they are asked for.
+    animation : mapping of JSON values
+        What the recipe says of an animation: settings alone, nothing that was found.
+    frames : iterable of ExportJob
+        Of an animation (`explorer.figures.frames`): one after the other, each with the answer that
+        it shows and what is to be said of it, computed when it is asked for.
     report : callable
         Receives which share of the job is done, 0 to 1; may raise `Cancelled`.
     """
@@ -50,7 +50,8 @@ class ExportJob:
     path: Path | None = None
     size_px: tuple[int, int] = (1600, 1000)
     dpi: float = 150.0
-    draws: Iterable[Result] = ()
+    animation: Mapping[str, Any] = field(default_factory=dict)
+    frames: Iterable[ExportJob] = ()
     report: Callable[[float], object] = lambda _: None
 
 
@@ -69,37 +70,16 @@ def rendered(job: ExportJob) -> bytes:
         )
     if job.format.missing:
         raise ValueError(job.format.missing)
-    result, view, recipe = gate(job.result, job.view, job.recipe)
-    write = resolve_name(job.format.writer)
-    draws = (gate(draw, job.view, job.recipe)[0] for draw in job.draws)
-    data: bytes = write(replace(job, result=result, view=view, recipe=recipe, draws=draws))
+    passed = replace(_passed(job), frames=map(_passed, job.frames))
+    data: bytes = resolve_name(job.format.writer)(passed)
     return data
 
 
-def with_draws(
-    job: ExportJob,
-    answer: Callable[[Request, Callable[[], None]], Iterator[Result]],
-    check: Callable[[], None] = lambda: None,
-) -> ExportJob:
-    """Return a job that computes the draws its format shows, the result's own first.
-
-    Parameters
-    ----------
-    job : ExportJob
-    answer : callable
-        ``answer(request, check)`` yields results; the first has the noisy maps.
-    check : callable
-        Called often; raises `Cancelled` when the job is to end.
-    """
-
-    def draws() -> Iterator[Result]:
-        asked = replace(job.result.request, fidelity=Fidelity.COARSE)
-        for number in range(DRAWS):
-            request = replace(asked, seed=(asked.seed + number) % 2**31)
-            yield next(iter(answer(request, check)))
-            job.report((number + 1) / DRAWS / 2)
-
-    return replace(job, draws=draws()) if job.format.kind is Kind.ANIMATION else job
+def _passed(job: ExportJob) -> ExportJob:
+    """Return a job with what the gate lets through."""
+    result, view, recipe = gate(job.result, job.view, job.recipe)
+    animated = {"animation": dict(job.animation)} if job.animation else {}
+    return replace(job, result=result, view=view, recipe={**recipe, **animated})
 
 
 def recipe_text(recipe: Mapping[str, object]) -> str:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 _CELLS = "explorer.figures.cells:"
 _EXPORT = "explorer.figures.export:picture_bytes"
 _ANIMATION = "explorer.figures.animation:animation_bytes"
+_VIDEO = "explorer.figures.animation:video_bytes"
 _TABLES = "explorer.figures.tables:"
 _READ = "explorer.figures.read_recipe:"
 _COMPARISON = "explorer.figures.comparison:"
@@ -134,6 +135,10 @@ FORMATS = (
     ExportFormat(
         "apng", "APNG animation", Kind.ANIMATION, _ANIMATION, "image/apng",
         _READ + "from_png", rb"\x89PNG", maps_only=True,
+    ),
+    ExportFormat(
+        "mp4", "MP4 video", Kind.ANIMATION, _VIDEO, "video/mp4",
+        _READ + "from_mp4", rb".{4}ftyp", maps_only=True, library="av", extra="video",
     ),
     ExportFormat(
         "csv", "CSV table", Kind.COMPARISON, _COMPARISON + "comma_separated", "text/plain",

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
 from explorer.figures.export_job import MAX_RECIPE
@@ -24,6 +24,9 @@ MAX_HEAD = 4_000_000
 MAX_DEPTH = 200
 """Of elements in one another; ours have no more than a dozen."""
 MAX_COMMENT_LINES = 1000
+MAX_BOXES = 10_000
+"""Of an MP4 file beside one another."""
+_MP4_COMMENT = (b"moov", b"udta", b"meta", b"ilst", b"\xa9cmt", b"data")
 _PIECE = 1 << 16
 _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
 _TIFF_DESCRIPTION = 270
@@ -153,6 +156,42 @@ def from_tiff(path: Path) -> str | None:
             f"{path.name}: the TIFF file is damaged ({type(error).__name__})"
         ) from None
     return text if text.startswith("{") else None
+
+
+def from_mp4(path: Path) -> str | None:
+    """Return the comment of an MP4 file if it is a recipe; of its boxes only heads are read."""
+    with path.open("rb") as file:
+        begin, end = 0, file.seek(0, io.SEEK_END)
+        for name in _MP4_COMMENT:
+            found = _mp4_box(file, name, begin, end)
+            if found is None:
+                return None
+            begin, end = found
+            if name == b"meta":
+                begin += 4  # version and flags
+        file.seek(begin + 8)  # behind type and language
+        text = file.read(min(max(end - begin - 8, 0), MAX_RECIPE + 1)).decode("ascii", "replace")
+    return text if text.startswith("{") else None
+
+
+def _mp4_box(file: BinaryIO, wanted: bytes, begin: int, end: int) -> tuple[int, int] | None:
+    """Return where the content of a box begins and ends, None if it is not between two places."""
+    for _ in range(MAX_BOXES):
+        if begin + 8 > end:
+            return None
+        file.seek(begin)
+        head = file.read(16)
+        size, length = int.from_bytes(head[:4]), 8
+        if size == 1:  # it stands behind the name, in eight bytes
+            size, length = int.from_bytes(head[8:]), 16
+        elif size == 0:
+            size = end - begin
+        if size < length or begin + size > end:
+            raise ValueError(f"{Path(file.name).name}: the MP4 file is damaged")
+        if head[4:8] == wanted:
+            return begin + length, begin + size
+        begin += size
+    return None
 
 
 def from_pdf(path: Path) -> str | None:

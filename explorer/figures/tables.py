@@ -132,7 +132,7 @@ def result_document(
 def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
     """Return what is to know of the numbers: origin, stamp, settings, meaning, guarantee."""
     result = stated(result, view.claim)
-    lines = [captions.origin_line(recipe)]
+    lines = [captions.origin_line(result, view, recipe)]
     shown = captions.shown_surfaces(result, view)
     stamp = whole_stamp(result, shown)
     if stamp:

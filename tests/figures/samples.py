@@ -8,6 +8,8 @@ import numpy as np
 
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
+from explorer.figures.frames import Animation, with_frames
+from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Reference, Role
@@ -141,3 +143,11 @@ def maps(
         stamp=f"demonstration noise — {STAMP}",
         complete=True,
     )  # fmt: skip
+
+
+def exported_map(recipe, suffix: str) -> bytes:
+    """Return the curator's file of the made-up map in any format that has a recipe inside."""
+    result = maps()
+    view = ViewState.for_result(result, surfaces=("true", "private"))
+    job = ExportJob(result, view, recipe, by_suffix(suffix), size_px=(300, 200), dpi=50)
+    return rendered(with_frames(job, Animation(frames=2), lambda request, check: iter([result])))

@@ -1,4 +1,4 @@
-"""Draws of a map as GIF and animated PNG: a frame a draw, stamped, the recipe inside."""
+"""A map's frames (draws, time windows) as GIF, animated PNG and MP4: stamped, with the recipe."""
 
 from __future__ import annotations
 
@@ -7,86 +7,223 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
 
 from explorer.cli import run
-from explorer.figures.animation import animation_bytes
-from explorer.figures.export_job import DRAWS, ExportJob, rendered, with_draws
+from explorer.figures import animation as module, captions
+from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
+from explorer.figures.frames import FRAMES, Animation, Over, requests, with_frames
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Cancelled, Origin, Request, Result
+from tests.figures.reading import BOTH
 from tests.figures.samples import RECIPE, hot_map, maps
 
 ANIMATIONS = [f.suffix for f in of_kind(Kind.ANIMATION, maps=True)]
+DRAWS = Animation()
+SPAN = ("2010-01-01T00:00:00Z", "2010-01-10T23:59:59Z")
+Check = Callable[[], None]
 
 
-def answer(request: Request, _check: Callable[[], None]) -> Iterator[Result]:
+def answer(request: Request, _check: Check) -> Iterator[Result]:
     """Each seed has its hot cell elsewhere; what comes later in an answer is not wanted."""
-    result = maps(private=hot_map(request.seed % 16, 5, 16, 0.5), came_from=Origin.EXTENT)
+    place = (request.seed % 16, request.seed // 16 % 16)
+    result = maps(private=hot_map(*place, 16, 0.5), came_from=Origin.EXTENT)
     yield replace(result, request=request)
     raise AssertionError
 
 
-def job(fmt: str, **more) -> ExportJob:
-    result = maps(came_from=Origin.EXTENT)
-    view = ViewState.for_result(result)
+def job(fmt: str, came_from: Origin = Origin.EXTENT, **more) -> ExportJob:
+    result = maps(came_from=came_from)
+    view = ViewState.for_result(result, **{k: more.pop(k) for k in ("surfaces",) if k in more})
     return ExportJob(
         result, view, RECIPE, by_suffix(fmt), size_px=(400, 300), dpi=60, **more
     )  # fmt: skip
+
+
+def pictures(path: Path) -> list[np.ndarray]:
+    """Return the frames of an animation in RGB."""
+    if path.suffix == ".mp4":
+        with av.open(path) as video:
+            return [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
+    with Image.open(path) as image:
+        frames = []
+        for place in range(image.n_frames):
+            image.seek(place)
+            frames.append(np.asarray(image.convert("RGB")))
+        return frames
 
 
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path) -> None:
     shares: list[float] = []
     path = tmp_path / f"draws.{fmt}"
-    path.write_bytes(rendered(with_draws(job(fmt, report=shares.append), answer)))
-    with Image.open(path) as image:
-        assert image.size == (400, 300)
-        assert image.n_frames == DRAWS
-        frames = []
-        for place in range(DRAWS):
-            image.seek(place)
-            frames.append(np.asarray(image.convert("RGB")).tobytes())
-    assert len(set(frames)) == DRAWS
+    path.write_bytes(rendered(with_frames(job(fmt, report=shares.append), DRAWS, answer)))
+    frames = pictures(path)
+    assert len({frame.tobytes() for frame in frames}) == len(frames) == FRAMES
+    assert {frame.shape for frame in frames} == {(300, 400, 3)}
     recipe = read_recipe(path)
     assert recipe["private_only"] is True
+    assert recipe["animation"] == {"over": "draws", "frames": FRAMES}
     assert "seed" not in recipe
     assert "data" not in recipe
     assert shares == sorted(shares)
     assert shares[-1] == 1
 
 
+def test_a_video_shows_what_is_drawn_and_players_can_read_it(tmp_path: Path) -> None:
+    """An odd side loses a pixel; colours lose less than what tells frames apart."""
+    path = tmp_path / "draws.mp4"
+    path.write_bytes(rendered(with_frames(replace(job("mp4"), size_px=(401, 301)), DRAWS, answer)))
+    with av.open(path) as video:
+        (stream,) = video.streams.video
+        assert stream.codec_context.name in ("h264", "mpeg4")
+        assert stream.codec_context.pix_fmt == "yuv420p"
+        assert (stream.width, stream.height, stream.frames) == (400, 300, FRAMES)
+        assert float(stream.duration * stream.time_base) == pytest.approx(FRAMES * 0.4)
+        assert "not private" in video.metadata["description"]
+    apng = tmp_path / "draws.apng"
+    apng.write_bytes(rendered(with_frames(job("apng"), DRAWS, answer)))
+    for one, other in zip(pictures(path), pictures(apng), strict=True):
+        assert np.abs(one.astype(int) - other).mean() < 6
+
+
+def stamps_of(frames: ExportJob, monkeypatch: pytest.MonkeyPatch) -> list[ExportJob]:
+    """Return the frames as they are drawn."""
+    seen: list[ExportJob] = []
+
+    def drawn(_job: ExportJob, stamped: list[ExportJob]) -> Iterator[Image.Image]:
+        seen.extend(stamped)
+        return iter([Image.new("RGB", (400, 300), (i, 0, 0)) for i in range(len(stamped))])
+
+    monkeypatch.setattr(module, "_drawn", drawn)
+    rendered(frames)
+    return seen
+
+
 def test_every_frame_is_stamped_with_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.figures import animation
-
-    stamps: list[str] = []
-
-    def frame(_job: ExportJob, draw: Result, _limits: object) -> Image.Image:
-        stamps.append(draw.surface("private").stamp)
-        return Image.new("P", (9, 9), len(stamps))
-
-    monkeypatch.setattr(animation, "_frame", frame)
-    rendered(with_draws(job("gif"), answer))
+    frames = stamps_of(with_frames(job("gif"), DRAWS, answer), monkeypatch)
+    stamps = [f.result.surface("private").stamp for f in frames]
     assert [s.split(" — ")[0] for s in stamps] == [
-        f"draw {i} of {DRAWS}, which together spend {DRAWS} times ε" for i in range(1, DRAWS + 1)
+        f"draw {i} of {FRAMES}, which together spend {FRAMES} times ε" for i in range(1, FRAMES + 1)
     ]
     assert all("not private" in s for s in stamps)
 
 
-def test_it_can_be_cancelled_and_refuses_what_is_too_large() -> None:
+def test_what_is_said_below_a_frame_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The noise seed is the frame's own; the carried maps and what they spend are counted."""
+    frames = stamps_of(with_frames(job("gif", surfaces=BOTH), DRAWS, answer), monkeypatch)
+    assert [f.recipe["seed"] for f in frames] == list(range(7, 7 + FRAMES))
+    frames = stamps_of(with_frames(job("gif"), DRAWS, answer), monkeypatch)
+    said = {captions.origin_line(f.result, f.view, f.recipe) for f in frames}
+    assert said == {
+        "Privacy Explorer 0.1.0; this file carries its settings and, of the check-ins, 20 noisy "
+        "maps alone, which together spend 20 times ε"
+    }
+
+
+def test_several_maps_in_every_frame_are_counted_and_so_is_delta() -> None:
+    result = maps()
+    beside = replace(result.surface("private"), key="private:gaussian")
+    request = result.request.with_value("mechanism", "gaussian")
+    result = replace(result, request=request, surfaces=(*result.surfaces, beside))
+    view = ViewState.for_result(result)
+    assert captions.spending(result, view, 5) == "at least 10 times ε and δ"
+    only_true = ViewState.for_result(result, surfaces=("true",))
+    assert captions.spending(result, only_true, 5) == ""
+    assert captions.spending(maps(), ViewState.for_result(maps()), 1) == ""
+
+
+def sweep(over: Over, frames: int, **selection) -> list[Request]:
+    request = maps().request
+    chosen = replace(request.selection, **{"start": None, "time_from": Origin.PUBLIC, **selection})
+    return requests(replace(request, selection=chosen), Animation(over, frames, *SPAN))
+
+
+def test_time_windows_cover_the_range_once_with_noise_of_their_own() -> None:
+    asked = sweep(Over.MOVING, 5)
+    times = [(r.selection.start, r.selection.end) for r in asked]
+    assert [start[:10] for start, _ in times] == [f"2010-01-{d:02}" for d in (1, 3, 5, 7, 9)]
+    assert [end for _, end in times[:-1]] == [start for start, _ in times[1:]]
+    assert times[-1][1] == "2010-01-11T00:00:00Z"  # the last check-in is in it
+    assert [r.seed for r in asked] == list(range(7, 12))
+    growing = sweep(Over.CUMULATIVE, 5)
+    assert {r.selection.start for r in growing} == {SPAN[0]}
+    assert [r.selection.end for r in growing] == [end for _, end in times]
+
+
+def test_a_range_found_from_the_checkins_says_so_and_a_typed_one_keeps_its_origin() -> None:
+    assert {r.selection.time_from for r in sweep(Over.MOVING, 3)} == {Origin.EXTENT}
+    typed = {"start": "2010-01-02", "time_from": Origin.TYPED}
+    assert {r.selection.time_from for r in sweep(Over.MOVING, 3, **typed)} == {Origin.EXTENT}
+    both = sweep(Over.CUMULATIVE, 4, **typed, end="2010-01-04T00:00:00+02:00")
+    assert {r.selection.time_from for r in both} == {Origin.TYPED}
+    assert both[-1].selection.end == "2010-01-03T22:00:00Z"
+
+
+def test_a_time_sweep_tells_its_windows_only_where_they_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The place and the times of check-ins are not in a private file; typed ones are."""
+    span = Animation(Over.MOVING, 2, *SPAN)
+
+    def frames(came_from: Origin, end: str | None) -> list[ExportJob]:
+        asked = job("gif", came_from)
+        selection = replace(asked.result.request.selection, end=end, time_from=came_from)
+        request = replace(asked.result.request, selection=selection)
+        asked = replace(asked, result=replace(asked.result, request=request))
+        return stamps_of(with_frames(asked, span, answer), monkeypatch)
+
+    typed = frames(Origin.TYPED, "2010-01-03T00:00:00Z")
+    assert [f.result.stamp.split(", which")[0] for f in typed] == [
+        "frame 1 of 2 (2010-01-01T00:00:00Z to 2010-01-02T00:00:00Z)",
+        "frame 2 of 2 (2010-01-02T00:00:00Z to 2010-01-03T00:00:00Z)",
+    ]
+    assert "together spend 2 times ε" in typed[0].result.stamp
+    assert "time 2010-01-02" in captions.data_line(typed[1].recipe)
+    for frame in frames(Origin.TYPED, None):  # its end is that of the check-ins
+        assert "2010-" not in f"{frame.result} {frame.recipe}"
+        assert any("extent of the check-ins" in c.margin for c in frame.result.conditions)
+
+
+@pytest.mark.parametrize(
+    ("animation", "selection", "why"),
+    [
+        (Animation(Over.MOVING, 5), {}, "have no times; animate draws"),
+        (Animation(Over.MOVING, 5, *SPAN), {"end": "2010-01-01T00:00:04"}, "4 seconds are too"),
+        (Animation(Over.MOVING, 5, *SPAN), {"end": "2009-01-01"}, "0 seconds are too short"),
+    ],
+)
+def test_a_time_sweep_that_cannot_be_is_refused(animation, selection, why) -> None:
+    request = maps().request
+    start = None if animation.first is None else SPAN[0]
+    chosen = replace(request.selection, start=start, **selection)
+    with pytest.raises(ValueError, match=why):
+        requests(replace(request, selection=chosen), animation)
+    with pytest.raises(ValueError, match="outside"):
+        Animation(frames=1)
+
+
+def test_it_can_be_cancelled_and_refuses_what_is_too_large(monkeypatch) -> None:
     def stop(done: float) -> None:
         if done > 0.2:
             raise Cancelled
 
-    with pytest.raises(Cancelled):
-        rendered(with_draws(job("gif", report=stop), answer))
-    with pytest.raises(ValueError, match="no draws to show"):
-        animation_bytes(job("gif"))
-    with pytest.raises(ValueError, match="in all 20 frames"):
-        rendered(with_draws(replace(job("gif"), size_px=(9000, 9000)), answer))
+    for fmt in ANIMATIONS:
+        with pytest.raises(Cancelled):
+            rendered(with_frames(job(fmt, report=stop), DRAWS, answer))
+        with pytest.raises(ValueError, match="no frames to show"):
+            rendered(job(fmt, animation=DRAWS.told()))
+        large = with_frames(replace(job(fmt), size_px=(9000, 9000)), DRAWS, answer)
+        with pytest.raises(ValueError, match=r"in all 20 frames|pixels for a video"):
+            rendered(large)
+    monkeypatch.setattr(module, "MAX_VALUES", FRAMES * 16 * 16 - 1)
+    with pytest.raises(ValueError, match="20 frames of 256 cells are too many"):
+        rendered(with_frames(job("gif"), DRAWS, answer))
 
 
 def test_a_gif_without_a_recipe_is_named(tmp_path: Path) -> None:
@@ -101,9 +238,28 @@ def test_a_gif_without_a_recipe_is_named(tmp_path: Path) -> None:
         read_recipe(path)
 
 
-def test_the_command_line_draws_them(tmp_path: Path) -> None:
-    path = tmp_path / "draws.gif"
+def test_a_video_without_a_recipe_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    with av.open(path, "w") as container:
+        stream = container.add_stream("mpeg4", rate=5)
+        stream.width = stream.height = 64
+        stream.pix_fmt = "yuv420p"
+        picture = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8), "rgb24")
+        container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+    with pytest.raises(ValueError, match="no recipe in this file"):
+        read_recipe(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match="damaged"):
+        read_recipe(path)
+
+
+@pytest.mark.parametrize("over", list(Over))
+def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
+    path = tmp_path / f"draws.{'mp4' if over is Over.MOVING else 'gif'}"
     asked = ["heatmap", "sample", "--resolution", "16", "--quiet", "--panes", "private"]
+    asked += ["--animate", over.value, "--frames", "4"]
     assert run([*asked, "--size", "300x200", "--dpi", "50", "--output", str(path)]) == 0
-    with Image.open(path) as image:
-        assert image.n_frames == DRAWS
+    frames = pictures(path)
+    assert len({frame.tobytes() for frame in frames}) == len(frames) == 4
+    assert read_recipe(path)["animation"] == {"over": over.value, "frames": 4}

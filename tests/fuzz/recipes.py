@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.export import figure_bytes
+from explorer.figures.formats import recipe_formats
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.base.study import Result, Selection, default_request, preset_request
+from explorer.studies.base.study import Selection, default_request, preset_request
 from explorer.studies.registry import cards, get_study
 from tests.fuzz.mutate import changed_bytes, changed_value, json_text
 from tests.fuzz.outcome import Outcome
 
 SLOW_S = 5.0
-FORMATS = ("png", "svg", "pdf", "csv", "json")
+FORMATS = tuple(dict.fromkeys(f.suffix for f in recipe_formats()))
 SELECTION = Selection("ab" * 32, Region(40.0, -75.0, 41.0, -73.0), "2010-01-01", None, 200, 3)
 COLUMNS = {"user": 0, "time": 1, "lat": 2, "lon": 3, "location": 4, "time_format": "iso"}
 VIEW = ViewState(title="α & β", x_range=(1.0, 10.0), hidden=("a",), map_box=(1.0, 2.0, 3.0, 4.0))
@@ -45,12 +45,10 @@ def recipes() -> Iterator[dict[str, Any]]:
 
 
 def exported(recipe: dict[str, Any]) -> dict[str, bytes]:
-    """Return what a curve's five formats look like with a recipe inside."""
-    from tests.figures.samples import curves, file_bytes
+    """Return what a map looks like in every format that has a recipe inside."""
+    from tests.figures.samples import exported_map
 
-    result: Result = curves()
-    found = {f: figure_bytes(result, ViewState(), recipe, f, dpi=72) for f in FORMATS[:3]}
-    return found | {f: file_bytes(result, ViewState(), recipe, f) for f in FORMATS[3:]}
+    return {suffix: exported_map(recipe, suffix) for suffix in FORMATS}
 
 
 def run(count: int, seed: int) -> Outcome:

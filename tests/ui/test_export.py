@@ -14,12 +14,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.export_job import DRAWS, ExportJob, rendered
+from explorer.figures import formats
+from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
+from explorer.figures.frames import FRAMES
 from explorer.figures.read_recipe import read_recipe
 from explorer.geography.region import Region
 from explorer.resources import samples
-from explorer.studies.base.study import Origin, Scale, Sweep
+from explorer.studies.base.study import Origin, Request, Scale, Sweep
 from explorer.studies.heatmap.public import NOISY_NOTES
 from explorer.ui.base.errors import Problem
 from explorer.ui.controllers.export_controller import ExportController
@@ -46,7 +48,10 @@ def export(qtbot, monkeypatch, tmp_path):
         dialog.format.setCurrentIndex(dialog.format.findData(fmt))
         for name, value in choices.items():
             box = getattr(dialog, name)
-            box.setCurrentIndex(box.findData(value))
+            if isinstance(value, int):
+                box.setValue(value)
+            else:
+                box.setCurrentIndex(box.findData(value))
         with qtbot.waitSignal(window.output.controller.done):
             dialog.save.click()
         return path
@@ -344,12 +349,81 @@ def test_draws_of_a_map_are_computed_in_the_export(open_window, qtbot, export) -
     window.output.controller.progress.connect(shares.append)
     path = export(window, "gif", preset="screen")
     with Image.open(path) as image:
-        assert image.n_frames == DRAWS
+        assert image.n_frames == FRAMES
     assert read_recipe(path)["private_only"] is True
     assert shares
     window.menus.actions["export"].trigger()
     dialog = window.output.dialog
+    assert not dialog.frames.isEnabled()
     dialog.format.setCurrentIndex(dialog.format.findData("apng"))
     assert dialog.width_box.isEnabled()
-    assert "their ε add up" in dialog.note.text()
+    assert "20 frames together are far less private than one" in dialog.note.text()
     dialog.reject()
+
+
+@pytest.mark.parametrize(("over", "fmt"), [("cumulative", "mp4"), ("moving", "apng")])
+def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export, over, fmt) -> None:
+    window = heatmap_window(open_window, qtbot)
+    window.menus.actions["export"].trigger()
+    dialog = window.output.dialog
+    dialog.format.setCurrentIndex(dialog.format.findData(fmt))
+    dialog.animate.setCurrentIndex(dialog.animate.findData(over))
+    dialog.frames.setValue(3)
+    said = dialog.note.text()
+    assert "3 frames together" in said
+    assert "choose one in the Data panel" in said  # nobody chose a range
+    dialog.reject()
+    before = window.session.request()
+    window.session.follow(
+        replace(before, selection=replace(before.selection, start="2010-01-01", end="2010-03-01"))
+    )
+    qtbot.waitUntil(lambda: window.current_result.request.selection.end is not None)
+    qtbot.waitUntil(lambda: not window.busy)
+    asked: list[Request] = []
+    answer = window.output.controller._answer
+    window.output.controller._answer = lambda r, check: asked.append(r) or answer(r, check)
+    path = export(window, fmt, animate=over, frames=3)
+    assert read_recipe(path)["animation"] == {"over": over, "frames": 3}
+    assert len(asked) == 3
+    assert asked[-1].selection.end == "2010-03-01T00:00:00Z"
+    assert (asked[1].selection.start == asked[0].selection.start) is (over == "cumulative")
+    assert window.session.request().selection.end == "2010-03-01"  # the map is left alone
+
+
+def test_a_format_without_its_library_stays_in_the_list_with_a_remedy(
+    open_window, qtbot, monkeypatch
+) -> None:
+    window = heatmap_window(open_window, qtbot)
+    monkeypatch.setattr(formats, "find_spec", lambda _: None)
+    window.menus.actions["export"].trigger()
+    dialog = window.output.dialog
+    for fmt, extra in (("tif", "geotiff"), ("mp4", "video")):
+        dialog.format.setCurrentIndex(dialog.format.findData(fmt))
+        assert f"pip install '.[{extra}]'" in dialog.note.text()
+        assert not dialog.save.isEnabled()
+    dialog.format.setCurrentIndex(dialog.format.findData("png"))
+    assert dialog.save.isEnabled()
+    dialog.reject()
+
+
+def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qtbot) -> None:
+    """The dialog says what to do, the clipboard stays empty; with the true map it goes out."""
+    window = heatmap_window(open_window, qtbot)
+    request = window.session.request()
+    selection = replace(request.selection, epsilon_from=Origin.JUDGED)
+    window.session.follow(replace(request, selection=selection))
+    qtbot.waitUntil(lambda: window.current_result.request.selection.epsilon_from is Origin.JUDGED)
+    qtbot.waitUntil(lambda: not window.busy)
+    window.menus.actions["export"].trigger()
+    dialog = window.output.dialog
+    assert "Judge on a stand-in there" in dialog.note.text()
+    assert not dialog.save.isEnabled()
+    dialog.true_map.setChecked(True)
+    assert dialog.save.isEnabled()
+    assert '"epsilon_from": "judged"' in dialog.recipe.toPlainText()
+    dialog.reject()
+    QGuiApplication.clipboard().setText("mine")
+    with qtbot.waitSignal(window.output.controller.failed):
+        window.menus.actions["copy"].trigger()
+    assert "Judge on a stand-in there" in window.banner.text.text()
+    assert QGuiApplication.clipboard().text() == "mine"

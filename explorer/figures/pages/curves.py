@@ -50,7 +50,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     if y_log != view.y_log:
         below.append("No value is above 0: the y axis is linear.")
     axis = _AXIS_LINES * page.inches(page.label_size)
-    origin = captions.origin_line(recipe)
+    origin = captions.origin_line(result, view, recipe)
     room = page.room(axis + page.margin / 2) - page.notes_height(origin)
     legend, height = draw_legend(page, series, styles, room)
     page.write_notes(

@@ -49,7 +49,7 @@ def draw_maps(
     credit = "Map: Natural Earth, US Census Bureau" if placed and view.show_basemap else ""
     if placed and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
-    origin = ". ".join(filter(None, (captions.origin_line(recipe), credit)))
+    origin = ". ".join(filter(None, (captions.origin_line(result, view, recipe), credit)))
     limits = limits or colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, shared)

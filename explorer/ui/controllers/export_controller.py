@@ -8,12 +8,14 @@ from dataclasses import replace
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
-from explorer.figures.export_job import ExportJob, rendered, with_draws
+from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import ExportFormat
+from explorer.figures.frames import Animation, with_frames
 from explorer.files import write_whole
 from explorer.studies.base.study import Request, Result
 from explorer.ui.base.jobs import LatestJob, Task
 
+DRAWS = Animation()
 Answer = Callable[[Request, Callable[[], None]], Iterator[Result]]
 """``answer(request, check)`` yields results, as that of a runtime."""
 
@@ -54,9 +56,9 @@ class ExportController(QObject):
         """Whether something is being exported."""
         return self._job.busy
 
-    def start(self, job: ExportJob) -> None:
-        """Carry out a job; one that runs is cancelled."""
-        self._job.submit(job, lambda task: self._carry_out(job, task))
+    def start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
+        """Carry out a job, with these frames if it is an animation; one that runs is cancelled."""
+        self._job.submit(job, lambda task: self._carry_out(job, animation, task))
 
     def cancel(self) -> None:
         """Let the job that runs write nothing."""
@@ -67,12 +69,13 @@ class ExportController(QObject):
         """Cancel and wait for the thread; nothing is signalled afterwards."""
         self._job.close()
 
-    def _carry_out(self, job: ExportJob, task: Task) -> bytes:
+    def _carry_out(self, job: ExportJob, animation: Animation, task: Task) -> bytes:
         def report(done: float) -> None:
             task.check()
             task.report(done)
 
-        content = rendered(with_draws(replace(job, report=report), self._answer, task.check))
+        job = with_frames(replace(job, report=report), animation, self._answer, task.check)
+        content = rendered(job)
         task.check()
         if job.path is not None:
             write_whole(job.path, content)

@@ -22,8 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.export_job import DRAWS, ExportJob
+from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import ExportFormat, Kind, by_suffix, of_kind
+from explorer.figures.frames import FRAMES, MOST_FRAMES, Animation, Over
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
 from explorer.ui.base.styled import styled_label
@@ -46,9 +47,17 @@ PRIVATE_ONLY = (
     "Without the true map the file holds no count, file name, fingerprint or noise seed, and shows "
     "the whole region wherever the window is zoomed to."
 )
-MANY_DRAWS = (
-    f"{DRAWS} draws together are far less private than one: their ε add up. Don't publish them of "
+MANY_FRAMES = (
+    "{frames} frames together are far less private than one: their ε add up. Don't publish them of "
     "real check-ins."
+)
+OPEN_RANGE = (
+    "The time range is that of the check-ins, which tells of them: choose one in the Data panel."
+)
+ANIMATED = (
+    (Over.DRAWS, "draws of the noise"),
+    (Over.MOVING, "time, window after window"),
+    (Over.CUMULATIVE, "time, from the beginning on"),
 )
 NO_PLACE = (
     "It does not say where the map lies, as the region was found from the check-ins or drawn over "
@@ -68,13 +77,15 @@ class ExportDialog(QDialog):
         From a view to the recipe as JSON values.
     folder : str
         Where the file dialog starts.
+    times : (str or None, str or None)
+        When the first and the last check-in are; None without times.
 
     Signals
     -------
-    chosen(ExportJob)
+    chosen(ExportJob, Animation)
     """
 
-    chosen = Signal(object)
+    chosen = Signal(object, object)
 
     def __init__(
         self,
@@ -83,9 +94,11 @@ class ExportDialog(QDialog):
         make_recipe: Callable[[ViewState], dict[str, Any]],
         folder: str,
         parent: QWidget | None = None,
+        times: tuple[str | None, str | None] = (None, None),
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export")
+        self._times = times
         self._result, self._view = result, view
         self._make_recipe, self._folder = make_recipe, folder
         self._build()
@@ -109,6 +122,17 @@ class ExportDialog(QDialog):
         self.dpi.setAccessibleName("Dots per inch")
         for box in (self.width_box, self.height_box, self.dpi):
             box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys step too
+        self.animate = ChoiceBox("Animate")
+        known = None not in self._times
+        offered = [(o.value, words) for o, words in ANIMATED if known or o is Over.DRAWS]
+        self.animate.offer(offered, Over.DRAWS.value)
+        self.animate.setToolTip(
+            "Draws: what else might have come out.\nTime: the time range of the Data panel, or all "
+            "times there are, in as many windows as there are frames."
+        )
+        self.frames = QSpinBox(minimum=2, maximum=MOST_FRAMES, value=FRAMES, suffix=" frames")
+        self.frames.setAccessibleName("Number of frames")
+        self.frames.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.theme = ChoiceBox("Theme")
         self.theme.offer([("light", "Light"), ("dark", "Dark")], self._view.theme)
         secret = [s.key for s in self._result.surfaces if s.curator_only]
@@ -132,6 +156,11 @@ class ExportDialog(QDialog):
         form.addRow("Size", self.preset)
         form.addRow("", size)
         form.addRow("Theme", self.theme)
+        animated = QHBoxLayout()
+        animated.addWidget(self.animate, 2)
+        animated.addWidget(self.frames, 1)
+        form.addRow("Animate", animated)
+        form.setRowVisible(animated, bool(self._result.surfaces))
         if self._has_true:
             form.addRow("", self.true_map)
         self._size_widgets = (self.preset, self.width_box, self.height_box, self.unit, self.dpi)
@@ -147,11 +176,17 @@ class ExportDialog(QDialog):
         layout.addWidget(self.recipe, 1)
         layout.addWidget(self.buttons)
         self.setMinimumWidth(480)
-        order = (self.format, *self._size_widgets, self.theme, self.true_map, self.recipe)
+        self._frame_widgets = (self.animate, self.frames)
+        order = (
+            self.format, *self._size_widgets, self.theme, *self._frame_widgets, self.true_map,
+            self.recipe,
+        )  # fmt: skip
         for before, after in pairwise(order):
             self.setTabOrder(before, after)
         self.format.currentIndexChanged.connect(self._update)
         self.theme.currentIndexChanged.connect(self._update)
+        self.animate.currentIndexChanged.connect(self._update)
+        self.frames.valueChanged.connect(self._update)
         self.true_map.toggled.connect(self._update)
         self.preset.currentIndexChanged.connect(self._take_preset)
         for box in (self.width_box, self.height_box, self.dpi):
@@ -178,6 +213,10 @@ class ExportDialog(QDialog):
             self.size_px(),
             float(self.dpi.value()),
         )
+
+    def animation(self) -> Animation:
+        """Return which frames an animation has with the present choices."""
+        return Animation(Over(self.animate.currentData()), self.frames.value(), *self._times)
 
     @property
     def chosen_format(self) -> ExportFormat:
@@ -218,8 +257,11 @@ class ExportDialog(QDialog):
         said = self._result.stamp
         if self._has_true:
             said = CURATOR_ONLY if self.true_map.isChecked() else self._private_words()
-        if self.chosen_format.kind is Kind.ANIMATION:
-            said = f"{said} {MANY_DRAWS}"
+        animated = self.chosen_format.kind is Kind.ANIMATION
+        for widget in self._frame_widgets:
+            widget.setEnabled(animated)
+        if animated:
+            said = " ".join((said, MANY_FRAMES.format(frames=self.frames.value()), *self._open()))
         if not self._result.complete:
             said = " ".join(filter(None, (said, "This answer is still being refined.")))
         refused, recipe = self.chosen_format.missing, ""
@@ -231,6 +273,12 @@ class ExportDialog(QDialog):
         self.note.setVisible(bool(refused or said))
         self.recipe.setPlainText(recipe)
         self.save.setEnabled(not refused)
+
+    def _open(self) -> list[str]:
+        """Return what is to be said of a time sweep whose range nobody chose."""
+        selection = self._result.request.selection
+        chosen = selection is not None and None not in (selection.start, selection.end)
+        return [] if chosen or self.animation().over is Over.DRAWS else [OPEN_RANGE]
 
     def _private_words(self) -> str:
         """Return what is to know of a file without the true map."""
@@ -247,7 +295,7 @@ class ExportDialog(QDialog):
             chosen = Path(path)
             if chosen.suffix.lower() != ending:
                 chosen = chosen.with_name(chosen.name + ending)
-            self.chosen.emit(self.job(chosen))
+            self.chosen.emit(self.job(chosen), self.animation())
             self.accept()
 
 

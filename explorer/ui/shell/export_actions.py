@@ -68,9 +68,11 @@ class ExportActions(QObject):
         result = window.shown_result
         if result is None:
             return
+        data = window.data.current
         self.dialog = ExportDialog(
-            result, window.workspace.view_state(), self.recipe, window.files.folder(), window
-        )
+            result, window.workspace.view_state(), self.recipe, window.files.folder(), window,
+            times=(None, None) if data is None else (data.first_time, data.last_time),
+        )  # fmt: skip
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.chosen.connect(self.controller.start)
         self.dialog.open()

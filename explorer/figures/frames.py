@@ -1,0 +1,164 @@
+"""What the frames of an animation show: draws of the noise, or windows of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from explorer.figures.export_job import ExportJob
+from explorer.figures.formats import Kind
+from explorer.studies.base.study import Fidelity, Origin, Request, Result, Selection
+
+FRAMES = 20
+MOST_FRAMES = 200
+_SEEDS = 2**31
+
+
+class Over(StrEnum):
+    """What differs from frame to frame."""
+
+    DRAWS = "draws"
+    """The noise alone."""
+    MOVING = "moving"
+    """Windows of time of one length, each beginning where the one before ends."""
+    CUMULATIVE = "cumulative"
+    """Windows of time that all begin with the range and end later and later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Animation:
+    """How a map is animated.
+
+    Attributes
+    ----------
+    over : Over
+    frames : int
+        2 to `MOST_FRAMES`.
+    first, last : str or None
+        When the first and the last check-in are, as ISO 8601 instants: where the range of time
+        begins and ends if the selection does not say so. None without times.
+
+    Raises
+    ------
+    ValueError
+        If there are too few frames or too many.
+    """
+
+    over: Over = Over.DRAWS
+    frames: int = FRAMES
+    first: str | None = None
+    last: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.frames <= MOST_FRAMES:
+            raise ValueError(f"frames: {self.frames} is outside [2, {MOST_FRAMES}]")
+
+    def told(self) -> dict[str, Any]:
+        """Return what a recipe says of it: nothing that was found in the check-ins."""
+        return {"over": self.over.value, "frames": self.frames}
+
+
+def requests(asked: Request, animation: Animation) -> list[Request]:
+    """Return the question of every frame, each with noise of its own.
+
+    Raises
+    ------
+    ValueError
+        If there are no times, or the range is shorter than a second a frame.
+    """
+    seeds = [replace(asked, seed=(asked.seed + i) % _SEEDS) for i in range(animation.frames)]
+    if animation.over is Over.DRAWS:
+        return seeds
+    if asked.selection is None:
+        raise ValueError("time sweep: there are no check-ins; animate draws")
+    parts = windows(asked.selection, animation)
+    return [replace(r, selection=part) for r, part in zip(seeds, parts, strict=True)]
+
+
+def windows(selection: Selection, animation: Animation) -> list[Selection]:
+    """Return the part of the check-ins that every frame of a time sweep shows.
+
+    The range is divided evenly, to the second. Where the selection leaves an end of it open it is
+    found from the check-ins, and the parts say so.
+
+    Raises
+    ------
+    ValueError
+        As `requests`.
+    """
+    start, end = selection.start or animation.first, selection.end
+    came = selection.time_origin
+    if end is None or selection.start is None:
+        came = Origin.EXTENT
+    if start is None or (end is None and animation.last is None):
+        raise ValueError("time sweep: these check-ins have no times; animate draws")
+    begin = _instant(start)
+    stop = _instant(animation.last or "") + timedelta(seconds=1) if end is None else _instant(end)
+    seconds = int((stop - begin).total_seconds())
+    if seconds < animation.frames:
+        raise ValueError(
+            f"time sweep: {max(seconds, 0)} seconds are too short for {animation.frames} frames; "
+            "choose a longer time range or fewer frames"
+        )
+    edges = [
+        f"{begin + timedelta(seconds=seconds * i // animation.frames):%Y-%m-%dT%H:%M:%SZ}"
+        for i in range(animation.frames + 1)
+    ]
+    begins = edges if animation.over is Over.MOVING else [edges[0]] * animation.frames
+    return [
+        replace(selection, start=start, end=end, time_from=came)
+        for start, end in zip(begins, edges[1:], strict=False)
+    ]
+
+
+def _instant(text: str) -> datetime:
+    instant = datetime.fromisoformat(text)
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+
+
+def with_frames(
+    job: ExportJob,
+    animation: Animation,
+    answer: Callable[[Request, Callable[[], None]], Iterator[Result]],
+    check: Callable[[], None] = lambda: None,
+) -> ExportJob:
+    """Return a job that computes the frames its format shows, when they are asked for.
+
+    Parameters
+    ----------
+    job : ExportJob
+    animation : Animation
+    answer : callable
+        ``answer(request, check)`` yields results; the first has the noisy maps.
+    check : callable
+        Called often; raises `Cancelled` when the job is to end.
+
+    Raises
+    ------
+    ValueError
+        As `requests`.
+    """
+    if job.format.kind is not Kind.ANIMATION or not job.result.surfaces:
+        return job
+    asked = requests(replace(job.result.request, fidelity=Fidelity.COARSE), animation)
+    job = replace(job, animation=animation.told())
+
+    def frames() -> Iterator[ExportJob]:
+        for number, request in enumerate(asked, 1):
+            result = next(iter(answer(request, check)))
+            job.report(number / len(asked) / 2)
+            yield replace(job, result=result, recipe=_of_frame(job.recipe, request))
+
+    return replace(job, frames=frames())
+
+
+def _of_frame(recipe: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    """Return a recipe with the frame's own noise and time range, for what is written below it."""
+    made = {**recipe, "seed": request.seed} if "seed" in recipe else dict(recipe)
+    chosen, selection = recipe.get("selection"), request.selection
+    if selection is not None and isinstance(chosen, Mapping):
+        made["selection"] = {**chosen, "start": selection.start, "end": selection.end}
+    return made
