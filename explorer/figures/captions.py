@@ -97,7 +97,7 @@ def data_line(recipe: Mapping[str, Any]) -> str:
         parts.append(f"a share of {chosen['share']:g} of the users ({seed})")
     else:
         parts.append("all users")
-    if "seed" in recipe:
+    if "seed" in recipe and "which" not in recipe:  # error curves have seeds of their own
         parts.append(f"noise seed {recipe['seed']}")
     return " · ".join(parts)
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.pages.curves import draw_curves
+from explorer.figures.pages.errors import draw_errors
 from explorer.figures.pages.maps import draw_maps
 from explorer.figures.pages.page_layout import Page
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
+from explorer.studies.heatmap.experiments.which_result import STUDY as WHICH
 
 MAX_PIXELS = 200_000_000
 
@@ -122,6 +124,8 @@ def draw_page(
     page.figure.set_dpi(dpi)
     if result.surfaces:
         draw_maps(page, result, view, recipe, limits)
+    elif result.request.study == WHICH:
+        draw_errors(page, result, view, recipe)
     else:
         draw_curves(page, result, view, recipe)
     return page

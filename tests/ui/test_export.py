@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
@@ -427,3 +428,56 @@ def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qt
         window.menus.actions["copy"].trigger()
     assert "Judge on a stand-in there" in window.banner.text.text()
     assert QGuiApplication.clipboard().text() == "mine"
+
+
+def test_the_curves_of_which_epsilon_are_exported_while_they_are_in_front(
+    open_window, qtbot, monkeypatch, tmp_path
+) -> None:
+    window = heatmap_window(open_window, qtbot)
+    toggle = window.workspaces["map"].which
+    toggle.action.setChecked(True)
+    view = toggle.view
+    view.parts.measure.setCurrentIndex(view.parts.measure.findData("similarity"))
+    view.parts.measure.activated.emit(view.parts.measure.currentIndex())
+    qtbot.waitUntil(
+        lambda: (
+            view.answer is not None
+            and view.answer.question.measure == "similarity"
+            and view.plot.result is not None
+        )
+    )
+    view.cancel()
+    before = window.session.request()
+
+    def title(trigger) -> str:
+        trigger()
+        said = window.output.dialog.view().title
+        window.output.dialog.reject()
+        return said
+
+    menu = window.menus.actions["export"].trigger
+    view.parts.field.setFocus()
+    assert title(menu).startswith("Which ε?")
+    window.workspaces["map"].panes.setFocus()
+    window.workspaces["map"].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    window.workspaces["map"].setFocus()
+    assert title(menu) == ""  # the maps
+    view.parts.export.click()
+    dialog = window.output.dialog
+    assert "curator only" in dialog.note.text()
+    assert dialog.format.findData("gif") == -1
+    path = tmp_path / "which.csv"
+    dialog.format.setCurrentIndex(dialog.format.findData("csv"))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    with qtbot.waitSignal(window.output.controller.done):
+        dialog.save.click()
+    written = path.read_text(encoding="utf-8")
+    assert "# stamp: curator only" in written
+    assert "# Judged on these check-ins, " in written
+    assert all(curve.mechanism in written for curve in view.answer.curves)
+    recipe = read_recipe(path)
+    assert recipe["which"]["measure"] == "similarity"
+    window.session.set_value("epsilon", 3.5)
+    with qtbot.waitSignal(window.files.recognised):
+        window.files.open_any(path)
+    qtbot.waitUntil(lambda: window.session.request() == before)

@@ -21,8 +21,16 @@ _AXIS_LINES = 2.6
 """Height of the x axis' numbers and label, in lines of the label."""
 
 
-def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str, object]) -> None:
-    """Draw a result's curves with legend, footnotes and stamp.
+def draw_curves(
+    page: Page,
+    result: Result,
+    view: ViewState,
+    recipe: Mapping[str, object],
+    labels: tuple[str, str] | None = None,
+) -> Any:
+    """Draw a result's curves with legend, footnotes and stamp; return their axes.
+
+    Labels of x and y are those that the study declares if none are given.
 
     Raises
     ------
@@ -65,7 +73,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
     )
     page.bottom += height + page.margin / 2
 
-    x_text, y_text = captions.axis_labels(result)
+    x_text, y_text = labels or captions.axis_labels(result)
     bottom = page.bottom + axis
     y_text, y_size, lines = page.fit_label(y_text, page.top - bottom)
     left = page.margin + 4.6 * page.label_size / 72 + lines * page.inches(y_size)
@@ -94,6 +102,7 @@ def draw_curves(page: Page, result: Result, view: ViewState, recipe: Mapping[str
         )
     _hatch_invalid(axes, nothing, page.theme.muted)
     page.stamp(axes, result.stamp, width, page.top - bottom)
+    return axes
 
 
 def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Series]:

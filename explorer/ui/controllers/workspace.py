@@ -1,20 +1,43 @@
 """What a workspace, a tab of results, is to the window, and what it knows of the window."""
 
-from typing import Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Result
+from explorer.studies.base.study import Request, Result
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.activity import Activity
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.file_controller import FileController
 from explorer.ui.controllers.study_controller import StudyController
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What is exported in place of the answer in front.
+
+    Attributes
+    ----------
+    result : Result
+    view : ViewState
+    asked : Request
+        What its recipe asks again.
+    told : mapping of JSON values
+        What else its recipe says.
+    """
+
+    result: Result
+    view: ViewState
+    asked: Request
+    told: Mapping[str, Any] = field(default_factory=dict)
 
 
 class WorkspaceHost(QMainWindow):
@@ -24,7 +47,14 @@ class WorkspaceHost(QMainWindow):
     ----------
     answers : dict of str to StudyController
         What answers the studies of a workspace, by its key.
+
+    Signals
+    -------
+    export_asked(Exported)
+        Something that is not the answer in front is to be exported.
     """
+
+    export_asked = Signal(object)
 
     session: Session
     service: StudyService
@@ -54,11 +84,14 @@ class Workspace(QWidget):
         What stands beside the parameters while a study of data is in front.
     view_of_question : bool
         Whether `view_state` is about the question in front, not about the workspace.
+    exported : callable
+        Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
     """
 
     current_result: Result | None = None
     side_panel: QWidget | None = None
     view_of_question = False
+    exported: Callable[[], Exported | None] = staticmethod(lambda: None)
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:

@@ -76,8 +76,7 @@ class MapWorkspace(Workspace):
         self._controller = controller
         self._data = data_controller
         self._pending_box: Box | None = None
-        self._went_home = False
-        self._prepared = False
+        self._went_home = self._prepared = False
         self.setAccessibleName("Map")
         self.panes = MapPanes()
         self.metrics = MetricsStrip()
@@ -93,6 +92,7 @@ class MapWorkspace(Workspace):
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)
         self.which = WhichToggle(session, runtime, self.banner, self.metrics, self.panes, self)
+        self.exported = self.which.exported
         self._make_actions()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
@@ -123,7 +123,7 @@ class MapWorkspace(Workspace):
         runtime, answers = window.service.runtime, window.answers["map"]
         page = cls(window.session, runtime, answers, window.data, window)
         page.side_panel = DataPanel(window.session, window.data, page, page)
-        window.activity.watch("which", "judging ε", page.which.busy_changed, page.which.cancel)
+        page.which.join(window)
         return page
 
     # What the window asks for ----------------------------------------------------------------

@@ -17,7 +17,8 @@ from explorer.ui.controllers.export_controller import ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
 if TYPE_CHECKING:
-    from explorer.studies.base.study import Result
+    from explorer.studies.base.study import Request
+    from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
 
 
@@ -37,6 +38,7 @@ class ExportActions(QObject):
         self._window = window
         self.controller = ExportController(window.service.runtime.answer, self)
         self.dialog: ExportDialog | None = None
+        window.export_asked.connect(self.ask_for)
         self.controller.done.connect(self._done)
         self.controller.failed.connect(lambda error: window.show_problem(explain(error, "export")))
         self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
@@ -51,31 +53,48 @@ class ExportActions(QObject):
         """
         result = self._window.current_result
         assert result is not None
-        return dict(gate(result, view, self._whole_recipe(result, view))[2])
+        return dict(gate(result, view, self._whole_recipe(result.request, view))[2])
 
-    def _whole_recipe(self, result: Result, view: ViewState) -> dict[str, Any]:
-        data = self._window.data.current if result.request.selection is not None else None
+    def _whole_recipe(self, asked: Request, view: ViewState) -> dict[str, Any]:
+        data = self._window.data.current if asked.selection is not None else None
         name = data.basename if data is not None else ""
         columns = asdict(data.mapping) if data is not None else {}
-        return Recipe(result.request, name, view=view.to_dict(), columns=columns).to_dict()
+        return Recipe(asked, name, view=view.to_dict(), columns=columns).to_dict()
 
     def ask(self) -> None:
-        """Open the export dialog."""
+        """Open the export dialog for what is in front."""
         window = self._window
         if tool := window.tool:
             tool.export_file()
+            return
+        if (subject := window.workspace.exported()) is not None:
+            self.ask_for(subject)
             return
         result = window.shown_result
         if result is None:
             return
         data = window.data.current
-        self.dialog = ExportDialog(
-            result, window.workspace.view_state(), self.recipe, window.files.folder(), window,
-            times=(None, None) if data is None else (data.first_time, data.last_time),
+        self._open(
+            ExportDialog(
+                result, window.workspace.view_state(), self.recipe, window.files.folder(), window,
+                times=(None, None) if data is None else (data.first_time, data.last_time),
+            )
         )  # fmt: skip
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.chosen.connect(self.controller.start)
-        self.dialog.open()
+
+    def ask_for(self, subject: Exported) -> None:
+        """Open the export dialog for something that is not the answer in front."""
+        window = self._window
+        recipe = {
+            **self._whole_recipe(subject.asked, window.workspace.view_state()), **subject.told
+        }  # fmt: skip
+        folder = window.files.folder()
+        self._open(ExportDialog(subject.result, subject.view, lambda _: recipe, folder, window))
+
+    def _open(self, dialog: ExportDialog) -> None:
+        self.dialog = dialog
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.chosen.connect(self.controller.start)
+        dialog.open()
 
     def copy(self, fmt: str) -> None:
         """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
@@ -87,7 +106,9 @@ class ExportActions(QObject):
         if result is None:
             return
         view = public_view(result, window.workspace.view_state())
-        recipe = self._whole_recipe(result, view)  # the gate is passed, or not, as it is written
+        recipe = self._whole_recipe(
+            result.request, view
+        )  # the gate is passed, or not, as it is written
         self.controller.start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
     def _done(self, job: ExportJob) -> None:

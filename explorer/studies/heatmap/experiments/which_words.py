@@ -7,7 +7,6 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,8 @@ from explorer.studies.heatmap.experiments.which_epsilon import (
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DIGITS = 3
+OFTEN, MEAN = "often", "mean"
+"""What of the draws is shown: what nine of ten are at least as good as, or their mean."""
 LOOK = (
     "Estimated from these check-ins: choosing ε here is itself a look at the data. For a release "
     "choose on a stand-in."
@@ -176,18 +177,32 @@ def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
     )
 
 
+def said_of(statistic: str, measure: Measure) -> str:
+    """Return what the curves show."""
+    side = "below" if measure.low_is_good else "above"
+    return f"9 of 10 draws are {side}" if statistic == OFTEN else "mean of draws"
+
+
+def table_rows(
+    curves: Sequence[ErrorCurve], axis: Axis
+) -> tuple[tuple[str, ...], tuple[tuple[str | float | None, ...], ...]]:
+    """Return all that is known of the draws: names of columns, and a row for a mechanism and x."""
+    names = (f"p{round(100 * q):02d}" for q in QUANTILES)
+    rows: list[tuple[str | float | None, ...]] = []
+    for curve in curves:
+        for i, x in enumerate(curve.x):
+            numbers = [curve.mean[i], curve.low[i], curve.high[i], *curve.quantiles[:, i]]
+            known = [None if np.isnan(n) else float(n) for n in numbers]
+            rows.append((curve.mechanism, float(x), curve.draws[i], *known))
+    return ("mechanism", axis.key, "draws", "mean", "mean_low", "mean_high", *names), tuple(rows)
+
+
 def as_csv(
     curves: Sequence[ErrorCurve], axis: Axis, measure: Measure, stamp: str, about: Sequence[str]
 ) -> str:
     """Return the curves as CSV below comment lines: the stamp and what they are about."""
     table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    names = [f"p{round(100 * q):02d}" for q in QUANTILES]
-    writer.writerow(["mechanism", axis.key, "draws", "mean", "mean_low", "mean_high", *names])
-    for curve in curves:
-        for i, x in enumerate(curve.x):
-            numbers = [curve.mean[i], curve.low[i], curve.high[i], *curve.quantiles[:, i]]
-            cells: list[Any] = ["" if np.isnan(n) else repr(float(n)) for n in numbers]
-            writer.writerow([curve.mechanism, repr(float(x)), curve.draws[i], *cells])
+    columns, rows = table_rows(curves, axis)
+    csv.writer(table, lineterminator="\n").writerows([columns, *rows])
     said = (stamp, f"{measure.name}: {measure.key}", *about)
     return "".join(f"# {line}\n" for line in said) + table.getvalue()

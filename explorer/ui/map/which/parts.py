@@ -21,7 +21,7 @@ from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES, Measure
 from explorer.ui.base.styled import styled_label, tool_button
-from explorer.ui.map.which.plot import MEAN, OFTEN, ErrorPlot
+from explorer.ui.map.which.plot import ErrorPlot
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.value_field import ValueField
@@ -29,7 +29,7 @@ from explorer.ui.widgets.value_field import ValueField
 MORE_DRAWS = 100
 FILE = "file"
 SIDE_LETTERS = 40
-STATISTICS = ((OFTEN, "9 of 10 draws"), (MEAN, "mean of draws"))
+STATISTICS = ((words.OFTEN, "9 of 10 draws"), (words.MEAN, "mean of draws"))
 JUDGED = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
@@ -78,7 +78,7 @@ class Parts:
         self.measure = ChoiceBox("What is measured")
         self.measure.offer([(m.key, m.name) for m in MEASURES.values()], "emd_km")
         self.statistic = ChoiceBox("What of the draws is shown")
-        self.statistic.offer(STATISTICS, OFTEN)
+        self.statistic.offer(STATISTICS, words.OFTEN)
         self.statistic.setToolTip(
             "9 of 10 draws: what nine of ten draws are at least as good as; the band is 10–90 % of "
             "draws.\nMean of draws: the band is the 95 % interval of the mean."
@@ -110,6 +110,7 @@ class Parts:
         self.more = tool_button(f"{MORE_DRAWS} draws", "Draw more often at every point")
         self.stop = tool_button("Cancel", "Stop computing; what is there is kept")
         self.copy = tool_button("Copy CSV", "Copy the numbers of all curves; curator only")
+        self.export = tool_button("Export…", "Write these curves as a picture or their numbers")
         self._lay_out(owner)
 
     def show_field(self, shown: bool) -> None:
@@ -147,10 +148,11 @@ class Parts:
         left.addWidget(self.plot, 1)
         buttons = QGridLayout()
         buttons.setSpacing(4)
-        buttons.addWidget(self.use, 0, 0, 1, 2)
-        for place, button in enumerate((self.sure, self.more, self.stop, self.copy)):
-            buttons.addWidget(button, 1 + place // 2, place % 2)
-        for button in (self.use, self.sure, self.more, self.stop, self.copy):
+        rows = (self.use,), (self.sure, self.more, self.stop), (self.copy, self.export)
+        for place, row in enumerate(rows):
+            for i, button in enumerate(row):
+                buttons.addWidget(button, place, i * 6 // len(row), 1, 6 // len(row))
+        for button in (button for row in rows for button in row):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         judged = QHBoxLayout()
@@ -168,15 +170,15 @@ class Parts:
         side.addWidget(self.state)
         side.addLayout(buttons)
         side.addLayout(judged)
-        row = QHBoxLayout(owner)
-        row.setContentsMargins(4, 0, 4, 0)
-        row.setSpacing(8)
-        row.addLayout(left, 1)
+        columns = QHBoxLayout(owner)
+        columns.setContentsMargins(4, 0, 4, 0)
+        columns.setSpacing(8)
+        columns.addLayout(left, 1)
         beside = QWidget()
         beside.setLayout(side)
         side.setContentsMargins(0, 0, 0, 0)
         beside.setFixedWidth(beside.fontMetrics().averageCharWidth() * SIDE_LETTERS)
-        row.addWidget(beside)
+        columns.addWidget(beside)
 
 
 def _checked_target(value: float) -> float:

@@ -23,13 +23,21 @@ from explorer.studies.heatmap.experiments.error_curves import (
     ErrorCurve,
     Measure,
 )
-from explorer.studies.heatmap.experiments.which_words import DIGITS, Line, at, reached
+from explorer.studies.heatmap.experiments.which_result import log_axis
+from explorer.studies.heatmap.experiments.which_words import (
+    DIGITS,
+    MEAN,
+    OFTEN,
+    Line,
+    at,
+    reached,
+    said_of,
+)
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.ui.curves.plot import BoundsPlot
 from explorer.ui.curves.target_line import TargetLine
 from explorer.ui.drawing.plot_label import PlotLabel
 
-OFTEN, MEAN = "often", "mean"
 NEAR_PX = 14.0
 """How near a point of a curve a click must be."""
 APART_PX = 15.0
@@ -121,7 +129,7 @@ class ErrorPlot(BoundsPlot):
         axis, measure = AXES[answer.question.axis], MEASURES[answer.question.measure]
         self._answer, self._chosen = answer, chosen
         words = f"{measure.name}, {said_of(statistic, measure)}"
-        self.set_axes(f"{axis.symbol}  {axis.name}", words, axis.key != "w", measure.log)
+        self.set_axes(f"{axis.symbol}  {axis.name}", words, log_axis(axis), measure.log)
         series = tuple(series_of(curve, measure, statistic) for curve in in_table_order(answer))
         request = replace(
             answer.question.request, selection=None, sweep=None,
@@ -277,12 +285,6 @@ class ErrorPlot(BoundsPlot):
 def in_table_order(answer: Answer) -> list[ErrorCurve]:
     """Return curves in the order of the table of mechanisms: colours stay where they are."""
     return sorted(answer.curves, key=lambda curve: list(MECHANISMS).index(curve.mechanism))
-
-
-def said_of(statistic: str, measure: Measure) -> str:
-    """Return what the curves show."""
-    side = "below" if measure.low_is_good else "above"
-    return f"9 of 10 draws are {side}" if statistic == OFTEN else "mean of draws"
 
 
 def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:

@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session
@@ -14,11 +14,13 @@ from explorer.ui.base.errors import Banner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from explorer.ui.controllers.workspace import Exported, WorkspaceHost
     from explorer.ui.map.which.view import WhichEpsilon
 
 
 VIEW = "explorer.ui.map.which.view:WhichEpsilon"
-"""Imported when it is first opened."""
+EXPORTED = "explorer.ui.map.which.exported:exported"
+"""Imported when it is first opened, or exported."""
 HIGHEST = 330
 """Pixels: the maps keep the rest."""
 TIGHT = 700
@@ -43,9 +45,12 @@ class WhichToggle(QObject):
     Signals
     -------
     busy_changed(bool)
+    export_asked(Exported)
+        The curves are to be exported.
     """
 
     busy_changed = Signal(bool)
+    export_asked = Signal(object)
 
     def __init__(
         self,
@@ -75,10 +80,24 @@ class WhichToggle(QObject):
         """Stand at the end of a column of widgets, the answer at its top."""
         self._box = box
 
+    def join(self, window: WorkspaceHost) -> None:
+        """Let a window show what is computed and ask how to export it."""
+        window.activity.watch("which", "judging ε", self.busy_changed, self.cancel)
+        self.export_asked.connect(window.export_asked)
+
     def cancel(self) -> None:
         """Stop what is computed."""
         if self.view is not None:
             self.view.cancel()
+
+    def exported(self) -> Exported | None:
+        """Return the curves to be exported, if they are in front: focused, or alone."""
+        view = self.view
+        if view is None or not self.action.isChecked():
+            return None
+        focused = QApplication.focusWidget()
+        in_front = self._maps.isHidden() or (focused is not None and view.isAncestorOf(focused))
+        return resolve_name(EXPORTED)(view) if in_front else None
 
     def close_view(self) -> None:
         """End threads and processes; the window closes."""
@@ -90,6 +109,11 @@ class WhichToggle(QObject):
         if event.type() == QEvent.Type.Resize:
             self._make_room()
         return False
+
+    def _export(self) -> None:
+        subject = resolve_name(EXPORTED)(self.view)
+        if subject is not None:
+            self.export_asked.emit(subject)
 
     def _make_room(self) -> None:
         shown = self.action.isChecked()
@@ -104,6 +128,7 @@ class WhichToggle(QObject):
             assert self._box is not None
             self.view = resolve_name(VIEW)(*self._given)
             self.view.job.busy_changed.connect(self.busy_changed)
+            self.view.parts.export.clicked.connect(self._export)
             self._box.insertWidget(0, self.view.line)
             self._box.addWidget(self.view, 1)
         self._make_room()

@@ -29,7 +29,6 @@ from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.drawing.map_style import style_for
 from explorer.ui.map.which.parts import FILE, JUDGED, MORE_DRAWS, AnswerLine, Parts
-from explorer.ui.map.which.plot import OFTEN
 
 STUDY = "heatmap"
 ASK_AFTER_MS = 250
@@ -65,7 +64,7 @@ class WhichEpsilon(QWidget):
         super().__init__()
         self.setAccessibleName("Which ε? Curator only")
         self._session, self._banner = session, banner
-        self.axis, self.measure, self.statistic = "epsilon", "emd_km", OFTEN
+        self.axis, self.measure, self.statistic = "epsilon", "emd_km", words.OFTEN
         self.judged_on, self.draws = HERE, DRAWS
         self.targets = {key: measure.target for key, measure in MEASURES.items()}
         self.answer: Answer | None = None
@@ -398,7 +397,8 @@ class WhichEpsilon(QWidget):
         unfinished = answer is None or not answer.finished
         self.parts.stop.setEnabled(busy or (unfinished and self.request.selection is not None))
         self.parts.more.setEnabled(self.draws < MORE_DRAWS)
-        self.parts.copy.setEnabled(answer is not None)
+        for button in (self.parts.copy, self.parts.export):
+            button.setEnabled(answer is not None)
         if answer is None:
             self.parts.state.setText("computing…" if busy else "")
             return

@@ -1,0 +1,46 @@
+"""What *Which ε?* exports: its curves as a result, and the map's question as their recipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from explorer.figures.view_state import ViewState
+from explorer.studies.heatmap import text
+from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES
+from explorer.studies.heatmap.experiments.which_result import TITLE, log_axis, which_result
+from explorer.ui.controllers.workspace import Exported
+from explorer.ui.drawing.map_style import style_for
+from explorer.ui.map.which.parts import JUDGED
+
+if TYPE_CHECKING:
+    from explorer.ui.map.which.view import WhichEpsilon
+
+
+def exported(view: WhichEpsilon) -> Exported | None:
+    """Return the curves on the screen as they are exported; None while there are none."""
+    answer, drawn = view.answer, view.plot.result
+    if answer is None or drawn is None:
+        return None
+    question = answer.question
+    axis, measure = AXES[question.axis], MEASURES[question.measure]
+    target = view.targets[measure.key]
+    # Never the path of a file.
+    judged = next((said for key, said in JUDGED if key == question.judged_on), "a stand-in file")
+    notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
+    if not answer.finished:
+        notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
+    notes += [view.line.sentence.text(), view.line.small.text()]
+    result = which_result(
+        question.request, axis, measure, view.statistic, drawn.series, answer.curves, answer.grey,
+        target, text.stamp(False, curator_only=True), notes,
+    )  # fmt: skip
+    look = ViewState(
+        title=TITLE, theme=style_for(view.palette()).theme, x_log=log_axis(axis), y_log=measure.log
+    )
+    told = {
+        "which": {
+            "axis": axis.key, "measure": measure.key, "statistic": view.statistic,
+            "target": target, "judged_on": judged, "draws": question.draws,
+        }
+    }  # fmt: skip
+    return Exported(result, look, question.request, told)
