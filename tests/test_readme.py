@@ -59,9 +59,14 @@ def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
     assert f"reads {' and '.join(r.name for r in all_readers())};" in read
     (written,) = (p for p in README.split("\n\n") if p.startswith("**Export**"))
     pictures = [f.name for f in FORMATS if f.kind is Kind.PICTURE]
-    numbers = [f.name for f in FORMATS if f.kind is Kind.NUMBERS]
     assert f"as {', '.join(pictures[:-1])} or {pictures[-1]}, " in written
-    assert f"its numbers as {', '.join(numbers[:-1])} or (maps) {numbers[-1]}, " in written
+    maps = ", ".join(f.name for f in FORMATS if f.kind is Kind.NUMBERS and f.maps_only)
+    numbers = ", ".join(f.name for f in FORMATS if f.kind is Kind.NUMBERS and not f.maps_only)
+    assert f"its numbers as {numbers} or (maps) {maps}, " in written
+    *most, last = [f.name for f in FORMATS if f.kind is Kind.ANIMATION]
+    assert f"as {', '.join(most)} or {last}." in written
+    extras = sorted({f.extra for f in FORMATS if f.extra})
+    assert f"pip install '.[{','.join(extras)}]'" in written
     moving = [f.name for f in FORMATS if f.kind is Kind.ANIMATION]
     assert f"draws of its noise as {' or '.join(moving)}." in written
 
