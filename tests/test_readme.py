@@ -67,8 +67,6 @@ def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
     assert f"as {', '.join(most)} or {last}." in written
     extras = sorted({f.extra for f in FORMATS if f.extra})
     assert f"pip install '.[{','.join(extras)}]'" in written
-    moving = [f.name for f in FORMATS if f.kind is Kind.ANIMATION]
-    assert f"draws of its noise as {' or '.join(moving)}." in written
 
 
 PROGRAM = [c for c in _commands() if c.startswith("privacy-explorer ")]

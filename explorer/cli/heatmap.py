@@ -25,8 +25,8 @@ from explorer.cli.common import (
     recipe_of,
     say_written,
 )
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, suffixes
-from explorer.figures.frames import FRAMES, MOST_FRAMES, Over
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -197,7 +197,7 @@ def heatmap_command(
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
     from explorer.checkins.presets import preset
-    from explorer.figures.frames import Animation, with_frames
+    from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import Region
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request

@@ -37,8 +37,8 @@ class ExportJob:
     animation : mapping of JSON values
         What the recipe says of an animation: settings alone, nothing that was found.
     frames : iterable of ExportJob
-        Of an animation (`explorer.figures.frames`): one after the other, each with the answer that
-        it shows and what is to be said of it, computed when it is asked for.
+        Of an animation (`explorer.figures.animation.frames`): one after the other, each with the
+        answer that it shows and what is to be said of it, computed when it is asked for.
     report : callable
         Receives which share of the job is done, 0 to 1; may raise `Cancelled`.
     """

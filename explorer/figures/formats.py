@@ -10,8 +10,8 @@ from importlib.util import find_spec
 
 _CELLS = "explorer.figures.cells:"
 _EXPORT = "explorer.figures.export:picture_bytes"
-_ANIMATION = "explorer.figures.animation:animation_bytes"
-_VIDEO = "explorer.figures.animation:video_bytes"
+_ANIMATION = "explorer.figures.animation.encode:animation_bytes"
+_VIDEO = "explorer.figures.animation.encode:video_bytes"
 _TABLES = "explorer.figures.tables:"
 _READ = "explorer.figures.read_recipe:"
 _COMPARISON = "explorer.figures.comparison:"

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.figures.animation.frames import Animation, with_frames
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
-from explorer.figures.frames import Animation, with_frames
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.geography.region import Region

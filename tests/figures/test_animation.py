@@ -13,10 +13,11 @@ import pytest
 from PIL import Image
 
 from explorer.cli import run
-from explorer.figures import animation as module, captions
+from explorer.figures import captions
+from explorer.figures.animation import encode as module
+from explorer.figures.animation.frames import FRAMES, Animation, Over, requests, with_frames
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
-from explorer.figures.frames import FRAMES, Animation, Over, requests, with_frames
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Cancelled, Origin, Request, Result

@@ -8,9 +8,9 @@ from dataclasses import replace
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
+from explorer.figures.animation.frames import Animation, with_frames
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import ExportFormat
-from explorer.figures.frames import Animation, with_frames
 from explorer.files import write_whole
 from explorer.studies.base.study import Request, Result
 from explorer.ui.base.jobs import LatestJob, Task

@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Animation, Over
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import ExportFormat, Kind, by_suffix, of_kind
-from explorer.figures.frames import FRAMES, MOST_FRAMES, Animation, Over
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
 from explorer.ui.base.styled import styled_label
