@@ -70,10 +70,14 @@ def _mechanisms(_ctx: click.Context, _option: click.Parameter, raw: str | None) 
     if raw is None:
         return None
     found = [item.strip() for item in raw.split(",")]
+    there = [mechanism.key for mechanism in MECHANISMS.values() if mechanism.comparable]
     for key in found:
         if key not in MECHANISMS:
+            raise click.BadParameter(f"there is no mechanism {key!r}; there are {', '.join(there)}")
+        if key not in there:
             raise click.BadParameter(
-                f"there is no mechanism {key!r}; there are {', '.join(MECHANISMS)}"
+                f"{key} promises a distance, not ε for a user, and can't be ranked with the "
+                f"others; choose from {', '.join(there)}"
             )
     return list(dict.fromkeys(found))
 
@@ -341,6 +345,7 @@ def _points(
         where = where or made_data(figure, seed)
         return list(figure_points(figure, where, mechanisms, draws, fixed))
     axes = {key: asked[key] for key in SWEPT}
-    mechanisms = asked["mechanisms"] or tuple(MECHANISMS)
+    ranked = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.comparable)
+    mechanisms = asked["mechanisms"] or ranked
     draws = asked["draws"] or DRAWS
     return list(quality_points(where, mechanisms, asked["users"], draws, axes, fixed))

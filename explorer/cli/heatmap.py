@@ -154,12 +154,13 @@ def _option(p: Parameter) -> click.Option:
 )
 @click.option(
     "--panes",
-    type=click.Choice(["both", "private", "true"]),
+    type=click.Choice(["both", "private", "true", "centres", "points"]),
     default="both",
     show_default=True,
     help="Which heatmaps the file shows: the private one and what stands beside it, private ones "
-    "alone, or the true one, which is for the curator only. With private nothing that tells of "
-    "the check-ins is written or printed.",
+    "alone, or one that stands beside: the true one, which is for the curator only, or centres or "
+    "points, of which CSV then has a row each. Without the true map nothing that tells of the "
+    "check-ins is written or printed.",
 )
 @picture_options("1600x900")
 @click.option("--json", "as_json", is_flag=True, help="Print metrics, timings and counts as JSON.")
@@ -204,8 +205,9 @@ def heatmap_command(
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
-    if panes == "true" and "true" not in values["beside"].split(","):
-        raise click.BadParameter("needs the true map: --beside true", param_hint="--panes")
+    if panes not in ("both", "private", *values["beside"].split(",")):
+        what = "the true map" if panes == "true" else "the map of them"
+        raise click.BadParameter(f"needs {what}: --beside {panes}", param_hint="--panes")
     if users is not None and share is not None:
         raise click.BadParameter("choose --users or --share", param_hint="--share")
     came = Origin.PUBLIC if region is None else Origin.TYPED
@@ -258,6 +260,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
     Of a view without the true map all that is not private is left out: its values are null.
     """
     from explorer.figures.gate import gate
+    from explorer.studies.base.map_points import points_document
 
     result, view, recipe = gate(result, view, recipe_of(result, view, data).to_dict())
     private_only = bool(recipe.get("private_only"))
@@ -272,6 +275,13 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
             for key, r in numbers.items()
             if key.startswith("epsilon_level_")
         },
+        "centres": [
+            point
+            for surface in result.surfaces
+            if surface.overlay is not None and surface.overlay.numbered
+            for point in points_document(surface)["points"]
+        ],
+        "centres_km": numbers["centres_cost"].value if "centres_cost" in numbers else None,
         "guarantee": _promised(result),
         "conditions": [
             {"text": c.text, "holds": c.holds, "margin": c.margin} for c in result.conditions
@@ -335,10 +345,18 @@ def _count(value: float | None) -> int:
 
 def _text(summary: dict[str, Any]) -> str:
     """Return the summary for a reader at a terminal."""
+    from explorer.studies.base.numbers import format_number, nearest
+
     lines = _count_lines(summary) if summary["rows"] is not None else []
     for what, counts in summary.get("paper", {}).items():
         if what != "source":
             lines.append(f"{what}: {counts['here']:,}; the paper reports {counts['paper']:,}")
+    lines += [
+        f"centre {number}: {north:.5f}, {east:.5f}, nearest of {nearest(100 * share, 2)} %"
+        for number, north, east, share in map(dict.values, summary["centres"])
+    ]
+    if summary["centres_km"] is not None:
+        lines.append(f"{format_number(summary['centres_km'])} km to the nearest centre on average")
     promise = summary["guarantee"]
     lines += [f"add or remove one user: {promise['add_remove']}"]
     lines += [f"replace one user: {promise['replace_one']}"]

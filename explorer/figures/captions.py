@@ -236,6 +236,13 @@ def comparison_line(result: Result) -> str:
     return _readouts(result, [r for r in result.readouts if r.curator_only])
 
 
+def drawing_line(result: Result, shown: Sequence[Surface]) -> str:
+    """Return the numbers of what is drawn in place of cells, that are for everyone's eyes."""
+    keys = tuple(f"{surface.key}_" for surface in shown if surface.overlay is not None)
+    told = [r for r in result.readouts if keys and r.key.startswith(keys) and not r.curator_only]
+    return _readouts(result, told)
+
+
 def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
     parts = []
     for r in chosen:

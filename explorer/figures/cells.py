@@ -11,6 +11,7 @@ from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.tables import cell_texts, comments, one_grid, whole_stamp
 from explorer.geography.region import Region
+from explorer.studies.base.map_points import COLUMNS, point_rows
 from explorer.studies.base.study import Surface
 
 SCHEMA = "privacy-explorer-cells/1"
@@ -29,8 +30,9 @@ def geojson_bytes(job: ExportJob) -> bytes:
     """Return the cells of what passed the gate (`rendered`) as a collection of polygons in UTF-8.
 
     A feature a cell, in degrees of WGS 84, with a property for each shown surface under its key:
-    the share of the total. What is to know of the numbers, the stamp and the recipe are members of
-    the collection, in front of the cells.
+    the share of the total; then a feature a point that is drawn on a map, with the map's key. What
+    is to know of the numbers, the stamp and the recipe are members of the collection, in front of
+    the cells.
 
     Raises
     ------
@@ -60,6 +62,18 @@ def geojson_bytes(job: ExportJob) -> bytes:
             '"geometry":{"type":"Polygon","coordinates":'
             f"[[[{w},{s}],[{e},{s}],[{e},{n}],[{w},{n}],[{w},{s}]]]}}}}"
         )
+    features += [
+        json.dumps(
+            {
+                "type": "Feature",
+                "properties": {"map": surface.key, **dict(zip(COLUMNS, row, strict=True))},
+                "geometry": {"type": "Point", "coordinates": [row[2], row[1]]},
+            },
+            separators=(",", ":"),
+        )
+        for surface in shown
+        for row in point_rows(surface)
+    ]
     text = (
         f'{json.dumps(head, ensure_ascii=False)[:-1]}, "recipe": {recipe_text(job.recipe)},\n'
         f'"bbox": {box},\n"features": [\n' + ",\n".join(features) + "\n]}\n"

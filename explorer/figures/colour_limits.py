@@ -22,9 +22,10 @@ def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
 
     Linked panes end at the largest value of the true map, if that one is among them: the others are
     then judged on the truth's scale. Without it no scale may depend on it, since the scale alone
-    would tell something of the truth; the panes end at the largest value that is shown.
+    would tell something of the truth; the panes end at the largest value that is shown. What is not
+    shown in colours does not count.
     """
-    tops = [largest(surface) for surface in shown]
+    tops = [0.0 if surface.overlay else largest(surface) for surface in shown]
     if linked:
         pairs = list(zip(tops, shown, strict=True))
         truth = [top for top, s in pairs if s.key == TRUE]

@@ -16,6 +16,7 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import claimed, stated
+from explorer.studies.base.map_points import points_document, points_only, write_points
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
 
 SCHEMA = "privacy-explorer-result/1"
@@ -33,7 +34,8 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
     ``id:low`` and ``id:high``), empty where the curve does not hold and, if it has fewer points
     than others, where it was not computed; the ``#`` lines say which is where. A study's tables
     are among them. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
-    centre (not of a region that may not be told), one column a shown surface.
+    centre (not of a region that may not be told), one column a shown surface; of maps that all
+    have points, the points instead.
 
     Raises
     ------
@@ -44,8 +46,11 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
     for line in comments(result, view, recipe):
         out.write("# " + " ".join(line.split()) + "\n")
     out.write(RECIPE_PREFIX + recipe_text(recipe) + "\n")
-    if result.surfaces:
-        _write_surfaces(out, captions.shown_surfaces(result, view))
+    shown = captions.shown_surfaces(result, view)
+    if points_only(shown):
+        write_points(out, shown)
+    elif shown:
+        _write_surfaces(out, shown)
     else:
         _write_series(out, captions.visible_series(result, view))
     return out.getvalue()
@@ -362,6 +367,7 @@ def _surface_document(surface: Surface) -> dict[str, Any]:
         "stamp": surface.stamp,
         "region": None if surface.region is None else list(surface.region.box),
         "values": [[float(v) for v in row] for row in rows],
+        **points_document(surface),
     }
 
 

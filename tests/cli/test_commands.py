@@ -307,6 +307,16 @@ def test_maps_stand_beside_the_private_one(
         assert [name for name in head[2:] if name not in ("lat", "lon")] == wanted
         assert read_recipe(out)["values"]["beside"] == beside
     capsys.readouterr()
+    out = tmp_path / "centres.csv"
+    more = ["--beside", "true,centres", "--centres", "3", "--panes", "centres"]
+    assert run([*words, "--region=-34.2,18.3,-33.9,18.6", *more, "--output", str(out)]) == 0
+    lines = [row for row in out.read_text(encoding="utf-8").splitlines() if row[:1] != "#"]
+    assert lines[0] == "map,number,lat,lon,share"
+    assert len(lines) == 4
+    assert read_recipe(out)["private_only"]
+    assert "centre 3: " in capsys.readouterr().out
+    assert run([*words, *more[2:]]) == 2
+    assert "--beside centres" in capsys.readouterr().err
     assert run([*words, "--beside", "true,nonsense"]) == 2
     assert "'nonsense' is not one of true, " in capsys.readouterr().err
     assert run([*words, "--beside", "laplace", "--panes", "true"]) == 2

@@ -192,6 +192,7 @@ WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
         ([*WITH_DATA, "--regions", "3"], ["--regions", "choose"]),
         ([*WITH_DATA, "--region", "1,2,3"], ["--region", "3 numbers"]),
         ([*WITH_DATA, "--mechanisms", "pyramid,magic"], ["--mechanisms", "'magic'", "laplace"]),
+        ([*WITH_DATA, "--mechanisms", "planar-laplace"], ["planar-laplace", "promises a distance"]),
         ([*WITH_DATA, "--epsilon", "1;2"], ["--epsilon", "'1;2'", "commas"]),
         ([*WITH_DATA, "--epsilon", "0"], ["--epsilon", "outside"]),
         ([*WITH_DATA, "--resolution", "100"], ["--resolution", "128"]),

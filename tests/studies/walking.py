@@ -102,6 +102,8 @@ def check_page(study):
             other = parameter(study, key)
             assert other.kind in (Kind.CHOICE, Kind.FLAG)
             known = {v for v, _ in other.choices} or {"True", "False"}
+            more = dict(p.more_values).get(key)
+            known |= {v for v, _ in parameter(study, more).choices} if more else set()
             assert set(allowed) <= known, (p.key, key)
 
 

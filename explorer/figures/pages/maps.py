@@ -11,6 +11,7 @@ from explorer.figures import captions
 from explorer.figures.colour_limits import colour_limits, largest
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
+from explorer.figures.pages.overlays import draw_overlay
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines
@@ -57,6 +58,7 @@ def draw_maps(
         [
             captions.settings_line(result),
             captions.data_line(recipe),
+            captions.drawing_line(result, shown),
             captions.comparison_line(result) if curator else "",
         ],
         ["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
@@ -69,16 +71,21 @@ def draw_maps(
         axes = page.axes(*pane.rectangle)
         title, first = room.titles[place], place == 0
         image = _pane(page, axes, pane, surface, title, limits[place], view)
+        if surface.overlay is not None:
+            draw_overlay(page, axes, surface.overlay, surface.region, image)
         if surface.region is not None:
             _layers(page, axes, pane, surface.region, view)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
         page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
         if not shared:
-            _colour_bar(page, image, pane.rectangle, False)
+            if surface.overlay is None:
+                _colour_bar(page, image, pane.rectangle, False)
         elif place == room.bars.get(surface.diverging):
             beyond = any(
-                largest(s) > limits[place] for s in shown if s.diverging is surface.diverging
+                largest(s) > limits[place]
+                for s in shown
+                if s.diverging is surface.diverging and s.overlay is None
             )
             _colour_bar(page, image, room.beside(panes, surface.diverging), beyond)
 
@@ -114,7 +121,8 @@ class _Room:
         self._ticks = 4.4 * page.label_size / 72 if placed else 0.0
         self._bar = 6.4 * page.label_size / 72
         self._own_bar = 0.0 if shared else self._bar
-        self.bars = {s.diverging: place for place, s in enumerate(shown)} if shared else {}
+        coloured = [pair for pair in enumerate(shown) if pair[1].overlay is None]
+        self.bars = {s.diverging: place for place, s in coloured} if shared else {}
         bars = len(self.bars) if shared else self._columns
         room = page.width - 2 * page.margin - bars * self._bar
         self._wide = max(0.3, (room - self._ticks) / self._columns - page.margin)

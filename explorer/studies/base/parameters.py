@@ -76,7 +76,7 @@ class Parameter:
         Choice parameters and the values of each for which this one matters; empty means always.
     more_values : tuple of (key, key)
         Choice parameters named in `relevant_when`, and those of `Kind.SEVERAL` that list more of
-        their values: it matters for these too.
+        their values, or values that only they have: it matters for these too.
     axis_only : bool
         Whether it is made of other parameters (γ = k/n) and can be swept but not set: an axis
         without a slider.

@@ -159,6 +159,31 @@ class SpacePicture:
 
 
 @dataclass(frozen=True)
+class Overlay:
+    """What is drawn of a map in place of its cells' colours, in shares of its sides.
+
+    Attributes
+    ----------
+    points : ndarray of float, shape (n, 2)
+        Row from the south and column from the west, 0 to 1.
+    shares : ndarray of float or None, shape (n,)
+        Which part of the total each of the points stands for; None where that is not known.
+    numbered : bool
+        Whether the points are few and bear numbers, from 1.
+    squares : ndarray of float, shape (m, 3)
+        Row and column of a middle, and length of a side.
+    borders : ndarray of float, shape (b, 4)
+        Row and column of the one end of a line, and of the other.
+    """
+
+    points: FloatArray
+    shares: FloatArray | None = None
+    numbered: bool = False
+    squares: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    borders: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
+
+
+@dataclass(frozen=True)
 class Surface:
     """A map: one number per cell of a square grid over a region.
 
@@ -178,6 +203,8 @@ class Surface:
         What must be written on it wherever it is shown, or an empty string.
     diverging : bool
         Whether values below 0 mean something, so that it is coloured to both sides of 0.
+    overlay : Overlay or None
+        What is drawn in place of the cells' colours.
     """
 
     key: str
@@ -187,6 +214,7 @@ class Surface:
     curator_only: bool
     stamp: str = ""
     diverging: bool = False
+    overlay: Overlay | None = None
 
 
 @dataclass(frozen=True, slots=True)

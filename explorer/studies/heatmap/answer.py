@@ -31,16 +31,19 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
 from explorer.studies.heatmap.panes import (
+    CENTRES,
     DIFFERENCE,
     OF_DRAWS,
     PRIVATE,
     TRUE,
     beside,
     drawn_by,
+    is_map,
     is_private,
     pane_keys,
 )
@@ -81,17 +84,22 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     task = Task(request, points, truth.counts, context, watch)
     synthetic = bool(data.synthetic)
     maps = _private_maps(task)
+    drawn_of = drawings(task, {key: made.estimate for key, made in maps.items()})
+    context.check()
     first = Result(
         request,
         Fidelity.COARSE,
-        surfaces=_surfaces(request, truth, maps, {}, 0, synthetic),
+        surfaces=_surfaces(request, truth, maps, drawn_of, {}, 0, synthetic),
         conditions=conditions(request),
         guarantee=guarantee(request),
         notes=(*text.curator_notes(request, points), *text.notes(request),
                *(note for made in maps.values() for note in made.estimate.notes)),
         stamp=text.stamp(synthetic, curator_only=False),
     )  # fmt: skip
-    plain = _plain_readouts(request, maps[PRIVATE].estimate, points)
+    plain = (
+        *_plain_readouts(request, maps[PRIVATE].estimate, points),
+        *(item for drawing in drawn_of.values() for item in drawing.readouts),
+    )
     coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
     drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
     metrics = _metric_readouts(None, None, None, text.NO_TRUTH) if empty else _metric_readouts()
@@ -108,8 +116,12 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         yield _with(first, plain, metrics, watch, Fidelity.COARSE, coarse)
         if coarse:
             return
+        if CENTRES in drawn_of:
+            watch.resume()
+            plain += judged_centres(task, maps[PRIVATE].estimate, drawn_of[CENTRES])
+            watch.lap("centres judged")
     for number, made in maps_of_draws(task, drawn) if drawn else ():
-        surfaces = _surfaces(request, truth, maps, made, number, synthetic)
+        surfaces = _surfaces(request, truth, maps, drawn_of, made, number, synthetic)
         first = replace(first, surfaces=surfaces)
         ended = empty and number == DRAWS
         fidelity = Fidelity.FULL if ended else Fidelity.COARSE
@@ -129,7 +141,7 @@ class _Made:
 def _private_maps(task: Task) -> dict[str, _Made]:
     """Return the maps of all mechanisms shown, by the keys of their surfaces."""
     request, made = task.request, {}
-    for key in filter(is_private, pane_keys(request["beside"])):
+    for key in filter(is_map, pane_keys(request["beside"])):
         estimate = run_mechanism(replace(task, request=drawn_by(request, key)))
         picture = draw(estimate, request["sigma"], task.counts.level, task.watch)
         made[key] = _Made(estimate, picture)
@@ -141,6 +153,7 @@ def _surfaces(
     request: Request,
     truth: Truth,
     maps: Mapping[str, _Made],
+    drawn_of: Mapping[str, Drawing],
     drawn: Mapping[str, NDArray[np.float32]],
     draws: int,
     synthetic: bool,
@@ -149,8 +162,12 @@ def _surfaces(
     assert request.selection is not None
     region, found = request.selection.region, []
     for key in pane_keys(request["beside"]):
-        if is_private(key):
+        overlay = None
+        if is_map(key):
             label, values = text.pane_label(drawn_by(request, key)), maps[key].picture
+        elif key in drawn_of:
+            label, values = text.drawing_label(request, key), drawn_of[key].values
+            overlay = drawn_of[key].overlay
         elif key == TRUE:
             label, values = "True heatmap", truth.picture
         elif key == DIFFERENCE:
@@ -161,7 +178,8 @@ def _surfaces(
             continue
         secret = not is_private(key)
         stamp = text.stamp(synthetic, curator_only=secret)
-        found.append(Surface(key, label, values, region, secret, stamp, key == DIFFERENCE))
+        diverging = key == DIFFERENCE
+        found.append(Surface(key, label, values, region, secret, stamp, diverging, overlay))
     return tuple(found)
 
 

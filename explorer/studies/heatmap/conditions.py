@@ -42,7 +42,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
         f"if it is, only replace-one is meaningful, at {replacement(request)}",
     )
     return (
-        Condition(mechanism.weight, True, "sensitivity 1"),
+        Condition(mechanism.weight, True, "sensitivity 1" * mechanism.comparable),
         *(resolve_name(mechanism.conditions)(request) if mechanism.conditions else ()),
         *_chosen(request),
         *([published] if mechanism.neighbouring == "add_remove" else []),

@@ -34,6 +34,17 @@ PAGE = Page(
         "counts users or check-ins, names the file, or was found from it. If the region itself was "
         "found from the check-ins, or drawn over them, it does not say where the map lies either. "
         "Opened again it asks the same of whatever check-ins are open, with another draw.",
+        "Centres (+ Map) shows the private map as squares whose area goes with their mass, k "
+        "numbered centres of least mean distance to it, found by a k-median search (Appendix A), "
+        "and the borders between the places that are nearest to each. They are made from the "
+        "private map alone and spend no further ε. For maps of one mass the mean distance to any "
+        "centres differs by at most the earth mover's distance. k is a setting: chosen by looking "
+        "at the true cost it is not private.",
+        "Noisy points move every check-in, or one of each user's, by planar Laplace noise. What "
+        "they promise goes by distance (metric differential privacy): places d metres apart are "
+        "told apart by a factor of at most e^αd. They do not hide that a user is there, or how "
+        "many check-ins there are, so their ε does not compare with that of the other maps, and "
+        "no curve or table ranks them together.",
         "The numbers below compare both maps. The earth mover's distance is the one that matters "
         "most: how much of the heat must be carried how far to turn the private map into the true "
         "one, with the side of the map as unit (or in km). They are computed from the true data "
@@ -89,6 +100,17 @@ PAGE = Page(
             r"\hat s=n\left(y/n-p\right)\ if\ y>n,\ else\ 0,\quad y=s+Bin(n,p)",
         ),
         Formula(
+            "cost of k centres, and how far that of two maps can be apart",
+            r"cost_C(P)=\sum_c P(c)\,\min_{z\in C}\,|c-z|_1,\quad"
+            r"|cost_C(P)-cost_C(Q)|\leq EMD(P,Q)",
+        ),
+        Formula(
+            "noisy points: distance moved, with any direction (W the lower branch of Lambert's)",
+            r"P(r\leq\rho)=1-(1+\alpha\rho)\,e^{-\alpha\rho},\quad"
+            r"r=-\frac{1}{\alpha}\left(W_{-1}\left(\frac{u-1}{e}\right)+1\right),\quad"
+            r"\alpha=\varepsilon/r_\varepsilon",
+        ),
+        Formula(
             "heatmap: each cell's mass spread by a Gaussian that keeps it inside",
             r"H=A\,p\,A^T,\quad A_{ab}\propto e^{-(a-b)^2/2\sigma^2\Delta^2}",
         ),
@@ -107,6 +129,8 @@ PAGE = Page(
         "δ, which is false for small ε: at δ = 1e-3 below ε = .0246 (errata heat-18).",
         "The paper prints top-t % baselines without a rule for rounding, which decides everything "
         "at its sizes; t % of Δ² is rounded up here, to at least one cell (errata heat-25).",
+        "The paper prints Δ = ⌈log(ε/(n√k))⌉ for the coreset's grid, which is upside down and "
+        "lacks a power of 2 (errata heat-14). Centres are sought on the private map as it is here.",
         "The paper prints neither σ nor the units of its distances nor the direction of KL; here "
         "σ = .02 of the side, the unit square with ℓ1, and KL of the truth from the estimate "
         "(errata heat-23).",

@@ -9,7 +9,8 @@ from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER, HISTOGRAMS
 from explorer.privacy.heatmaps.adaptive.budgets import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
-from explorer.studies.base.builders import count, real, share
+from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
+from explorer.studies.base.builders import choice, count, real, share
 from explorer.studies.base.study import Parameter, Request, Scale
 
 ALGORITHM = Reference(
@@ -73,6 +74,15 @@ _ONE_COUNT = "one count changes by 1"
 _THEN_CHOSEN = ", and choosing the largest looks at noisy counts only"
 _SHARE = "Each user weighs at most 1: their check-ins inside region and time range share it"
 _COUNTS_ONCE = "Each user counts once, in one cell"
+_MOVED = "every point moves alone, by planar Laplace noise on the sphere"
+_DISTANCES = (
+    "Noisy points promise something else than the other maps: not whether a user is there is "
+    "hidden, but where their points are, by distance. Their ε does not compare with that of others."
+)
+_CLAMPED = (
+    "Points that the noise takes out of the region stand on its nearest side; that costs nothing. "
+    "How many points there are is not hidden, nor how many each user has."
+)
 _RUN = "explorer.studies.heatmap.run:"
 _GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
 _WIDER = "explorer.studies.heatmap.guarantee:wider"
@@ -118,7 +128,8 @@ class Mechanism:
         ``module:function``, from a request to numbers that follow from the settings alone, by the
         keys of `explorer.studies.heatmap.public.OF_SETTINGS`; empty if there are none.
     neighbouring : str
-        ``add_remove`` or ``replace``: what ε is stated for.
+        ``add_remove``, ``replace`` or ``metric``: what ε is stated for. With a metric it is that of
+        points which move a distance, and compares with no other.
     unit : str
         Unit of protection.
     weight : str
@@ -155,6 +166,11 @@ class Mechanism:
     in_figures: bool = False
     compared: bool = False
     release: str | None = None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether its ε means what that of most others means, so that they can be ranked by it."""
+        return self.neighbouring != "metric"
 
 
 _DEEPEST = 11
@@ -194,6 +210,17 @@ _OF_SHUFFLING = (
         unit="units",
     ),
 )
+_OF_POINTS = (
+    real("radius", "r", "distance",
+         "Noisy points only: the distance for which ε is stated. α = ε/r a metre is what counts: "
+         "half the ε at half the distance is the same noise, which moves a point by 2/α on "
+         "average.",
+         200.0, 1.0, 100_000.0, unit="m", more_private="high"),
+    choice("points", "", "points",
+           "Noisy points only: every check-in moves, and what a user's moves cost adds up; or one "
+           "check-in of each user, drawn at random, which costs the largest of them.",
+           "all", (("all", "Every check-in"), ("one", "One of each user"))),
+)  # fmt: skip
 
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.key: mechanism
@@ -268,6 +295,14 @@ MECHANISMS: dict[str, Mechanism] = {
             conditions=_SHUFFLED_CELLS + "conditions",
             of_settings=_SHUFFLED_CELLS + "of_settings", neighbouring="replace",
             weight=_COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
+        ),
+        Mechanism(
+            "planar-laplace", "Noisy points (metric DP)", "noisy points",
+            "explorer.studies.heatmap.noisy_points:run", _MOVED, (PLANAR, SEVERAL),
+            uses=tuple(p.key for p in _OF_POINTS), parameters=_OF_POINTS,
+            guarantee="explorer.studies.heatmap.noisy_points:guarantee", neighbouring="metric",
+            unit="one point, by distance", weight="Every point's noise is drawn alone",
+            notes=(_DISTANCES, _CLAMPED),
         ),
     )
 }  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import replace
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, several
 from explorer.studies.base.study import Scale
 from explorer.studies.heatmap.mechanisms import MECHANISMS, using
-from explorer.studies.heatmap.panes import CHOICES, MOST, TRUE
+from explorer.studies.heatmap.panes import CENTRES, CHOICES, MADE_BY, MOST, TRUE
 
 _DECLARED = (
     epsilon("privacy of the map",
@@ -58,9 +58,15 @@ _DECLARED = (
             "Maps shown beside the private one: the true map, further mechanisms at the same ε and "
             "with the same draw, the difference, how much each cell varies from draw to draw.",
             TRUE, CHOICES, MOST),
+    count("centres", "k", "centres",
+          "How many centres are drawn for the private map, each user's mass going to the nearest. "
+          "It costs no privacy, but must be chosen without looking at the data: chosen by the true "
+          "cost it is not private.",
+          5, 1, 30, Scale.LINEAR, relevant_when=(("mechanism", (CENTRES,)),)),
     *(
-        replace(own, relevant_when=(*own.relevant_when, ("mechanism", (mechanism.key,))))
+        replace(own, relevant_when=(*own.relevant_when, ("mechanism", names)))
         for mechanism in MECHANISMS.values()
+        for names in [(mechanism.key, *(pane for pane, m in MADE_BY.items() if m == mechanism.key))]
         for own in mechanism.parameters
     ),
 )  # fmt: skip

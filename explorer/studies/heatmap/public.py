@@ -18,7 +18,7 @@ from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surf
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.guarantee import guarantee
-from explorer.studies.heatmap.panes import drawn_by, is_private
+from explorer.studies.heatmap.panes import drawn_by, is_map, is_private
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 MADE_OF_NOISE = {
@@ -26,8 +26,13 @@ MADE_OF_NOISE = {
     "objective": "Misfit minimised",
     "noisy_users": "Users by noisy counts",
     "flatness": "Flatness statistic F",
+    "centres_cost": "Mean distance to the nearest centre",
+    "centres_kappa": "κ of Corollary A.1 for one user, in sides of the map; λ's constant is not "
+    "known",
+    "points": "Noisy points",
+    "points_clamped": "Noisy points outside, on the region's side",
 }
-"""Readouts that are functions of noisy counts, and what they are called."""
+"""Readouts that are functions of noisy counts or points, and what they are called."""
 OF_SETTINGS = {
     "messages": ("Messages a user sends", ""),
     "message_bits": ("Bits of a message", ""),
@@ -37,6 +42,8 @@ OF_SETTINGS = {
     "worst_error": ("Largest error of any cell, with 95 %", "users"),
 }
 """Readouts that are functions of the settings alone, n₀ among them: what they are called, unit."""
+IN_ITS_UNIT = ("centres_cost",)
+"""Functions of noise that tell how large the region is."""
 LEVEL = "epsilon_level_"
 NOISY_NOTES = (
     text.ALL_COUNTS_NEGATIVE,
@@ -67,8 +74,8 @@ def public_result(result: Result) -> Result:
     stamp = result.stamp if result.stamp in stamps else stamps[0]
     surfaces = tuple(
         Surface(
-            s.key, text.pane_label(drawn_by(asked, s.key)), s.values,
-            s.region if tell_region else None, False, stamp,
+            s.key, _label(asked, s.key), s.values,
+            s.region if tell_region else None, False, stamp, overlay=s.overlay,
         )
         for s in result.surfaces
         if is_private(s.key) and not s.curator_only
@@ -77,7 +84,7 @@ def public_result(result: Result) -> Result:
         Request(asked.study, values),
         Fidelity.FULL,
         surfaces=surfaces,
-        readouts=tuple(_readouts(result, tell_n0)),
+        readouts=tuple(_readouts(result, tell_n0, tell_region)),
         conditions=conditions(asked),
         guarantee=guarantee(asked),
         notes=(*text.notes(asked), *_notes(result)),
@@ -86,7 +93,13 @@ def public_result(result: Result) -> Result:
     )
 
 
-def _readouts(result: Result, tell_n0: bool) -> list[Readout]:
+def _label(asked: Request, key: str) -> str:
+    if is_map(key):
+        return text.pane_label(drawn_by(asked, key))
+    return text.drawing_label(asked, key)
+
+
+def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[Readout]:
     found = []
     for item in result.readouts:
         label = MADE_OF_NOISE.get(item.key, "")
@@ -96,8 +109,11 @@ def _readouts(result: Result, tell_n0: bool) -> list[Readout]:
             label, unit = OF_SETTINGS[item.key]
         if item.key.startswith(LEVEL) and level.isdecimal() and tell_n0:
             label = f"ε of level {level}"
+        if item.key in IN_ITS_UNIT and not tell_region:
+            continue
         if label and not item.curator_only:
-            found.append(Readout(item.key, label, item.value, unit=unit))
+            unit = unit or item.unit * (item.key in IN_ITS_UNIT)
+            found.append(Readout(item.key, label, item.value, item.role, unit=unit))
     return found
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Advice, Request
-from explorer.studies.heatmap.mechanisms import RECOMMENDED
+from explorer.studies.heatmap.mechanisms import RECOMMENDED, mechanism_of
 
 ROUGH_BELOW = 20.0
 """Least ε·n₀ at which more than the rough distribution can be expected."""
+HIDES_USERS = (
+    f"{RECOMMENDED.label} is recommended: it hides whether a user is there, and noisy points only "
+    "how far."
+)
 REASON = f"{RECOMMENDED.label} is recommended: it errs less at the same ε."
 EXPECT_LITTLE = "Expect the rough distribution only: ε is small for so few users."
 
@@ -19,11 +23,14 @@ def recommended(request: Request) -> Advice:
     no rule without the number of users is better. (Whole counts are better still where every user
     is known to be in one cell and ε is near 10; nobody can declare that here yet.)
     """
-    return Advice("mechanism", RECOMMENDED.key, REASON, _rough(request))
+    reason = REASON if mechanism_of(request).comparable else HIDES_USERS
+    return Advice("mechanism", RECOMMENDED.key, reason, _rough(request))
 
 
 def _rough(request: Request) -> str:
     """Return what to expect of too small an ε, with the number of users it is said for."""
+    if not mechanism_of(request).comparable:
+        return ""
     users, whose = _users(request)
     product = request["epsilon"] * users
     if product >= ROUGH_BELOW:

@@ -50,7 +50,7 @@ from explorer.privacy.heatmaps.pyramid.reference import (
     solve_reduced,
 )
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
-from explorer.studies.base.study import Context, Request, Selection
+from explorer.studies.base.study import Context, Overlay, Request, Selection
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
@@ -92,6 +92,7 @@ class Estimate:
     notes: tuple[str, ...] = ()
     made_of_noise: tuple[tuple[str, float], ...] = ()
     """Further functions of noisy counts, by the keys of `explorer.studies.heatmap.public`."""
+    overlay: Overlay | None = None
 
 
 @dataclass(frozen=True)

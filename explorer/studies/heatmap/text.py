@@ -7,8 +7,16 @@ from typing import Any
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
+from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.mechanisms import MECHANISMS, mechanism_of, of_settings
-from explorer.studies.heatmap.panes import ERROR, beside, private_panes
+from explorer.studies.heatmap.panes import (
+    CENTRES,
+    ERROR,
+    POINTS,
+    beside,
+    drawn_by,
+    mechanisms_shown,
+)
 from explorer.studies.heatmap.recommendation import EXPECT_LITTLE, rough
 
 NOT_ACCOUNTED = "not private: computed from real data without accounting"
@@ -46,6 +54,11 @@ SHOWN_TOGETHER = (
     "Each of the {n} private maps keeps its guarantee alone. Together they do not: their ε would "
     "add up, and here they share their noise, which costs more still. Publish one."
 )
+PROMISED = "The {title} beside: {what}. Published with another map, both promises are spent."
+OF_CENTRES = (
+    "The centres are made from the private map alone: no further ε. A number of centres that is "
+    "chosen by the true cost is not private."
+)
 NO_BIAS = (
     "Error per cell is the standard deviation over draws: what the mechanism gets wrong on average "
     "is not in it."
@@ -65,7 +78,19 @@ def pane_label(request: Request) -> str:
     """Return the title of the private pane."""
     mechanism = mechanism_of(request)
     fails = f", δ = {at_most(request['delta'])}" if "delta" in mechanism.uses else ""
-    return f"Private heatmap: {mechanism.title}, ε = {at_most(request['epsilon'])}{fails}"
+    metric = "" if mechanism.comparable else f" at {format_number(request['radius'])} m"
+    level = at_most(request["epsilon"])
+    return f"Private heatmap: {mechanism.title}, ε = {level}{metric}{fails}"
+
+
+def drawing_label(request: Request, key: str) -> str:
+    """Return the title of what is drawn of a private map: its points, or centres for it."""
+    title, _, level = pane_label(drawn_by(request, key)).partition(", ")
+    if key == POINTS:
+        return f"Points moved by noise, {level}"
+    number = request["centres"]
+    mechanism = title.partition(": ")[2]
+    return f"{number} {'centre' if number == 1 else 'centres'} of {mechanism}, {level}"
 
 
 def of_draws_label(name: str, draws: int) -> str:
@@ -83,14 +108,20 @@ def distance_role(exact: bool) -> Role | None:
 
 def notes(request: Request) -> tuple[str, ...]:
     """Return what else a reader must know; nothing of it depends on the data."""
-    keys = [mechanism_of(request).key, *beside(private_panes(request["beside"]))]
-    shown = [MECHANISMS[key] for key in keys]
+    shown = [MECHANISMS[key] for key in mechanisms_shown(request)]
     found = [note for mechanism in shown for note in mechanism.notes]
-    found += [sent for key in keys if (sent := _sent(request.with_value("mechanism", key)))]
+    found += [sent for m in shown if (sent := _sent(request.with_value("mechanism", m.key)))]
+    for mechanism in shown[1:]:
+        if not mechanism.comparable:
+            promised = guarantee(request.with_value("mechanism", mechanism.key))
+            found.append(PROMISED.format(title=mechanism.title, what=promised.replace_one))
+    if CENTRES in beside(request["beside"]):
+        found.append(OF_CENTRES)
     if request["backend"] == "cvxpy" and any("backend" in m.uses for m in shown):
         found.append(REFERENCE_SOLVER)
-    if len(shown) > 1:
-        found.append(SHOWN_TOGETHER.format(n=len(shown)))
+    together = sum(mechanism.comparable for mechanism in shown)
+    if together > 1:
+        found.append(SHOWN_TOGETHER.format(n=together))
     if rough(request):
         found.append(EXPECT_LITTLE)
     return tuple(dict.fromkeys(found))

@@ -221,6 +221,12 @@ def note_stamps(
     return [Stamp(texts.strip(tuple(lines), font, style, ratio), NOTE_EDGE, NOTE_EDGE)]
 
 
+def rect_of(box: Box) -> QRectF:
+    """Return a box of degrees as a rectangle whose top is its south."""
+    south, west, north, east = box
+    return QRectF(west, south, east - west, north - south)
+
+
 def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: bool) -> None:
     """Draw the outline of the region, with handles if it can be pulled."""
     rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))

@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.region import Box, Region
+from explorer.studies.base.study import Overlay
 from explorer.ui.drawing.map_style import LIGHT, MapStyle
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.lines import MapLines
+from explorer.ui.map.marks import overlay_stamp
 from explorer.ui.map.overlay import (
     Stamp,
     TextPainter,
@@ -24,6 +26,7 @@ from explorer.ui.map.overlay import (
     paint_region,
     paint_rubber_band,
     paint_value,
+    rect_of,
     scale_stamp,
 )
 from explorer.ui.map.region_tool import (
@@ -101,6 +104,7 @@ class MapPane(pg.GraphicsView):
         self._show_cities = True
         self._region: Region | None = None
         self._surface_region: Region | None = None
+        self._overlay: Overlay | None = None
         self._editing = False
         self._dots_box: Box | None = None
         self._band: Box | None = None
@@ -151,12 +155,19 @@ class MapPane(pg.GraphicsView):
         self._image.setImage(values, autoLevels=False, levels=(low, top))
         if region != self._surface_region:
             self._surface_region = region
-            self._image.setRect(_rect(region.box))
+            self._image.setRect(rect_of(region.box))
             self._look()
         if not self._image.isVisible():
             self._image.setVisible(True)
             self._look()
         self.viewport().update()
+
+    def set_overlay(self, overlay: Overlay | None) -> None:
+        """Draw something in place of the heatmap's colours."""
+        if overlay is not self._overlay:
+            self._overlay = overlay
+            self._image.setOpacity(float(overlay is None))
+            self._look()
 
     def set_stamp(self, text: str) -> None:
         """Write on the picture what must stand on it."""
@@ -178,7 +189,7 @@ class MapPane(pg.GraphicsView):
             self._dots.setVisible(False)
             return
         self._dots.setImage(pixels, autoLevels=False)
-        self._dots.setRect(_rect(box))
+        self._dots.setRect(rect_of(box))
         self._dots.setVisible(True)
 
     def set_region(self, region: Region | None) -> None:
@@ -255,18 +266,18 @@ class MapPane(pg.GraphicsView):
         self.viewport().update()
 
     def _stamp(self) -> list[Stamp]:
-        box = self.box
-        ratio = self.devicePixelRatioF()
         font = QFont(self.font())
         font.setPointSizeF(max(7.5, font.pointSizeF() * 0.9))
-        arguments = (_texts, font, self._style, ratio)
+        arguments = (_texts, font, self._style, self.devicePixelRatioF())
         width, height = self.width(), self.height()
-        shown = []
-        if self._show_cities:
+        shown, covered = [], None
+        if self._image.isVisible() and self._surface_region is not None:
+            covered = self._pixels(self._surface_region.box)
+        if covered is not None and self._overlay is not None:
+            shown = [overlay_stamp(self._overlay, covered, width, height, *arguments[1:])]
             covered = None
-            if self._image.isVisible() and self._surface_region is not None:
-                covered = self._pixels(self._surface_region.box)
-            shown = city_stamps(box, width, height, covered, *arguments)
+        if self._show_cities:
+            shown += city_stamps(self.box, width, height, covered, *arguments)
         return [
             *shown,
             scale_stamp(self._camera.scale, width, height, *arguments),
@@ -406,8 +417,3 @@ class MapPane(pg.GraphicsView):
             event.ignore()
             return
         event.accept()
-
-
-def _rect(box: Box) -> QRectF:
-    south, west, north, east = box
-    return QRectF(west, south, east - west, north - south)

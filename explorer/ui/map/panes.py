@@ -12,14 +12,13 @@ from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import coordinate_decimals, format_coordinates
 from explorer.studies.base.study import Result, Surface
-from explorer.studies.heatmap.panes import DIFFERENCE, PRIVATE, TRUE, is_private
+from explorer.studies.heatmap.panes import CENTRES, DIFFERENCE, PRIVATE, TRUE, is_map
 from explorer.ui.drawing.map_style import LIGHT, style_for
 from explorer.ui.map.camera import WORLD, MapCamera
 from explorer.ui.map.cells import cell_of
 from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
 from explorer.ui.map.dots import dot_pixels
 from explorer.ui.map.header import PaneHeader
-from explorer.ui.map.metrics import format_readout
 from explorer.ui.map.pane import LEAST, MapPane
 from explorer.ui.map.slot import Slot
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
@@ -155,7 +154,7 @@ class MapPanes(QWidget):
             grid.takeAt(0)
         columns = self._columns
         rows = -(-number // columns)
-        captions = sum(map(is_private, self.slots)) > 1
+        captions = sum(map(is_map, self.slots)) > 1 or CENTRES in self.slots
         for place, slot in enumerate(self.slots.values()):
             row, column = 4 * (place // columns), place % columns
             for offset, widget in enumerate(slot.widgets()):
@@ -215,9 +214,8 @@ class MapPanes(QWidget):
     def _caption(self, result: Result) -> None:
         """Write below the private panes how far off they are; grey while that is not known."""
         known = {item.key: item for item in result.readouts}
-        for key, slot in self.slots.items():
-            item = known.get(key.replace(PRIVATE, "emd_km", 1)) if is_private(key) else None
-            slot.show_distance(format_readout(item) if item is not None else "")
+        for slot in self.slots.values():
+            slot.show_readouts(known)
 
     def clear(self) -> None:
         """Show no heatmap (no data)."""
@@ -270,7 +268,8 @@ class MapPanes(QWidget):
         for key, surface in surfaces.items():
             self.slots[key].bar.set_scale(self._tops[key], False, surface.diverging)
         if self._linked:
-            self.shared_bars.show_scale(max(self._tops.values()), surfaces.values())
+            coloured = [s for s in surfaces.values() if s.overlay is None]
+            self.shared_bars.show_scale(max(self._tops.values()), coloured)
 
     # Region, dots, camera --------------------------------------------------------------------
 

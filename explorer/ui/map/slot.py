@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.figures.colour_maps import colour_table, diverging_table
-from explorer.studies.base.study import Surface
-from explorer.studies.heatmap.panes import CHOICES, DIFFERENCE, PRIVATE, TRUE, is_private
+from explorer.studies.base.study import Readout, Surface
+from explorer.studies.heatmap.panes import (
+    CENTRES,
+    CHOICES,
+    DIFFERENCE,
+    PRIVATE,
+    TRUE,
+    is_map,
+    is_private,
+)
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.colour_bar import ColourBar
 from explorer.ui.map.header import PaneHeader, short_title
+from explorer.ui.map.metrics import format_readout
 from explorer.ui.map.pane import MapPane
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
@@ -30,6 +41,8 @@ _NOISY: Kind = (
     "The noise comes from the seed shown, so that it can be drawn again: good for looking, not for "
     "a release.",
 )
+OF_CENTRES = ("centres_cost", "centres_true", "centres_emd", "centres_kappa")
+"""Readouts whose notes are told of a pane of centres, the first two below it."""
 _TITLES = {TRUE: "True heatmap", PRIVATE: "Private heatmap", **dict(CHOICES)}
 _TITLES[TRUE] = "True heatmap"
 
@@ -65,6 +78,8 @@ class Slot:
         self.pane.setAccessibleName(f"{title}, {badges[0]}")
         self.bar.setAccessibleName(f"Colour scale: {title}")
         self.caption.setText("")
+        self.caption.setToolTip("")
+        self.caption.setEnabled(True)
         self.pane.set_dots(None, None)
         self.pane.set_stamp("")
         self.pane.clear_surface()
@@ -85,11 +100,19 @@ class Slot:
         assert surface.region is not None
         bottom = -top if surface.diverging else 0.0
         self.pane.set_surface(surface.values, surface.region, top, bottom)
+        self.pane.set_overlay(surface.overlay)
         self.pane.set_stamp(surface.stamp)
         self.header.set_title(short_title(surface.label))
 
-    def show_distance(self, km: str) -> None:
-        """Write how far off this draw is; what is not known yet stays, in grey."""
+    def show_readouts(self, known: Mapping[str, Readout]) -> None:
+        """Write below it how far off this draw is; what is not known yet stays, in grey."""
+        if self.key == CENTRES:
+            notes = [known[key].note for key in OF_CENTRES if key in known]
+            self.caption.setText("; ".join(notes[:2]))
+            self.caption.setToolTip("\n\n".join(notes))
+            return
+        item = known.get(self.key.replace(PRIVATE, "emd_km", 1)) if is_map(self.key) else None
+        km = format_readout(item) if item is not None else ""
         if km:
             self.caption.setText(f"off by {km} km in this draw")
         self.caption.setEnabled(bool(km))

@@ -144,9 +144,12 @@ class ErrorCurve:
 def compared(chosen: str, axis: Axis) -> tuple[str, ...]:
     """Return the mechanisms whose curves are drawn over an axis: the chosen one first.
 
-    Those that do not read what is on the axis are left out.
+    Those that do not read what is on the axis are left out, and so is one that promises something
+    else.
     """
     keys = dict.fromkeys([chosen, *(m.key for m in MECHANISMS.values() if m.compared)])
+    if not MECHANISMS[chosen].comparable:
+        del keys[chosen]
     special = any(axis.key in mechanism.uses for mechanism in MECHANISMS.values())
     found = [key for key in keys if not special or axis.key in MECHANISMS[key].uses]
     return tuple(found[:MOST_CURVES])

@@ -24,7 +24,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
 )
 from explorer.studies.heatmap.experiments.judging import taken
 from explorer.studies.heatmap.experiments.which_epsilon import Found
-from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.drawing.map_style import style_for
@@ -125,8 +125,9 @@ class WhichEpsilon(QWidget):
 
     @property
     def mechanism(self) -> str:
-        """The mechanism whose ε is found: the one picked in the table, else the map's."""
-        return self._mechanism or str(self.request["mechanism"])
+        """Whose ε is found: picked in the table, else the map's, if it has a curve here."""
+        found = self._mechanism or str(self.request["mechanism"])
+        return found if MECHANISMS[found].comparable else RECOMMENDED.key
 
     def question(self) -> Question:
         """Return what curves are asked for now."""

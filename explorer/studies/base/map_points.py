@@ -1,0 +1,53 @@
+"""The points of maps as numbers: noisy points, numbered centres."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from explorer.studies.base.study import Surface
+
+COLUMNS = ("number", "lat", "lon", "share")
+"""Number from 1, latitude, longitude, share of the total; None where a point stands for none."""
+WITHOUT_A_PLACE = ("number", "north", "east", "share")
+"""Shares of the way from the region's south to its north and from west to east."""
+
+
+def point_columns(surface: Surface) -> tuple[str, ...]:
+    """Return what the columns of a map's points are called."""
+    return WITHOUT_A_PLACE if surface.region is None else COLUMNS
+
+
+def point_rows(surface: Surface) -> list[tuple[int, float, float, float | None]]:
+    """Return the points of a map, a row each; none of a map that has only cells."""
+    overlay = surface.overlay
+    if overlay is None:
+        return []
+    south, west, north, east = (0.0, 0.0, 1.0, 1.0)
+    if surface.region is not None:
+        south, west, north, east = surface.region.box
+    lat = (south + overlay.points[:, 0] * (north - south)).round(9).tolist()
+    lon = (west + overlay.points[:, 1] * (east - west)).round(9).tolist()
+    shares = [None] * len(lat) if overlay.shares is None else overlay.shares.tolist()
+    return list(zip(range(1, len(lat) + 1), lat, lon, shares, strict=True))
+
+
+def points_document(surface: Surface) -> dict[str, Any]:
+    """Return the points of a map as a member of a JSON document; nothing without any."""
+    if surface.overlay is None:
+        return {}
+    columns = point_columns(surface)
+    return {"points": [dict(zip(columns, row, strict=True)) for row in point_rows(surface)]}
+
+
+def points_only(shown: Sequence[Surface]) -> bool:
+    """Return whether all of some maps have points, so that a table of these says it all."""
+    return bool(shown) and all(surface.overlay is not None for surface in shown)
+
+
+def write_points(out: io.StringIO, shown: Sequence[Surface]) -> None:
+    """Write points as CSV, a row each, with the keys of their maps."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("map", *point_columns(shown[0])))
+    for surface in shown:
+        writer.writerows((surface.key, *row) for row in point_rows(surface))

@@ -1,0 +1,224 @@
+"""What is drawn of a private map otherwise than as a heatmap: its points, or centres for it.
+
+Both are functions of what a mechanism has made (post-processing) and cost no further ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.core.bound import Role
+from explorer.privacy.heatmaps import schedule, smoothing
+from explorer.privacy.heatmaps.clustering.borders import l1_borders
+from explorer.privacy.heatmaps.clustering.private import coreset_error
+from explorer.privacy.heatmaps.clustering.weighted import distances, k_median
+from explorer.privacy.heatmaps.evaluation.distance import block_interval
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.studies.base.numbers import at_most, format_number
+from explorer.studies.base.study import Fidelity, NoWorker, Overlay, Readout, Selection
+from explorer.studies.heatmap.mechanisms import ALGORITHM, mechanism_of
+from explorer.studies.heatmap.panes import (
+    CENTRES,
+    OF_MECHANISM,
+    POINTS,
+    PRIVATE,
+    beside,
+    drawn_by,
+)
+from explorer.studies.heatmap.run import Estimate, Task, run_mechanism
+
+SOUGHT = 64
+"""Squares on a side that centres are sought for at rest, and added up for live."""
+DRAWN = 32
+"""Squares on a side that are drawn, as large as their mass, and searched live."""
+COUNTED = 256
+"""Squares on a side whose distances to the centres are added up at rest."""
+COVERED = 0.25
+"""Part of the map that the squares cover together at most."""
+LARGEST = 3.0
+"""Most that the largest square may cover of the side of what it stands for."""
+INVISIBLE = 1e-4
+"""Of the largest mass: less is not drawn."""
+SEED = 0
+"""Of the search for centres, which protects nothing."""
+ENDED = 10
+"""What a local search to its end costs at most, in parts of the least (Arya et al. 2004)."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A private map drawn in another way.
+
+    Attributes
+    ----------
+    values : ndarray of float32, shape (Δ, Δ)
+        Its cells before blurring.
+    overlay : Overlay
+    readouts : tuple of Readout
+        Functions of the private map.
+    """
+
+    values: NDArray[np.float32]
+    overlay: Overlay
+    readouts: tuple[Readout, ...] = ()
+
+
+def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
+    """Return what is drawn of private maps, by the keys of their surfaces."""
+    request, made = task.request, {}
+    shown = beside(request["beside"])
+    if CENTRES in shown:
+        made[CENTRES] = _centres(task, maps[PRIVATE])
+        task.watch.lap("centres")
+    if POINTS in shown:
+        asked = drawn_by(request, POINTS)
+        same = PRIVATE if asked == request else OF_MECHANISM + asked["mechanism"]
+        from_points = maps.get(same) or run_mechanism(replace(task, request=asked))
+        assert from_points.overlay is not None
+        made[POINTS] = Drawing(_cells(task, from_points), from_points.overlay)
+    return made
+
+
+def _grid(task: Task, estimate: Estimate) -> NDArray[np.float64]:
+    """Return the shares of the total in the cells of a map before blurring."""
+    return smoothing(1 << task.counts.level, 0.0).exact(estimate.map)
+
+
+def _cells(task: Task, estimate: Estimate) -> NDArray[np.float32]:
+    return _grid(task, estimate).astype(np.float32)
+
+
+def _centres(task: Task, estimate: Estimate) -> Drawing:
+    """Return squares of the private map's mass, centres for it and how far they are."""
+    request, selection = task.request, task.request.selection
+    assert selection is not None
+    grid = _grid(task, estimate)
+    sides, live = _told_sides(selection), request.fidelity is Fidelity.COARSE
+    centres = _found(grid, request["centres"], sides, live=live)
+    squares = block_sums(grid, SOUGHT)
+    places, weights = _middles(squares), squares.ravel()
+    nearest = np.argmin(distances(places * sides, centres * sides), axis=1)
+    shares = np.bincount(nearest, weights, minlength=len(centres)).astype(float)
+    borders = l1_borders(centres * sides, sides) / (*sides, *sides)
+    overlay = Overlay(centres, shares, True, _squares(grid), borders)
+    cost = _cost(block_sums(grid, SOUGHT) if live else grid, centres, selection)
+    found = Readout(
+        "centres_cost", "Mean distance to the nearest centre", cost, unit=_unit(selection),
+        note=f"{format_number(cost)} {_unit(selection)} to the nearest on average",
+    )  # fmt: skip
+    return Drawing(grid.astype(np.float32), overlay, (found, *_kappa(task)))
+
+
+def _squares(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return squares of area in proportion to the mass that they stand for: see `Overlay`."""
+    sums = block_sums(grid, DRAWN)
+    places, mass = _middles(sums), sums.ravel()
+    seen = mass > INVISIBLE * mass.max()
+    scale = min(np.sqrt(COVERED), LARGEST / len(sums) / np.sqrt(mass.max()))
+    return np.column_stack([places[seen], scale * np.sqrt(mass[seen])])
+
+
+def _found(
+    grid: NDArray[np.float64], k: int, sides: tuple[float, float], *, live: bool = False
+) -> NDArray[np.float64]:
+    """Return k centres for a map, in shares of its sides, by ℓ1 distances between these sides."""
+    squares = block_sums(grid, DRAWN if live else SOUGHT)
+    rng = np.random.default_rng(SEED)
+    effort = {"restarts": 1, "swaps": 0} if live else {}
+    found = k_median(_middles(squares) * sides, squares.ravel(), k, rng, **effort)
+    # From the heaviest on, so that numbers stay while a slider moves.
+    mass = np.bincount(found.labels, squares.ravel(), minlength=k)
+    return np.asarray(found.centres[np.argsort(-mass, kind="stable")] / sides)
+
+
+def _middles(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return row and column of the cells' middles in shares of the sides, shape (cells, 2)."""
+    rows, columns = grid.shape
+    row, column = (np.arange(rows) + 0.5) / rows, (np.arange(columns) + 0.5) / columns
+    return np.stack(np.meshgrid(row, column, indexing="ij"), -1).reshape(-1, 2)
+
+
+def _sides(selection: Selection) -> tuple[float, float]:
+    """Return height and width of the map, in `_unit`."""
+    return selection.region.height_km, selection.region.width_km
+
+
+def _unit(selection: Selection) -> str:
+    return "km"
+
+
+def _told_sides(selection: Selection) -> tuple[float, float]:
+    """Return the sides that may leave a trace in what is drawn: those of a square if none may.
+
+    Where the region was found from the check-ins its shape is one more thing that tells of them.
+    """
+    return _sides(selection) if selection.region_origin.may_be_told else (1.0, 1.0)
+
+
+def _cost(grid: NDArray[np.float64], centres: NDArray[np.float64], selection: Selection) -> float:
+    """Return the mean ℓ1 distance of a map's mass to the nearest centre, in the region's unit."""
+    sums, sides = block_sums(grid, COUNTED), _sides(selection)
+    heavy = np.flatnonzero(sums)
+    apart = distances(_middles(sums)[heavy] * sides, centres * sides)
+    return float(sums.ravel()[heavy] @ apart.min(axis=1) / sums.sum())
+
+
+def _kappa(task: Task) -> tuple[Readout, ...]:
+    """Return κ of the paper's Corollary A.1, which holds for its own algorithm alone."""
+    request, level = task.request, task.counts.level
+    mechanism = mechanism_of(request)
+    if ALGORITHM not in mechanism.references or mechanism.neighbouring != "add_remove":
+        return ()
+    plan = schedule(task.epsilon, level, request["w"], request["variant"])
+    bound = coreset_error(plan, request["w"], 1)
+    note = (
+        f"Corollary A.1: for any k centres the costs summed over n users differ by at most κ + λ "
+        f"times the true one on average, κ = {at_most(float(bound.value))} + (n − 1)/{1 << level} "
+        "sides of the map; the constant of λ is not known."
+    )
+    label = "κ of Corollary A.1 for one user, in sides of the map; λ's constant is not known"
+    return (Readout("centres_kappa", label, float(bound.value), Role.UPPER, note=note),)
+
+
+def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[Readout, ...]:
+    """Return what the centres of the private map cost on the true one: for the curator alone.
+
+    For maps of one mass and any centres the mean distances differ by at most the earth mover's
+    distance under the same metric. So centres within a factor f of the best on the private map cost
+    at most f·OPT + (1 + f)·EMD on the true one.
+    """
+    selection = task.request.selection
+    assert selection is not None
+    unit, (high, wide) = _unit(selection), _sides(selection)
+    centres = drawing.overlay.points
+    truth = smoothing(1 << task.counts.level, 0.0).exact(task.counts.blocks().normalised())
+    private = _grid(task, estimate)
+    cost = _cost(truth, centres, selection)
+    best = min(cost, _cost(truth, _found(truth, len(centres), (high, wide)), selection))
+    task.context.check()
+    sums = block_sums(private, COUNTED), block_sums(truth, COUNTED)
+    try:
+        emd = task.context.run_in_worker(block_interval, *sums, SOUGHT, wide, high).high
+    except NoWorker:
+        return ()
+    said = f"truly {format_number(cost)}, off by at most {at_most(emd)} {unit} (EMD)"
+    factor = (
+        "The mean distances on the private and on the true map differ by at most the earth mover's "
+        f"distance of the maps, {at_most(emd)} {unit}. Centres within a factor f of the best on "
+        "the private map cost at most f·OPT + (1 + f)·EMD on the true one, where the least "
+        f"possible, OPT, is at most {at_most(best)} {unit}. A local search to its end has "
+        f"f ≤ {ENDED}; this one stops earlier, and its f is not known."
+    )
+
+    def secret(key: str, label: str, value: float, role: Role, note: str = "") -> Readout:
+        return Readout(key, label, value, role, unit, curator_only=True, note=note)
+
+    return (
+        secret("centres_true", "True mean distance to the nearest centre", cost, Role.EXACT, said),
+        secret("centres_emd", "Earth mover's distance before blurring", emd, Role.UPPER, factor),
+        secret("centres_best", "Least mean distance of so many centres", best, Role.UPPER),
+    )

@@ -1,0 +1,129 @@
+"""Noisy points as a mechanism of the map: every place moved by planar Laplace noise.
+
+What it promises is stated per distance (metric differential privacy) and does not compare with the
+ε of the other mechanisms, which hides whether a user is there at all.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.privacy.heatmaps import SparseMap, aggregate
+from explorer.privacy.noise.demonstration import IntArray, hashed_words
+from explorer.privacy.user_metric.point_noise import moved_places
+from explorer.studies.base.numbers import at_most, format_number, percent_at_most
+from explorer.studies.base.study import Guarantee, Overlay, Request
+from explorer.studies.heatmap.guarantee import A_DEMONSTRATION
+from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.run import Estimate, Task
+
+if TYPE_CHECKING:
+    from explorer.geography.region import Box
+
+EARTH_RADIUS_M = 1000 * EARTH_RADIUS_KM
+ONE_OF_EACH = "one"
+"""Value of the parameter ``points``: one of each user's check-ins, drawn at random."""
+TRUST = (
+    "Nobody need be trusted: everyone can move their own points before they send them. Whoever "
+    "sees the points sees how many there are."
+)
+
+
+def run(task: Task) -> Estimate:
+    """Move the places by planar Laplace noise on the sphere, and count them as they are."""
+    request, points, level = task.request, task.points, task.counts.level
+    selection = request.selection
+    assert selection is not None
+    box = selection.region.box
+    uniform = partial(_uniform, request.seed)
+    user, lat, lon, weight = points.user, points.lat, points.lon, points.weight
+    if request["points"] == ONE_OF_EACH:
+        chosen = one_of_each(user, weight, uniform)
+        user, lat, lon, weight = user[chosen], lat[chosen], lon[chosen], None
+    alpha = request["epsilon"] / request["radius"]
+    moved = moved_places(lat, lon, alpha, EARTH_RADIUS_M, uniform)
+    task.watch.lap("noise")
+    task.context.check()
+    lat, lon, outside = clamped(*moved, box)
+    counts = aggregate(user, lat, lon, weight, box, level)
+    south, west, north, east = box
+    places = np.column_stack([(lat - south) / (north - south), (lon - west) / (east - west)])
+    drawn = counts.blocks().normalised() if counts.users else SparseMap.uniform(level)
+    task.watch.lap("select")
+    said = (("points", float(len(lat))), ("points_clamped", float(outside)))
+    return Estimate(drawn, (), 0, made_of_noise=said, overlay=Overlay(places))
+
+
+def _uniform(seed: int, stream: int, items: IntArray) -> NDArray[np.float64]:
+    """Return the numbers in (0, 1) that belong to items of a stream of a seed."""
+    words = hashed_words(seed, "planar-laplace", stream, items) >> np.uint64(11)
+    return (words.astype(float) + 0.5) * 2.0**-53
+
+
+def one_of_each(user: NDArray[Any], weight: NDArray[Any] | None, uniform: Any) -> IntArray:
+    """Return the index of one check-in of each user, drawn in proportion to their weights.
+
+    The expected map of these is the true one: every user's mass is 1, shared by their check-ins.
+    """
+    order = np.argsort(user, kind="stable")
+    weights = np.ones(len(user)) if weight is None else np.asarray(weight, float)[order]
+    _, first = np.unique(user[order], return_index=True)
+    last = np.append(first[1:], len(user)) - 1
+    running = np.cumsum(weights)
+    before = running[first] - weights[first]
+    drawn = before + uniform(-1, np.arange(len(first))) * (running[last] - before)
+    # Rounding of the running sum may reach into a neighbour's.
+    return np.asarray(order[np.clip(np.searchsorted(running, drawn, "right"), first, last)])
+
+
+def clamped(
+    latitude: NDArray[np.float64], longitude: NDArray[np.float64], box: Box
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Return points taken to the nearest of a box's sides, and how many were outside."""
+    south, west, north, east = box
+    middle = (west + east) / 2
+    # The nearer side, also across the antimeridian.
+    longitude = middle + (longitude - middle + 180) % 360 - 180
+    inside = (south <= latitude) & (latitude <= north) & (west <= longitude) & (longitude <= east)
+    lat, lon = np.clip(latitude, south, north), np.clip(longitude, west, east)
+    return lat, lon, int(np.count_nonzero(~inside))
+
+
+def guarantee(request: Request) -> Guarantee:
+    """Return what is promised, in distances."""
+    epsilon, radius = request["epsilon"], request["radius"]
+    alpha = epsilon / radius
+    level, metres = at_most(epsilon), format_number(radius)
+    one = request["points"] == ONE_OF_EACH
+    user = (
+        "For a user, whose point is one of their check-ins drawn at random, d is the largest "
+        "distance that one of them moves"
+        if one
+        else "For a user whose k check-ins move d₁ … d_k metres the distances add up: "
+        "α·(d₁ + … + d_k)"
+    )
+    return Guarantee(
+        unit="one point: how far it may move inside the region",
+        add_remove=(
+            "not covered: every point is there, so that one user more is seen as "
+            + ("one more" if one else "so many more")
+        ),
+        replace_one=(
+            f"not covered, but for moves: α·d with α = {at_most(alpha)} a metre (ε = {level} at "
+            f"{metres} m) if a point is d metres elsewhere. {user}"
+        ),
+        trust=TRUST,
+        sentence=(
+            f"If a point were d metres elsewhere, the odds of every possible outcome would differ "
+            f"by a factor of at most e^αd, which is {at_most(math.exp(epsilon))} at {metres} m: "
+            f"an observer with 50:50 prior odds between two places so far apart ends up at most "
+            f"{percent_at_most(1 / (1 + math.exp(-epsilon)))} sure. {A_DEMONSTRATION}"
+        ),
+        references=mechanism_of(request).references,
+    )
