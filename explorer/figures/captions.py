@@ -272,8 +272,9 @@ def origin_line(result: Result, view: ViewState, recipe: Mapping[str, Any]) -> s
 
 
 def private_maps(result: Result, view: ViewState) -> int:
-    """Return how many of the shown surfaces are drawn by a mechanism."""
-    return sum(not surface.curator_only for surface in shown_surfaces(result, view))
+    """Return how many maps of mechanisms the shown surfaces are drawn of."""
+    shown = shown_surfaces(result, view)
+    return len({s.source or s.key for s in shown if not s.curator_only})
 
 
 def spending(result: Result, view: ViewState, frames: int) -> str:

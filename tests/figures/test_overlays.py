@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.figures import captions
 from explorer.figures.colour_limits import colour_limits
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Origin, Overlay, Readout, Result, Surface
@@ -33,6 +34,7 @@ def with_overlay(overlay: Overlay, came_from: Origin = Origin.TYPED) -> Result:
     drawn = Surface(
         "centres", "3 centres of pyramid, ε = 1", hot_map(0, 0, 16), REGION, False,
         f"demonstration noise — {STAMP}", overlay=overlay,
+        source="private",
     )  # fmt: skip
     near = Readout("centres_cost", "Mean distance to the nearest centre", 1.25, unit="km")
     return replace(result, surfaces=(*result.surfaces, drawn), readouts=(*result.readouts, near))
@@ -113,6 +115,16 @@ def test_what_has_no_colours_sets_no_scale() -> None:
             assert limits[: len(plain)] == colour_limits(plain, linked)
     one, other = (written(with_overlay(o), "png", *BOTH) for o in (CENTRES, NOISY))
     assert one == other  # and leaves other maps alone
+
+
+def test_what_is_drawn_of_a_map_is_no_further_one() -> None:
+    result = with_overlay(CENTRES)
+    for surfaces in (("private", "centres"), ("private",), ("centres",)):
+        view = ViewState.for_result(result, surfaces=surfaces)
+        assert captions.private_maps(result, view) == 1
+        assert captions.spending(result, view, 1) == ""
+    text = written(result, "csv", "private", "centres").decode()
+    assert "of the check-ins, one noisy map" in text
 
 
 def test_many_points_do_not_make_a_drawing_megabytes_long() -> None:

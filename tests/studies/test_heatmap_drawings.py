@@ -182,6 +182,7 @@ def test_every_check_in_moves_by_as_much_as_it_is_said() -> None:
     assert result.surface("private").values.sum() == pytest.approx(1, rel=1e-4)
     assert result.surface("private").label == "Private heatmap: noisy points, ε = 2 at 400 m"
     # The points are those of the map that they stand beside, not another draw.
+    assert result.surface("points").source == "private"
     grid = np.histogram2d(*now.T, bins=64, range=(REGION.box[::2], REGION.box[1::2]))[0]
     np.testing.assert_array_equal(grid > 0, result.surface("points").values > 0)
 
@@ -242,4 +243,5 @@ def test_points_alone_may_leave_as_they_are_made_of_noise() -> None:
     assert isinstance(request.selection, Selection)
     public = public_result(answers(request)[-1])
     assert [s.key for s in public.surfaces] == ["private", "points"]
+    assert public.surface("points").source == "private:planar-laplace"
     assert public.surface("points").label == "Points moved by noise, ε = 1 at 200 m"

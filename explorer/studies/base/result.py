@@ -205,6 +205,8 @@ class Surface:
         Whether values below 0 mean something, so that it is coloured to both sides of 0.
     overlay : Overlay or None
         What is drawn in place of the cells' colours.
+    source : str
+        Key of the map that it is drawn of, at no further cost; empty for a map of its own.
     """
 
     key: str
@@ -215,6 +217,7 @@ class Surface:
     stamp: str = ""
     diverging: bool = False
     overlay: Overlay | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

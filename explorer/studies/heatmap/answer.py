@@ -162,12 +162,12 @@ def _surfaces(
     assert request.selection is not None
     region, found = request.selection.region, []
     for key in pane_keys(request["beside"]):
-        overlay = None
+        overlay, source = None, ""
         if is_map(key):
             label, values = text.pane_label(drawn_by(request, key)), maps[key].picture
         elif key in drawn_of:
             label, values = text.drawing_label(request, key), drawn_of[key].values
-            overlay = drawn_of[key].overlay
+            overlay, source = drawn_of[key].overlay, drawn_of[key].source
         elif key == TRUE:
             label, values = "True heatmap", truth.picture
         elif key == DIFFERENCE:
@@ -179,7 +179,7 @@ def _surfaces(
         secret = not is_private(key)
         stamp = text.stamp(synthetic, curator_only=secret)
         diverging = key == DIFFERENCE
-        found.append(Surface(key, label, values, region, secret, stamp, diverging, overlay))
+        found.append(Surface(key, label, values, region, secret, stamp, diverging, overlay, source))
     return tuple(found)
 
 

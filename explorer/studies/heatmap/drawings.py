@@ -58,12 +58,15 @@ class Drawing:
     values : ndarray of float32, shape (Δ, Δ)
         Its cells before blurring.
     overlay : Overlay
+    source : str
+        Key of the surface of the same map as a heatmap.
     readouts : tuple of Readout
         Functions of the private map.
     """
 
     values: NDArray[np.float32]
     overlay: Overlay
+    source: str
     readouts: tuple[Readout, ...] = ()
 
 
@@ -79,7 +82,7 @@ def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
         same = PRIVATE if asked == request else OF_MECHANISM + asked["mechanism"]
         from_points = maps.get(same) or run_mechanism(replace(task, request=asked))
         assert from_points.overlay is not None
-        made[POINTS] = Drawing(_cells(task, from_points), from_points.overlay)
+        made[POINTS] = Drawing(_cells(task, from_points), from_points.overlay, same)
     return made
 
 
@@ -110,7 +113,7 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
         "centres_cost", "Mean distance to the nearest centre", cost, unit=_unit(selection),
         note=f"{format_number(cost)} {_unit(selection)} to the nearest on average",
     )  # fmt: skip
-    return Drawing(grid.astype(np.float32), overlay, (found, *_kappa(task)))
+    return Drawing(grid.astype(np.float32), overlay, PRIVATE, (found, *_kappa(task)))
 
 
 def _squares(grid: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -76,6 +76,7 @@ def public_result(result: Result) -> Result:
         Surface(
             s.key, _label(asked, s.key), s.values,
             s.region if tell_region else None, False, stamp, overlay=s.overlay,
+            source=s.source,
         )
         for s in result.surfaces
         if is_private(s.key) and not s.curator_only
