@@ -96,6 +96,7 @@ from explorer.privacy.heatmaps.pyramid.budget_schedule import (
 from explorer.privacy.heatmaps.pyramid.counts import (
     CellCounts as CellCounts,
     aggregate as aggregate,
+    contribution_sizes as contribution_sizes,
     from_grid as from_grid,
 )
 from explorer.privacy.heatmaps.pyramid.dense import (

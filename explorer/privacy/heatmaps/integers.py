@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution, contributed
 from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule
 from explorer.privacy.heatmaps.pyramid.counts import Box, cells_of
 from explorer.privacy.heatmaps.pyramid.least_squares import LevelCounts
@@ -244,6 +245,7 @@ def integer_aggregate(
     box: Box,
     level: int,
     resolution: int = RESOLUTION,
+    rule: Contribution = BY_CHECKINS,
 ) -> IntegerCounts:
     """Return the whole-number counts of check-ins on a grid that divides a box of degrees.
 
@@ -251,11 +253,13 @@ def integer_aggregate(
     floating-point coordinates, for each check-in by itself: that maps a user's data to a user's
     data and costs nothing.
 
-    Parameters and errors are those of `aggregate` and `integer_counts`; weights must be whole.
+    Parameters and errors are those of `aggregate` and `integer_counts`; weights must be whole,
+    where the rule weighs check-ins.
     """
-    user, codes, weights, rows = cells_of(user, latitude, longitude, weight, box, level)
+    user, codes, weights, _ = cells_of(user, latitude, longitude, weight, box, level)
+    user, codes, weights = contributed(user, codes, weights, level, rule)
     if weights is None:
-        visits = np.ones(rows, np.int64)
+        visits = np.ones(len(codes), np.int64)
     elif (weights == np.rint(weights)).all() and (weights < 2.0**53).all():
         visits = weights.astype(np.int64)
     else:

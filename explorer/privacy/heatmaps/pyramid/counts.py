@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution, contributed, sizes
 from explorer.privacy.heatmaps.pyramid.morton import decode, encode
 from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
 from explorer.privacy.noise.demonstration import IntArray
@@ -153,12 +154,14 @@ def aggregate(
     weight: NDArray[Any] | None,
     box: Box,
     level: int,
+    rule: Contribution = BY_CHECKINS,
 ) -> CellCounts:
     """Sum the users' normalised distributions over a grid that divides a box of degrees.
 
-    Check-ins outside the box are dropped first; then each user's remaining check-ins share a
-    mass of 1 in proportion to their weights, so adding or removing one user changes the
-    aggregate, at every level, by at most 1 in ℓ1 (errata heat-24, heat-30).
+    Check-ins outside the box are dropped first; then those of each user that count by the rule, or
+    the cells they lie in, share a mass of 1, in proportion to the check-ins' weights if the rule
+    weighs check-ins. So adding or removing one user changes the aggregate, at every level, by at
+    most 1 in ℓ1, whatever the rule (errata heat-24, heat-30).
 
     Parameters
     ----------
@@ -172,6 +175,8 @@ def aggregate(
         Degrees; all four sides belong to it.
     level : int
         ℓ.
+    rule : Contribution
+        How a user's check-ins become their distribution.
 
     Returns
     -------
@@ -186,12 +191,29 @@ def aggregate(
     user, codes, weights, rows = cells_of(user, latitude, longitude, weight, box, level)
     if not rows:
         return CellCounts(level, np.zeros(0, np.int64), np.zeros(0), 0, 0)
+    user, codes, weights = contributed(user, codes, weights, level, rule)
     share = np.bincount(user, weights=weights)
     users = int(np.count_nonzero(share))
     masses = 1.0 / share[user] if weights is None else weights / share[user]
     codes, order = _sorted(codes, level)
     codes, masses = sum_by_code(codes, masses[order])
     return CellCounts(level, codes, masses, users, rows)
+
+
+def contribution_sizes(
+    user: NDArray[Any],
+    latitude: NDArray[Any],
+    longitude: NDArray[Any],
+    box: Box,
+    level: int,
+) -> tuple[IntArray, IntArray]:
+    """Return how many check-ins inside a box each user has, and in how many cells of a grid.
+
+    Parameters and errors are those of `aggregate`. Users without a check-in inside are left out; in
+    both arrays they come in the order of their indices.
+    """
+    user, codes, _, _ = cells_of(user, latitude, longitude, None, box, level)
+    return sizes(user, codes, level)
 
 
 def cells_of(
