@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "privacy-explorer-heatmap/1"
 METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
-SENTENCES = {"loss_sentence": "loss", "noise_warning": "noise_level"}
+SENTENCES = {
+    "loss_sentence": "loss", "noise_warning": "noise_level", "weights_sentence": "weights_bias",
+}  # fmt: skip
 """Entry of the metrics → the readout whose note it is."""
 
 
@@ -291,7 +293,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
     }
 
 
-CURATORS = ("rows", "users", "metrics", "timings_ms", "seed")
+CURATORS = ("rows", "users", "contributions", "metrics", "timings_ms", "seed")
 """Entries of the summary that are for the curator only."""
 METRICS_ON = "filtered maps, sum-normalised, true against private; curator only"
 LEFT_OUT = "left out: only the private map is shown"
@@ -318,10 +320,22 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "in_region": _count(numbers["users_in_region"].value),
             "used": _count(numbers["users_used"].value),
         },
+        "contributions": _contributions(result),
         "metrics": metrics,
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
     }
+
+
+def _contributions(result: Result) -> dict[str, Any] | None:
+    """Return the histogram of how much users contribute."""
+    from explorer.studies.heatmap.contributions import HISTOGRAM
+
+    for table in result.tables:
+        if table.key == HISTOGRAM:
+            rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            return {"note": table.note, "rows": rows}
+    return None
 
 
 def _promised(result: Result) -> dict[str, str]:
@@ -379,6 +393,8 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
         f"users: {users['used']:,} used of {users['in_region']:,} in the region "
         f"and {users['in_file']:,} in the file",
     ]
+    if summary["contributions"] is not None:
+        lines.append(f"contributions (curator only): {summary['contributions']['note']}")
     if metrics["similarity"] is not None:
         km = metrics["emd_km"]
         distance = metrics["emd"]

@@ -26,7 +26,9 @@ def test_mechanism_and_format_in_the_window(
     assert window.parameters.row("bands").isVisible()
     assert not window.parameters.row("w").isVisible()
     assert window.guarantee.part("add_remove").startswith(SAID)
-    assert any("ε, Δ, σ, b were chosen" in text for text in window.guarantee.condition_texts())
+    assert any(
+        "ε, Δ, σ, p, k, b were chosen" in text for text in window.guarantee.condition_texts()
+    )
     assert result.surface("private").label == "Private heatmap: bands, ε = 1"
 
     asked: list[str] = []

@@ -475,7 +475,8 @@ def test_only_what_matters_is_shown() -> None:
             for p in HeatmapStudy.parameters
             if p.in_panel and relevant(p, {"mechanism": mechanism}, "")
         }
-        assert shown == keys | {"epsilon", "mechanism", "resolution", "sigma"}
+        always = {"epsilon", "mechanism", "resolution", "sigma", "weights", "cap"}
+        assert shown == keys | always
 
 
 @pytest.mark.parametrize("mechanism", ["capped", "least-squares", "dense"])

@@ -175,7 +175,7 @@ def test_what_a_further_map_needs_is_shown_and_stands_in_the_conditions() -> Non
         assert relevant(p, {**alone, "beside": f"true,{mechanism}"}, "")
     request = request_for(mechanism="laplace", beside="gaussian")
     said = [c.text for c in answers(request)[0].conditions]
-    assert any(text.startswith("ε, δ, Δ, σ were chosen") for text in said)
+    assert any(text.startswith("ε, δ, Δ, σ, p, k were chosen") for text in said)
 
 
 def test_what_stands_beside_makes_a_papers_figure_no_other() -> None:

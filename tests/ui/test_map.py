@@ -489,3 +489,13 @@ def test_repaints_leave_the_reference_count_of_none_alone(desk: Desk) -> None:
     for _ in range(200):
         pane.viewport().repaint()
     assert sys.getrefcount(None) > before - 50
+
+
+def test_a_map_of_another_resolution_fills_the_same_region(desk: Desk) -> None:
+    """Cells are scaled to the region anew when their number changes, not with the region alone."""
+    pane, region = desk.map.panes.panes["private"], Region(40.0, -74.0, 41.0, -73.0)
+    found = []
+    for side in (16, 64, 32):
+        pane.set_surface(np.zeros((side, side), np.float32), region, 1.0)
+        found.append(pane._image.mapRectToParent(pane._image.boundingRect()))
+    assert found[0] == found[1] == found[2]

@@ -213,17 +213,19 @@ def user_cells(
     weight: NDArray[Any] | None,
     box: Box,
     level: int,
+    rule: Contribution = BY_CHECKINS,
 ) -> UserCells:
-    """Return the cells of every user, on a grid that divides a box of degrees.
+    """Return the cells of every user that count, on a grid that divides a box of degrees.
 
     Weights that are not whole are rounded down to multiples of 2⁻¹⁶ first, and up to 2⁻¹⁶ if that
     leaves nothing; whole ones lose nothing, so that no user's numbers depend on another's.
 
     Parameters and errors are those of `aggregate`.
     """
-    user, codes, weights, rows = cells_of(user, latitude, longitude, weight, box, level)
+    user, codes, weights, _ = cells_of(user, latitude, longitude, weight, box, level)
+    user, codes, weights = contributed(user, codes, weights, level, rule)
     if weights is None:
-        visits = np.ones(rows, np.int64)
+        visits = np.ones(len(codes), np.int64)
     elif (weights == np.rint(weights)).all():
         visits = weights.astype(np.int64)
     else:
@@ -232,7 +234,7 @@ def user_cells(
     who, where, times = user[order].astype(np.int64), codes[order], visits[order]
     new = (np.diff(who, prepend=-1) != 0) | (np.diff(where, prepend=-1) != 0)
     first = np.flatnonzero(new)
-    if rows:
+    if len(codes):
         times = np.add.reduceat(times, first)
     return UserCells(level, who[first], where[first], times)
 

@@ -24,6 +24,7 @@ class More(TypedDict, total=False):
     latex: str
     quantities: tuple[str, ...]
     relevant_when: tuple[tuple[str, tuple[str, ...]], ...]
+    relevant_also: tuple[tuple[str, tuple[str, ...]], ...]
     axis_only: bool
     replaces: tuple[str, ...]
     group: str

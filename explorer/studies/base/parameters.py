@@ -74,6 +74,8 @@ class Parameter:
         Keys of the quantities for which the parameter matters; empty means all.
     relevant_when : tuple of (key, values)
         Choice parameters and the values of each for which this one matters; empty means always.
+    relevant_also : tuple of (key, values)
+        Parameters and the values of any of which it matters whatever `relevant_when` says.
     more_values : tuple of (key, key)
         Choice parameters named in `relevant_when`, and those of `Kind.SEVERAL` that list more of
         their values, or values that only they have: it matters for these too.
@@ -108,6 +110,7 @@ class Parameter:
     quantities: tuple[str, ...] = ()
     relevant_when: tuple[tuple[str, tuple[str, ...]], ...] = ()
     more_values: tuple[tuple[str, str], ...] = ()
+    relevant_also: tuple[tuple[str, tuple[str, ...]], ...] = ()
     axis_only: bool = False
     replaces: tuple[str, ...] = ()
     group: str = ""
@@ -232,6 +235,8 @@ def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -
     """Return whether a parameter matters for the other parameters' values and a quantity."""
     if parameter.quantities and quantity not in parameter.quantities:
         return False
+    if any(str(values.get(key)) in allowed for key, allowed in parameter.relevant_also):
+        return True
     lists = dict(parameter.more_values)
     return all(
         str(values.get(key)) in allowed

@@ -26,7 +26,6 @@ from explorer.studies.base.study import (
     Readout,
     Request,
     Result,
-    Selection,
     Surface,
 )
 from explorer.studies.heatmap import text
@@ -49,6 +48,7 @@ from explorer.studies.heatmap.panes import (
 )
 from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
 from explorer.studies.heatmap.run import (
+    Counted,
     Estimate,
     Stopwatch,
     Task,
@@ -75,11 +75,11 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         raise ValueError("heatmap: there are no check-ins; open a file first")
     watch = Stopwatch()
     data = context.checkins(selection)
-    rows = selection.rows
     points = points_of(selection, context)
     watch.lap("points")
     level = level_of(int(request["resolution"]))
-    truth = true_map(rows, points, level, request["sigma"], context, watch)
+    counted = Counted.asked(request)
+    truth = true_map(counted, points, level, request["sigma"], context, watch)
     context.check()
     task = Task(request, points, truth.counts, context, watch)
     synthetic = bool(data.synthetic)
@@ -111,7 +111,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     watch.resume()
     context.check()
     if not empty:
-        compared = _Comparison(task, rows, maps)
+        compared = _Comparison(task, counted, maps)
         metrics = compared.quick()
         yield _with(first, plain, metrics, watch, Fidelity.COARSE, coarse)
         if coarse:
@@ -190,17 +190,17 @@ class _Comparison:
     in kilometres, ``emd_km:mechanism``, which stays an interval.
     """
 
-    def __init__(self, task: Task, rows: Selection, maps: Mapping[str, _Made]) -> None:
+    def __init__(self, task: Task, counted: Counted, maps: Mapping[str, _Made]) -> None:
         self._task, self._watch = task, task.watch
         request, level = task.request, task.counts.level
         self._level = level
-        self._truth = exact_truth(rows, task.counts, request["sigma"], task.context)
+        self._truth = exact_truth(counted, task.counts, request["sigma"], task.context)
         self._maps = {
             key: exact_estimate(made.estimate, request["sigma"], level)
             for key, made in maps.items()
         }
         task.context.check()
-        region = rows.region
+        region = counted.rows.region
         self._sides = region.width_km, region.height_km
         self._others: dict[str, Interval] = {}
 

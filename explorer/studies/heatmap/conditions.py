@@ -6,6 +6,7 @@ from functools import cache
 from pkgutil import resolve_name
 
 from explorer.studies.base.study import Condition, Origin, Request, Value, relevant
+from explorer.studies.heatmap import contributions
 from explorer.studies.heatmap.guarantee import replacement
 from explorer.studies.heatmap.help import PRESETS
 from explorer.studies.heatmap.mechanisms import mechanism_of
@@ -42,7 +43,10 @@ def conditions(request: Request) -> tuple[Condition, ...]:
         f"if it is, only replace-one is meaningful, at {replacement(request)}",
     )
     return (
-        Condition(mechanism.weight, True, "sensitivity 1" * mechanism.comparable),
+        contributions.sensitivity(request, mechanism.weight)
+        if mechanism.comparable
+        else Condition(mechanism.weight, True),
+        *contributions.declared(request),
         *(resolve_name(mechanism.conditions)(request) if mechanism.conditions else ()),
         *_chosen(request),
         *([published] if mechanism.neighbouring == "add_remove" else []),

@@ -33,11 +33,14 @@ from explorer.studies.base.study import (
     Readout,
     Request,
     Result,
+    Table,
 )
 from explorer.studies.heatmap.answer import answers
+from explorer.studies.heatmap.contributed import bias_of_rule, histogram
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (
+    Counted,
     Stopwatch,
     Task,
     counts_of,
@@ -90,6 +93,7 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
     """
     lost: tuple[Readout, ...] = ()
     judged: tuple[Readout, ...] = ()
+    tables: tuple[Table, ...] = ()
     watch = Stopwatch()
     coarse = request.fidelity is Fidelity.COARSE
     for result in answers(request, context):
@@ -98,6 +102,8 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
             continue
         compared = _compared(request, context)
         watch.resume()
+        tables = tables or (histogram(request, compared.points, context),)
+        result = replace(result, tables=tables)
         try:
             if not lost:
                 lost = _lost(compared, result, QUICK_LEVEL)
@@ -106,7 +112,7 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
                 yield replace(shown, complete=False, fidelity=Fidelity.COARSE)
                 # Before the exact distance, which takes longer: a warning can't wait.
                 watch.resume()
-                judged = _noise(compared)
+                judged = (*_noise(compared), *bias_of_rule(request, compared.points, context))
                 watch.lap("draws compared")
             if result.complete:
                 watch.resume()
@@ -120,11 +126,11 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
 def _compared(request: Request, context: Context) -> _Compared:
     selection = request.selection
     assert selection is not None
-    rows, level = selection.rows, level_of(int(request["resolution"]))
+    counted, level = Counted.asked(request), level_of(int(request["resolution"]))
     points = points_of(selection, context)
-    counts = counts_of(rows, points, level, context)
+    counts = counts_of(counted, points, level, context)
     return _Compared(
-        request, context, counts, exact_truth(rows, counts, request["sigma"], context), points
+        request, context, counts, exact_truth(counted, counts, request["sigma"], context), points
     )
 
 

@@ -12,6 +12,7 @@ from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, real, share
 from explorer.studies.base.study import Parameter, Request, Scale
+from explorer.studies.heatmap.contributions import COUNTS_ONCE, WHICH_CELL
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
@@ -61,9 +62,10 @@ COUNTED = Reference(
 
 ONE_USER = "one user: all their check-ins inside region and time range"
 ONE_CELL_EACH = (
-    "Every user counts once, in the cell where they checked in most often (of equal ones the first "
-    "in Z-order). The true map spreads each user's check-ins: part of the difference is not noise."
+    f"{WHICH_CELL}. The true map spreads each user's check-ins: part of the difference "
+    "is not noise."
 )
+"""Said unless the weights do the same to the true map."""
 _LEVELS = "each level's counts change by at most 1 in total and the levels' ε add up to ε"
 _PATHS = (
     "noisy counts alone decide which cells are read, on every path down to a cell the readings' ε "
@@ -72,8 +74,6 @@ _PATHS = (
 _CELLS = "the counts of all cells change by at most 1 in total"
 _ONE_COUNT = "one count changes by 1"
 _THEN_CHOSEN = ", and choosing the largest looks at noisy counts only"
-_SHARE = "Each user weighs at most 1: their check-ins inside region and time range share it"
-_COUNTS_ONCE = "Each user counts once, in one cell"
 _MOVED = "every point moves alone, by planar Laplace noise on the sphere"
 _DISTANCES = (
     "Noisy points promise something else than the other maps: not whether a user is there is "
@@ -133,7 +133,8 @@ class Mechanism:
     unit : str
         Unit of protection.
     weight : str
-        The condition that bounds the sensitivity, which the program sees to.
+        The condition that bounds the sensitivity, which the program sees to; empty where the
+        weights within a user bound it.
     ideal : str
         Which numbers the noise is drawn from where it is exact.
     notes : tuple of str
@@ -160,7 +161,7 @@ class Mechanism:
     of_settings: str = ""
     neighbouring: str = "add_remove"
     unit: str = ONE_USER
-    weight: str = _SHARE
+    weight: str = ""
     ideal: str = "real-valued"
     notes: tuple[str, ...] = ()
     in_figures: bool = False
@@ -269,13 +270,13 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "integers", "Discrete Laplace, whole counts", "discrete Laplace",
             _RUN + "discrete_laplace", _ONE_COUNT, (DISCRETE_NOISE,),
-            weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,), compared=True,
+            weight=COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,), compared=True,
         ),
         Mechanism(
             "integers-top", "Discrete Laplace, whole counts, top t %",
             "discrete Laplace, top cells", _RUN + "discrete_laplace", _ONE_COUNT + _THEN_CHOSEN,
             (DISCRETE_NOISE, BASELINES), uses=("top_percent",),
-            weight=_COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
+            weight=COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
         ),
         Mechanism(
             "shuffled-pyramid", "Shuffled pyramid (App. F)", "shuffled pyramid",
@@ -294,7 +295,7 @@ MECHANISMS: dict[str, Mechanism] = {
             replacement=_SHUFFLED_CELLS + "replacement",
             conditions=_SHUFFLED_CELLS + "conditions",
             of_settings=_SHUFFLED_CELLS + "of_settings", neighbouring="replace",
-            weight=_COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
+            weight=COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
         ),
         Mechanism(
             "planar-laplace", "Noisy points (metric DP)", "noisy points",

@@ -19,6 +19,7 @@ from explorer.privacy.noise.demonstration import IntArray, hashed_words
 from explorer.privacy.user_metric.point_noise import moved_places
 from explorer.studies.base.numbers import at_most, format_number, percent_at_most
 from explorer.studies.base.study import Guarantee, Overlay, Request
+from explorer.studies.heatmap.contributions import rule_asked
 from explorer.studies.heatmap.guarantee import A_DEMONSTRATION
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import Estimate, Task
@@ -51,7 +52,7 @@ def run(task: Task) -> Estimate:
     task.watch.lap("noise")
     task.context.check()
     lat, lon, outside = clamped(*moved, box)
-    counts = aggregate(user, lat, lon, weight, box, level)
+    counts = aggregate(user, lat, lon, weight, box, level, rule_asked(request))
     south, west, north, east = box
     places = np.column_stack([(lat - south) / (north - south), (lon - west) / (east - west)])
     drawn = counts.blocks().normalised() if counts.users else SparseMap.uniform(level)

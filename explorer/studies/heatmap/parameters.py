@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, several
 from explorer.studies.base.study import Scale
+from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.mechanisms import MECHANISMS, using
 from explorer.studies.heatmap.panes import CENTRES, CHOICES, MADE_BY, MOST, TRUE
 
@@ -29,7 +30,8 @@ _DECLARED = (
           "levels. Fix it before seeing the data: the data's own count would not be private. A "
           "wrong guess costs accuracy and no privacy. In shuffled mechanisms it is how many users "
           "are counted on to add their noise: with fewer there is less privacy.",
-          200, 1, 100_000, unit="users", latex="n_0", relevant_when=(("mechanism", using("n0")),)),
+          200, 1, 100_000, unit="users", latex="n_0", relevant_when=(("mechanism", using("n0")),),
+          relevant_also=(("one_cell", ("True",)), ("weights", ("one-cell",)))),
     delta(1e-6, 1e-15, relevant_when=(("mechanism", using("delta")),),
           help="Gaussian noise and shuffled mechanisms only: by how much the chance of any "
                "outcome may exceed what ε alone would allow. Smaller is more private."),
@@ -54,6 +56,7 @@ _DECLARED = (
            "experiments",
            (("experiments", "As in the experiments"), ("theory", "As in Theorem 3.1")),
            relevant_when=(("mechanism", using("variant")),)),
+    *CONTRIBUTIONS,
     several("beside", "maps beside the private one",
             "Maps shown beside the private one: the true map, further mechanisms at the same ε and "
             "with the same draw, the difference, how much each cell varies from draw to draw.",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from explorer.studies.base.numbers import format_number
+import math
+
+from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Advice, Request
-from explorer.studies.heatmap.mechanisms import RECOMMENDED, mechanism_of
+from explorer.studies.heatmap.contributions import in_one_cell
+from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED, mechanism_of
 
 ROUGH_BELOW = 20.0
 """Least ε·n₀ at which more than the rough distribution can be expected."""
@@ -13,18 +16,45 @@ HIDES_USERS = (
     "how far."
 )
 REASON = f"{RECOMMENDED.label} is recommended: it errs less at the same ε."
+WHOLE_COUNTS = MECHANISMS["integers"]
+LITTLE_NOISE = 0.02
+"""Up to this part of n₀ the noise in empty cells is small beside whole counts."""
 EXPECT_LITTLE = "Expect the rough distribution only: ε is small for so few users."
 
 
 def recommended(request: Request) -> Advice:
     """Return the mechanism to take and why; a function of the settings alone.
 
-    The adaptive quadtree, whatever they are: it errs least on average from ε = .5 on, and below it
-    no rule without the number of users is better. (Whole counts are better still where every user
-    is known to be in one cell and ε is near 10; nobody can declare that here yet.)
+    Whole counts where every user is in one cell, by the weights or as declared, and little noise is
+    to be expected in empty cells beside n₀ users; n₀ must not come from the data. Else the adaptive
+    quadtree: it errs least on average from ε = .5 on, and below it no rule without the number of
+    users is better.
     """
-    reason = REASON if mechanism_of(request).comparable else HIDES_USERS
-    return Advice("mechanism", RECOMMENDED.key, reason, _rough(request))
+    share = noise_share(request)
+    if share is None or share > LITTLE_NOISE:
+        reason = REASON if mechanism_of(request).comparable else HIDES_USERS
+        return Advice("mechanism", RECOMMENDED.key, reason, _rough(request))
+    known = "by the weights chosen" if request["weights"] == "one-cell" else "as declared"
+    reason = (
+        f"{WHOLE_COUNTS.label} is recommended: every user is in one cell, {known}, and the noise "
+        f"to be expected in empty cells is at most {at_most(100 * share, 2)} % of "
+        f"{format_number(request['n0'])} assumed users (n₀)."
+    )
+    return Advice("mechanism", WHOLE_COUNTS.key, reason, _rough(request))
+
+
+def noise_share(request: Request) -> float | None:
+    """Return what positive noise Δ² empty cells are expected to have, as a part of n₀.
+
+    That of discrete Laplace noise is a/(1 − a²) a cell with a = e^{−ε}. None where users may be in
+    several cells, or n₀ came from the data and may not enter.
+    """
+    selection = request.selection
+    told = selection is None or selection.n0_from.may_be_told
+    if not (told and in_one_cell(request)):
+        return None
+    cells, n0 = int(request["resolution"]) ** 2, int(request["n0"])
+    return cells / (2 * math.sinh(request["epsilon"])) / n0
 
 
 def _rough(request: Request) -> str:

@@ -6,8 +6,7 @@ The table of `explorer.studies.heatmap.mechanisms` names the functions from `Tas
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pkgutil import resolve_name
 from typing import Any
@@ -34,7 +33,6 @@ from explorer.privacy.heatmaps import (
     measure_dense,
     measure_levels,
     nearest_map,
-    one_cell_each,
     reconstruct,
     schedule,
     smoothing,
@@ -43,6 +41,7 @@ from explorer.privacy.heatmaps import (
     unit_noise_grid,
     user_cells,
 )
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.privacy.heatmaps.pyramid.measurement import Reader
 from explorer.privacy.heatmaps.pyramid.reference import (
     from_variables,
@@ -52,6 +51,7 @@ from explorer.privacy.heatmaps.pyramid.reference import (
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Context, Overlay, Request, Selection
 from explorer.studies.heatmap import text
+from explorer.studies.heatmap.contributions import rule_asked
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
 
@@ -120,24 +120,24 @@ class Task:
 
     def votes(self) -> CellCounts:
         """Return every user counted once, in the cell that `one_cell_each` finds."""
-        found: CellCounts = self._of_points("heatmap votes", one_cell_each)
+        counted = Counted.asked(self.request)
+        once = replace(counted, rule=replace(counted.rule, weights="one-cell"))
+        found = counts_of(once, self.points, self.counts.level, self.context)
         self.watch.lap("aggregate")
         return found
 
     def visits(self) -> UserCells:
         """Return the cells of every user, for mechanisms that each user runs alone."""
-        found: UserCells = self._of_points("heatmap visits", user_cells)
+        counted, points, level = Counted.asked(self.request), self.points, self.counts.level
+        found: UserCells = self.context.memo(
+            ("heatmap visits", counted, level),
+            lambda: user_cells(
+                points.user, points.lat, points.lon, points.weight, counted.rows.region.box, level,
+                counted.rule,
+            ),
+        )  # fmt: skip
         self.watch.lap("aggregate")
         return found
-
-    def _of_points(self, name: str, count: Callable[..., Any]) -> Any:
-        selection, points, level = self.request.selection, self.points, self.counts.level
-        assert selection is not None
-        box = selection.region.box
-        return self.context.memo(
-            (name, selection.rows, level),
-            lambda: count(points.user, points.lat, points.lon, points.weight, box, level),
-        )
 
 
 def points_of(selection: Selection, context: Context) -> Any:
@@ -158,27 +158,45 @@ def points_of(selection: Selection, context: Context) -> Any:
     )
 
 
-def counts_of(rows: Selection, points: Any, level: int, context: Context) -> CellCounts:
+@dataclass(frozen=True)
+class Counted:
+    """Which check-ins are counted, and how: what counts and all that is made of them are kept for.
+
+    Attributes
+    ----------
+    rows : Selection
+        From `Selection.rows`.
+    rule : Contribution
+        What one user contributes.
+    """
+
+    rows: Selection
+    rule: Contribution = BY_CHECKINS
+
+    @classmethod
+    def asked(cls, request: Request) -> Counted:
+        """Return what a request's true map counts."""
+        assert request.selection is not None
+        return cls(request.selection.rows, rule_asked(request))
+
+
+def counts_of(counted: Counted, points: Any, level: int, context: Context) -> CellCounts:
     """Return what lies in the cells of a level, counted once."""
+    box = counted.rows.region.box
     counts: CellCounts = context.memo(
-        ("heatmap counts", rows, level),
+        ("heatmap counts", counted, level),
         lambda: aggregate(
-            points.user, points.lat, points.lon, points.weight, rows.region.box, level
+            points.user, points.lat, points.lon, points.weight, box, level, counted.rule
         ),
     )
     return counts
 
 
 def true_map(
-    selection: Selection,
-    points: Any,
-    level: int,
-    sigma: float,
-    context: Context,
-    watch: Stopwatch,
+    counted: Counted, points: Any, level: int, sigma: float, context: Context, watch: Stopwatch
 ) -> Truth:
     """Return the aggregate and its heatmap, kept for as long as neither changes."""
-    counts = counts_of(selection, points, level, context)
+    counts = counts_of(counted, points, level, context)
     watch.lap("aggregate")
 
     def make() -> NDArray[np.float32]:
@@ -186,7 +204,7 @@ def true_map(
             return np.zeros((1 << level, 1 << level), np.float32)
         return smoothing(1 << level, sigma).picture(counts.blocks().normalised())
 
-    picture = context.memo(("heatmap true picture", selection, level, sigma), make)
+    picture = context.memo(("heatmap true picture", counted, level, sigma), make)
     watch.lap("true map")
     return Truth(counts, picture)
 
@@ -337,10 +355,10 @@ def draw(estimate: Estimate, sigma: float, level: int, watch: Stopwatch) -> NDAr
 
 
 def exact_truth(
-    selection: Selection, counts: CellCounts, sigma: float, context: Context
+    counted: Counted, counts: CellCounts, sigma: float, context: Context
 ) -> NDArray[np.float64]:
     """Return the true heatmap as the estimate is judged by, kept while nothing changes."""
-    key = ("heatmap truth", selection, counts.level, sigma)
+    key = ("heatmap truth", counted, counts.level, sigma)
     filtered = smoothing(1 << counts.level, sigma)
     exact: NDArray[np.float64] = context.memo(
         key, lambda: filtered.exact(counts.blocks().normalised())

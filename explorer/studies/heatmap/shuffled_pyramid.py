@@ -35,7 +35,7 @@ from explorer.studies.heatmap.guarantee import (
     sources,
 )
 from explorer.studies.heatmap.mechanisms import ONE_USER, mechanism_of
-from explorer.studies.heatmap.run import Estimate, Task, reconstructed
+from explorer.studies.heatmap.run import Counted, Estimate, Task, reconstructed
 
 FEWEST = 19
 """Fewer users send no number of shares that is known to hide each other's."""
@@ -85,10 +85,9 @@ def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
 
 
 def _whole_counts(task: Task, resolution: int) -> IntegerCounts:
-    visits, selection = task.visits(), task.request.selection
-    assert selection is not None
+    visits = task.visits()
     found: IntegerCounts = task.context.memo(
-        ("heatmap whole counts", selection.rows, visits.level, resolution),
+        ("heatmap whole counts", Counted.asked(task.request), visits.level, resolution),
         lambda: visits.counts(resolution),
     )
     return found

@@ -7,8 +7,14 @@ from typing import Any
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
+from explorer.studies.heatmap import contributions
 from explorer.studies.heatmap.guarantee import guarantee
-from explorer.studies.heatmap.mechanisms import MECHANISMS, mechanism_of, of_settings
+from explorer.studies.heatmap.mechanisms import (
+    MECHANISMS,
+    ONE_CELL_EACH,
+    mechanism_of,
+    of_settings,
+)
 from explorer.studies.heatmap.panes import (
     CENTRES,
     ERROR,
@@ -109,7 +115,10 @@ def distance_role(exact: bool) -> Role | None:
 def notes(request: Request) -> tuple[str, ...]:
     """Return what else a reader must know; nothing of it depends on the data."""
     shown = [MECHANISMS[key] for key in mechanisms_shown(request)]
-    found = [note for mechanism in shown for note in mechanism.notes]
+    found = [*contributions.notes(request)]
+    found += [note for mechanism in shown for note in mechanism.notes]
+    if request["weights"] == "one-cell":
+        found = [note for note in found if note != ONE_CELL_EACH]
     found += [sent for m in shown if (sent := _sent(request.with_value("mechanism", m.key)))]
     for mechanism in shown[1:]:
         if not mechanism.comparable:

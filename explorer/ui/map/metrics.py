@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Fidelity, Readout, Result
+from explorer.studies.heatmap.contributions import BIAS as WEIGHTS_BIAS
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
@@ -230,7 +231,8 @@ class LossLine(QWidget):
             self.set_trailing(True)
             return
         self.sentence.setText(notes[LOSS])
-        parts = (notes[LOSS], LOSS_HELP, notes.get(BIAS, ""), CURATOR)
+        biases = (notes.get(key, "") for key in (BIAS, WEIGHTS_BIAS))
+        parts = (notes[LOSS], LOSS_HELP, *biases, CURATOR)
         self.sentence.setToolTip("\n\n".join(filter(None, parts)))
         if DRAWS in notes:
             short, _, rest = notes.get(WARNING, "").partition(": ")

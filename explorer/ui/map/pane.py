@@ -104,6 +104,7 @@ class MapPane(pg.GraphicsView):
         self._show_cities = True
         self._region: Region | None = None
         self._surface_region: Region | None = None
+        self._surface_shape: tuple[int, ...] = ()
         self._overlay: Overlay | None = None
         self._editing = False
         self._dots_box: Box | None = None
@@ -150,11 +151,11 @@ class MapPane(pg.GraphicsView):
         self.viewport().update()
 
     def set_surface(self, values: np.ndarray, region: Region, top: float, low: float = 0.0) -> None:
-        """Show a heatmap over its region, coloured from `low` to `top`."""
+        """Show a heatmap, its cells scaled to its region, coloured from `low` to `top`."""
         self._waiting = ""
         self._image.setImage(values, autoLevels=False, levels=(low, top))
-        if region != self._surface_region:
-            self._surface_region = region
+        if (region, values.shape) != (self._surface_region, self._surface_shape):
+            self._surface_region, self._surface_shape = region, values.shape
             self._image.setRect(rect_of(region.box))
             self._look()
         if not self._image.isVisible():

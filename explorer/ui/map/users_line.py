@@ -11,8 +11,11 @@ from explorer.ui.base.styled import tool_button
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
 
 
+OPENS = "What users contribute: how many check-ins, in how many cells (U)."
+
+
 class UsersLine(QWidget):
-    """``All 2,237 users``, or ``200 of 2,237 users · use all``.
+    """``All 2,237 users``, or ``200 of 2,237 users · use all``; the number is a button.
 
     Signals
     -------
@@ -23,8 +26,8 @@ class UsersLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = QLabel()
-        self.label.setToolTip(COUNTED)
+        self.label = tool_button("", f"{OPENS} {COUNTED}", checkable=True)
+        self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.point = QLabel("·")
         tip = "Draw the map of all users in place of a sample"
         self.button = tool_button("use all", tip, "Use all users")
@@ -44,6 +47,7 @@ class UsersLine(QWidget):
         self.button.setVisible(sampled)
         if selection is None:
             self.label.setText("")
+        self.label.setVisible(bool(self.label.text()))
 
     def show_result(self, result: Result) -> None:
         """Show how many users are in the picture."""
@@ -58,6 +62,7 @@ class UsersLine(QWidget):
         text = f"{used:,.0f} of {there:,.0f} {users}" if sampled else f"All {there:,.0f} {users}"
         if text != self.label.text():
             self.label.setText(text)
+            self.label.setVisible(True)
         font = self.label.font()
         if font.bold() != sampled:
             font.setBold(sampled)

@@ -7,18 +7,8 @@ from functools import partial
 from typing import Self
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import (
-    QAction,
-    QHideEvent,
-    QShowEvent,
-)
-from PySide6.QtWidgets import (
-    QLabel,
-    QMenu,
-    QToolBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
@@ -35,6 +25,7 @@ from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.map import actions
 from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import overlap
+from explorer.ui.map.contributions import Contributions
 from explorer.ui.map.dots import Dots
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
@@ -93,6 +84,7 @@ class MapWorkspace(Workspace):
         self.users.use_all.connect(self.use_all_users)
         self.which = WhichToggle(session, runtime, self.banner, self.metrics, self.panes, self)
         self.exported = self.which.exported
+        self.contributions = Contributions(self.users, self.which.action, self)
         self._make_actions()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
@@ -101,6 +93,7 @@ class MapWorkspace(Workspace):
         box.addWidget(self.banner)
         box.addWidget(self.panes, 1)
         box.addWidget(self.metrics)
+        box.addWidget(self.contributions)
         self.which.put_into(box)
         self.panes.region_drawn.connect(self.set_region_box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
@@ -273,7 +266,8 @@ class MapWorkspace(Workspace):
         self._view_actions = [
             self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
             actions.separator(self), self.region_action, self.noise_action, self.play_action,
-            self.which.action, actions.separator(self), self.add_menu.menuAction(),
+            self.which.action, self.contributions.action, actions.separator(self),
+            self.add_menu.menuAction(),
             self.error_action, actions.separator(self), self.linked_action, self.lines_action,
             self.cities_action, self.dots_action, actions.separator(self),
             *self._colour_actions.values(),
@@ -339,6 +333,7 @@ class MapWorkspace(Workspace):
             self.current_result = None
             self.panes.clear()
             self.metrics.clear()
+            self.contributions.clear()
             self._show_hint(HINT)
         there = (self.region_action, self.noise_action, self.extent_action, self.play_action)
         for action in there:
@@ -348,6 +343,7 @@ class MapWorkspace(Workspace):
         self.current_result = None
         self.panes.clear()
         self.metrics.clear()
+        self.contributions.clear()
         self.banner.settled("hint")
         self._went_home = self.isVisible()
         if self.isVisible():
@@ -368,6 +364,7 @@ class MapWorkspace(Workspace):
         if not self.play.playing:
             self._show_maps(result)
         self.users.show_result(result)
+        self.contributions.show_result(result)
         self.result_shown.emit(result)
 
     def _show_maps(self, result: Result) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.study import Request
+from explorer.studies.heatmap.contributions import RULE
 from explorer.studies.heatmap.experiments.plan import Point, Row, Trials
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import QUANTILES, summarise
@@ -190,10 +191,10 @@ def curve_points(
 
 
 def read_by(mechanism: str) -> frozenset[str]:
-    """Return the parameters that a mechanism's heatmap depends on."""
+    """Return the parameters that a mechanism's heatmap and the true one depend on."""
     found = MECHANISMS[mechanism]
     own = (p.key for p in found.parameters)
-    return frozenset(("epsilon", "resolution", "sigma", *found.uses, *own))
+    return frozenset(("epsilon", "resolution", "sigma", *RULE, *found.uses, *own))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.geography.region import Box
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.studies.base.study import Origin, Request, Selection
 from explorer.studies.heatmap.experiments.error_curves import Axis
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
@@ -69,12 +70,19 @@ class JudgedOn:
         """The file's fingerprint."""
         return str(self.checkins.fingerprint)
 
-    def sample(self, place: Place, users: int | None, level: int, number: int) -> Sample:
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
         """Return so many users, or those of the map; there is one sample, whatever its number."""
         points = self._points(self.users if users is None else users)
         if not points.users_used:
             raise ValueError(self.nobody)
-        return count_points(points, self.box, level)
+        return count_points(points, self.box, level, rule)
 
     def present(self) -> int:
         """Return how many users there are to choose from."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, count_points
 from explorer.studies.heatmap.experiments.sources import Place
@@ -67,7 +68,14 @@ class Mixtures:
             f"{self.share:g} of 256 × 256 cells, seed {self.seed}"
         )
 
-    def sample(self, place: Place, users: int | None, level: int, number: int) -> Sample:
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
         """Return the users of a mixture of its own for every number (see `Source.sample`)."""
         users = _named(users)
         rng = generator(self.data, users, number)
@@ -96,7 +104,7 @@ class Mixtures:
             drawn.append(points)
             total += more
         enough = int(np.partition(first, wanted - 1)[wanted - 1]) + 1
-        return _counted(np.concatenate(drawn, axis=1)[:, :enough], level)
+        return _counted(np.concatenate(drawn, axis=1)[:, :enough], level, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,14 @@ class Gazes:
         """What is made, in words."""
         return f"gaze-like, {self.points_a_user} points a user, 320 × 240 of 512², seed {self.seed}"
 
-    def sample(self, place: Place, users: int | None, level: int, number: int) -> Sample:
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
         """Return a picture of its own for every place; the number changes who looks."""
         users = _named(users)
         things = generator(self.data, place.name).uniform(0.1, 0.9, (4, 2))
@@ -130,7 +145,7 @@ class Gazes:
 
         points = in_unit_square(draw, users * self.points_a_user)
         points *= (320 / 512, 240 / 512)
-        return _counted(points.reshape(users, self.points_a_user, 2), level)
+        return _counted(points.reshape(users, self.points_a_user, 2), level, rule)
 
 
 def generator(*name: object) -> np.random.Generator:
@@ -155,9 +170,9 @@ def _named(users: int | None) -> int:
     return users
 
 
-def _counted(points: FloatArray, level: int) -> Sample:
+def _counted(points: FloatArray, level: int, rule: Contribution) -> Sample:
     """Return the sample of points of shape (users, points, 2)."""
     users, each, _ = points.shape
     user = np.repeat(np.arange(users), each)
     x, y = points.reshape(-1, 2).T
-    return count_points(Points(user, y, x), UNIT_SQUARE, level)
+    return count_points(Points(user, y, x), UNIT_SQUARE, level, rule)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.privacy.heatmaps import level_of
+from explorer.studies.heatmap.contributions import PARAMETERS, RULE, rule_of
 from explorer.studies.heatmap.experiments.samples import keep
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import (
@@ -23,6 +24,8 @@ from explorer.studies.heatmap.experiments.trial import MEASURES, Found, Trial, m
 SCHEMA = "privacy-explorer-experiment/1"
 SETTINGS = ("resolution", "sigma", "w", "n0")
 """Parameters of the map that stand in every row, null where the mechanism does not read them."""
+COUNTED = {p.key: p.default for p in PARAMETERS if p.key in RULE}
+"""Those that the counts depend on, with their defaults."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +92,10 @@ def rows_of(
         trials, used = [], 0
         for draw in range(point.draws):
             number = draw if point.resample else 0
-            what = (point.source.data, point.place.name, point.users, point.level, number)
+            asked = (point.place, point.users, point.level, number, rule_of(point.values))
+            what = (point.source.data, *asked)
             if what not in counted:
-                sample = point.source.sample(point.place, point.users, point.level, number)
+                sample = point.source.sample(*asked)
                 counted[what] = keep(sample, folder), sample.counts.users
             digest, users = counted[what]
             used = max(used, users)
@@ -181,6 +185,7 @@ def _labels(row: Row) -> dict[str, Any]:
         "draws": point.draws,
         "users_asked": "all" if point.users is None else point.users,
         **{key: values.get(key) for key in SETTINGS},
+        **{key: point.values.get(key, default) for key, default in COUNTED.items()},
     }
     labels["resolution"] = int(labels["resolution"])
     if point.axis:

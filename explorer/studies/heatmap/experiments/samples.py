@@ -15,6 +15,7 @@ import numpy as np
 
 from explorer.files import write_whole
 from explorer.privacy.heatmaps import CellCounts, UserCells, aggregate, one_cell_each, user_cells
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.privacy.heatmaps.pyramid.counts import Box
 
 UNIT_SQUARE: Box = (0.0, 0.0, 1.0, 1.0)
@@ -29,7 +30,7 @@ class Sample:
     Attributes
     ----------
     counts : CellCounts
-        Every user's mass of 1 is shared by their points.
+        Every user's mass of 1 is shared by their points, as a rule has it.
     votes : CellCounts
         Every user once, in one cell: `one_cell_each`.
     visits : UserCells
@@ -54,10 +55,12 @@ class Sample:
         return found
 
 
-def count_points(points: Any, box: Box, level: int) -> Sample:
+def count_points(points: Any, box: Box, level: int, rule: Contribution = BY_CHECKINS) -> Sample:
     """Return the sample of some points with `user`, `lat`, `lon`, `weight` on a grid over a box."""
     given = (points.user, points.lat, points.lon, points.weight, box, level)
-    return Sample(aggregate(*given), one_cell_each(*given), user_cells(*given))
+    return Sample(
+        aggregate(*given, rule), one_cell_each(*given, rule.cap), user_cells(*given, rule)
+    )
 
 
 def digest_of(sample: Sample) -> str:

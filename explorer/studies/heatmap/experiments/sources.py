@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from explorer.geography.region import Region
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
 
 UNITED_STATES = (0.0, -135.0, 50.0, -60.0)
@@ -45,7 +46,14 @@ class Source(Protocol):
     def data(self) -> str:
         """What stands for the data in every trial; other data have another."""
 
-    def sample(self, place: Place, users: int | None, level: int, number: int) -> Sample:
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
         """Return the sample with this number of so many users (None: all) on a 2^ℓ grid.
 
         Raises
@@ -110,7 +118,14 @@ class CheckinSource:
         """The file's fingerprint."""
         return str(self._checkins.fingerprint)
 
-    def sample(self, place: Place, users: int | None, level: int, number: int) -> Sample:
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
         """Return the users with the smallest hashes under the number's seed, or all."""
         assert place.region is not None
         box, seed = place.region.box, self._data_seed + number
@@ -123,4 +138,4 @@ class CheckinSource:
             raise ValueError(
                 f"{place.name}: nobody checked in there; name another region with --region S,W,N,E"
             )
-        return count_points(points, box, level)
+        return count_points(points, box, level, rule)

@@ -22,13 +22,16 @@ from numpy.typing import NDArray
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import SparseMap, compare, smoothing
+from explorer.privacy.heatmaps.contributions import Contribution
 from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
 from explorer.privacy.heatmaps.evaluation.metrics import Metrics
 from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
 from explorer.studies.base.study import Selection, default_request, relevant
+from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (
+    Counted,
     Stopwatch,
     Task,
     exact_truth,
@@ -38,6 +41,7 @@ from explorer.studies.heatmap.study import HeatmapStudy
 
 KIND = "heatmap-trial/1"
 """Stands in every trial; another meaning of the fields needs another."""
+OF_COUNTS = frozenset(p.key for p in CONTRIBUTIONS)
 MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
 
 Trial = dict[str, Any]
@@ -70,12 +74,13 @@ def make_trial(
         Number of the draw, and the experiment's seed.
     values : mapping
         Parameters of the heatmap study that differ from their defaults. Those that the mechanism
-        does not read are left out: they change neither the trial nor its key.
+        does not read are left out: they change neither the trial nor its key. So are those that
+        the counts alone depend on, which have a digest of their own.
     measures : sequence of str
         Which of `MEASURES` are wanted.
     """
-    request = default_request(HeatmapStudy(), **values)
-    given = dict(request.values)
+    settings = {key: value for key, value in values.items() if key not in OF_COUNTS}
+    given = dict(default_request(HeatmapStudy(), **settings).values)
     return {
         "kind": KIND,
         "data": data,
@@ -85,7 +90,11 @@ def make_trial(
         "draw": draw,
         "seed": seed,
         "measures": list(measures),
-        "values": {p.key: given[p.key] for p in PARAMETERS if relevant(p, given, "")},
+        "values": {
+            p.key: given[p.key]
+            for p in PARAMETERS
+            if p.key not in OF_COUNTS and relevant(p, given, "")
+        },
     }
 
 
@@ -151,7 +160,9 @@ def _compared(found: Map, sample: Sample, context: TrialContext, trial: Trial) -
     @cache
     def agreement() -> Metrics:
         selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
-        return compare(exact_truth(selection, counts, sigma, context), blurred.exact(found))
+        return compare(
+            exact_truth(Counted(selection), counts, sigma, context), blurred.exact(found)
+        )
 
     @cache
     def sums() -> tuple[FloatArray, FloatArray]:
@@ -215,10 +226,11 @@ def _opened(folder: str, digest: str) -> tuple[Sample, TrialContext]:
     """Return a sample and what is kept for it; the last few samples stay open."""
     sample = open_sample(Path(folder), digest)
     selection = Selection(digest, Region(*UNIT_SQUARE)).rows
-    level = sample.counts.level
+    counted = Counted(selection)
+    once, level = Counted(selection, Contribution("one-cell")), sample.counts.level
     return sample, TrialContext(
         {
-            ("heatmap votes", selection, level): sample.votes,
-            ("heatmap visits", selection, level): sample.visits,
+            ("heatmap counts", once, level): sample.votes,
+            ("heatmap visits", counted, level): sample.visits,
         }
     )

@@ -1,0 +1,118 @@
+"""How much users contribute, and what the rule of contributions does to the true map.
+
+Everything here is computed from the check-ins: for the curator only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.core.bound import Role
+from explorer.privacy.heatmaps import contribution_sizes, level_of
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.noise.demonstration import IntArray
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Context, Readout, Request, Table
+from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.run import Counted, counts_of, exact_truth
+
+BLOCKS = 64
+"""Blocks on a side between whose sums true maps are compared."""
+
+
+def histogram(request: Request, points: Any, context: Context) -> Table:
+    """Return how many users have how many check-ins in the region, and in how many cells.
+
+    Sizes double from row to row: 1, 2, 3 to 4, 5 to 8 and so on, up to the largest there is. All
+    check-ins are counted, whatever the rule takes of them.
+    """
+    counted = Counted.asked(request)
+    level, box = level_of(int(request["resolution"])), counted.rows.region.box
+    checkins, cells = context.memo(
+        ("heatmap contributions", counted.rows, level),
+        lambda: contribution_sizes(points.user, points.lat, points.lon, box, level),
+    )
+    columns = [doubling(sizes) for sizes in (checkins, cells)]
+    rows = max(map(len, columns))
+    by_size = [np.pad(column, (0, rows - len(column))).tolist() for column in columns]
+    return Table(
+        contributions.HISTOGRAM,
+        "What users contribute",
+        ("from", "to", "users with so many check-ins", "users with check-ins in so many cells"),
+        tuple(
+            (float(2**i // 2 + 1), float(2**i), float(of_checkins), float(of_cells))
+            for i, (of_checkins, of_cells) in enumerate(zip(*by_size, strict=True))
+        ),
+        note=" ".join(filter(None, (_summary(checkins, cells), _declared(request, cells)))),
+    )
+
+
+def doubling(sizes: IntArray) -> IntArray:
+    """Return how many sizes, whole numbers from 1, are 1, 2, up to 4, up to 8 and so on."""
+    # Of a whole number in binary the exponent is its length; a power of two ends its row.
+    return np.bincount(np.frexp(sizes - 1)[1]).astype(np.int64)
+
+
+def _summary(checkins: IntArray, cells: IntArray) -> str:
+    (half, most, all_), (half_cells, most_cells, all_cells) = (
+        np.quantile(sizes, (0.5, 0.9, 1.0), method="inverted_cdf") for sizes in (checkins, cells)
+    )
+    return (
+        f"Half of the {len(checkins):,} users have at most {half:,} check-ins here, in at most "
+        f"{half_cells:,} cells; nine in ten at most {most:,}, in {most_cells:,}; nobody has more "
+        f"than {all_:,}, or is in more than {all_cells:,}."
+    )
+
+
+def _declared(request: Request, cells: IntArray) -> str:
+    """Return how true it is that every user is in one cell, where that was declared."""
+    several = int(np.count_nonzero(cells > 1))
+    if not several or not contributions.declared(request):
+        return ""
+    return (
+        f"Every user was declared to be in one cell, but {several:,} of them are in several: take "
+        "one cell of each by the weights, or withdraw the declaration."
+    )
+
+
+def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Readout, ...]:
+    """Return how far the true map is from the one by check-ins; nothing if it is that one.
+
+    It is the exact earth mover's distance of the two maps' 64 × 64 block sums: the part of the
+    error that is the rule's, and not the noise's nor the mechanism's.
+    """
+    counted = Counted.asked(request)
+    if counted.rule == BY_CHECKINS:
+        return ()
+    level, sigma = level_of(int(request["resolution"])), request["sigma"]
+
+    def blocks(of: Counted) -> Any:
+        counts = counts_of(of, points, level, context)
+        truth = exact_truth(of, counts, sigma, context)
+        return block_sums(truth, BLOCKS)
+
+    found = context.memo(
+        ("heatmap bias of rule", counted, level, sigma),
+        lambda: context.run_in_worker(
+            exact_distance, blocks(counted), blocks(Counted(counted.rows))
+        ),
+    )
+    bias = float((found.low + found.high) / 2)
+    return (
+        Readout(
+            contributions.BIAS, "Bias of what users contribute", bias, Role.ESTIMATE, "of the side",
+            curator_only=True, note=_bias_sentence(request, bias),
+        ),
+    )  # fmt: skip
+
+
+def _bias_sentence(request: Request, bias: float) -> str:
+    return (
+        f"{contributions.said(request)}: the true map lies {nearest(bias, 2)} of the side from the "
+        "one by all check-ins. That is bias: no ε and no luck with noise takes it away, and the "
+        "errors above are without it."
+    )
