@@ -258,8 +258,9 @@ def test_a_private_map_tells_nothing_of_the_file(
         told = capsys.readouterr().out.encode()
         printed = json.loads(told)
         assert printed["recipe"]["private_only"] is True
-        curators = ("rows", "users", "metrics", "timings_ms", "seed")
-        assert {printed[key] for key in curators} == {None}
+        curators = ("rows", "users", "contributions", "metrics", "timings_ms", "seed")
+        assert {printed.pop(key) for key in curators} == {None}
+        told = json.dumps(printed).encode()
     else:
         out = tmp_path / f"map{suffix}"
         assert run([*words, "--output", str(out)]) == 0
@@ -276,6 +277,8 @@ def test_a_private_map_tells_nothing_of_the_file(
         "473519",
         "2010-01",
         "similarity",
+        "ontributions",
+        "users with so many check-ins",
     ]
     canaries += (
         ["78 rows", "41 users", "of 41", "only 3", "37 "] if suffix in ("json", "text") else []
@@ -345,6 +348,31 @@ def test_the_curator_is_told_what_a_sample_costs(
     printed = json.loads(capsys.readouterr().out)
     chosen = printed["recipe"]["selection"]
     assert (chosen["region_from"], chosen["time_from"]) == ("public", "public")
+
+
+def test_what_users_contribute_is_told_to_the_curator(
+    tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["heatmap", str(tiny_file), "--resolution", "32", "--quiet"]
+    table, chosen = tmp_path / "map.csv", ["--weights", "cells", "--cap", "1"]
+    assert run([*words, "--json", *chosen, "--output", str(table)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    rows = printed["contributions"]["rows"]
+    assert sum(row["users with so many check-ins"] for row in rows) == printed["users"]["used"]
+    assert printed["metrics"]["weights_sentence"].startswith("Each visited cell once, at most 1 ch")
+    values = printed["recipe"]["values"]
+    assert (values["weights"], values["cap"], values["one_cell"]) == ("cells", 1, False)
+    assert read_recipe(table)["values"]["cap"] == 1
+    lines = table.read_text(encoding="utf-8").splitlines()
+    at = lines.index("# table contributions: What users contribute")
+    assert lines[at + 1].startswith("# from,to,users with so many check-ins,")
+    assert len(lines[at + 2].split(",")) == 4
+    assert run([*words, "--one-cell", "yes"]) == 0
+    said = capsys.readouterr().out
+    assert "○ Every user is in one cell only" in said
+    assert "half of the 6 users" in said
+    assert run([*words, "--cap", "0"]) == 2
+    assert "cap: 0 is outside [1, 1e+06]" in capsys.readouterr().err
 
 
 def test_an_empty_column_leaves_the_times_out(

@@ -123,6 +123,25 @@ def test_the_busiest_cells_and_single_draws(said: Said) -> None:
     assert json.loads(out)["means"][0]["emd_regions_low"] is not None
 
 
+def test_what_users_contribute_is_a_setting_of_its_own_counts(said: Said) -> None:
+    words = ["--data", "sample", "--region", REGION, "--draws", "2", "--resolution", "16",
+             "--epsilon", "4", "--mechanisms", "adaptive,integers", "--users", "60",
+             "--workers", "1", "--json", "--quiet"]  # fmt: skip
+    found = {}
+    for rule in ("weights=checkins", "weights=cells", "weights=one-cell", "cap=2"):
+        code, out, _ = said(*QUALITY, *words, "--set", rule, fresh=False)
+        assert code == 0
+        rows = json.loads(out)["rows"]
+        key, value = rule.split("=")
+        assert all(str(row[key]) == value for row in rows)
+        found[rule] = [row["emd"] for row in rows]
+    assert len(set(map(tuple, found.values()))) == 4
+    code, out, _ = said(*QUALITY, *words, fresh=False)
+    assert [row["emd"] for row in json.loads(out)["rows"]] == found["weights=checkins"]
+    # Whole counts of one cell each err by the noise alone where the truth is made so as well.
+    assert found["weights=one-cell"][1] < found["weights=checkins"][1]
+
+
 def test_what_is_kept_of_experiments_is_shown_and_cleared_with_the_cache(said: Said) -> None:
     Checkpoint(kept_trials()).close()
     assert "of experiments in" in said("cache", "show", fresh=False)[1]

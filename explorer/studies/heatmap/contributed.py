@@ -20,6 +20,7 @@ from explorer.studies.base.study import Context, Readout, Request, Table
 from explorer.studies.heatmap import contributions
 from explorer.studies.heatmap.run import Counted, counts_of, exact_truth
 
+ROUNDING = 1e-9
 BLOCKS = 64
 """Blocks on a side between whose sums true maps are compared."""
 
@@ -61,10 +62,11 @@ def _summary(checkins: IntArray, cells: IntArray) -> str:
     (half, most, all_), (half_cells, most_cells, all_cells) = (
         np.quantile(sizes, (0.5, 0.9, 1.0), method="inverted_cdf") for sizes in (checkins, cells)
     )
+    if len(checkins) == 1:
+        return f"Check-ins here: {all_:,} of one user; cells: {all_cells:,}."
     return (
-        f"Half of the {len(checkins):,} users have at most {half:,} check-ins here, in at most "
-        f"{half_cells:,} cells; nine in ten at most {most:,}, in {most_cells:,}; nobody has more "
-        f"than {all_:,}, or is in more than {all_cells:,}."
+        f"Check-ins here: at most {half:,} for half of the {len(checkins):,} users, {most:,} for "
+        f"nine in ten, {all_:,} for all; cells: {half_cells:,}, {most_cells:,} and {all_cells:,}."
     )
 
 
@@ -102,6 +104,7 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Reado
         ),
     )
     bias = float((found.low + found.high) / 2)
+    bias = bias if bias > ROUNDING else 0.0
     return (
         Readout(
             contributions.BIAS, "Bias of what users contribute", bias, Role.ESTIMATE, "of the side",
@@ -111,6 +114,8 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Reado
 
 
 def _bias_sentence(request: Request, bias: float) -> str:
+    if not bias:
+        return f"{contributions.said(request)}: the true map is that of all check-ins."
     return (
         f"{contributions.said(request)}: the true map lies {nearest(bias, 2)} of the side from the "
         "one by all check-ins. That is bias: no ε and no luck with noise takes it away, and the "

@@ -1,0 +1,122 @@
+"""What users contribute, as a curator opens it: the real workspace, session and answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtTest import QTest
+
+from explorer.figures.style import THEMES
+from explorer.ui.drawing.map_style import style_for
+from explorer.ui.map.contributions import Contributions
+from tests.ui.map_desk import Desk, made_checkins, opened
+
+
+@pytest.fixture(scope="module")
+def checkins(tmp_path_factory):
+    return made_checkins(tmp_path_factory.mktemp("contributions"))
+
+
+@pytest.fixture
+def desk(qtbot, checkins) -> Iterator[Desk]:
+    with opened(qtbot) as desk:
+        desk.widget.resize(1300, 800)
+        desk.load(checkins)
+        desk.session.set_value("resolution", "32", "heatmap")
+        yield desk
+
+
+def filled(desk: Desk) -> Contributions:
+    """Open it by a click on the number of users, and wait for what is computed at rest."""
+    view = desk.map.contributions
+    desk.answered()
+    if not view.isVisible():
+        desk.qtbot.mouseClick(desk.map.users.label, Qt.MouseButton.LeftButton)
+    desk.qtbot.waitUntil(lambda: desk.map.current_result.complete)
+    assert view.isVisible()
+    assert view.isEnabled()
+    return view
+
+
+def bars(view: Contributions) -> int:
+    """Return how many pixels have the colour of the first bars."""
+    picture = view.bars.grab().toImage()
+    wanted = QColor(THEMES[style_for(view.palette()).theme].curves[0]).rgb()
+    return sum(
+        picture.pixel(x, y) == wanted
+        for x in range(0, picture.width(), 3)
+        for y in range(0, picture.height(), 3)
+    )
+
+
+def test_one_click_opens_it_and_it_counts_every_user(desk: Desk) -> None:
+    view = filled(desk)
+    users = int(desk.map.current_result.readout("users_used").value)
+    table = view.bars.table
+    for column in (2, 3):
+        assert sum(row[column] for row in table.rows) == users
+    assert view.badge.text() == "curator only"
+    assert f"half of the {users} users" in view.sentence.text()
+    assert f"{table.rows[0][2]:,.0f} users" in view.bars.toolTip()
+    assert "curator" in view.bars.toolTip()
+    assert bars(view) > 20
+    view.bars.show_table(None, 1)
+    assert bars(view) == 0
+    QTest.keyClick(desk.widget, Qt.Key.Key_U)
+    assert not view.isVisible()
+    assert not desk.map.users.label.isChecked()
+
+
+def test_it_is_copied_as_csv_with_its_stamp(desk: Desk) -> None:
+    view = filled(desk)
+    view.copy.click()
+    text = QGuiApplication.clipboard().text()
+    about = [line for line in text.splitlines() if line.startswith("#")]
+    assert about[0].startswith("# curator only — not private")
+    rows = list(csv.reader(io.StringIO("\n".join(text.splitlines()[len(about) :]))))
+    assert rows[0][2] == "users with so many check-ins"
+    assert [[float(x) for x in row] for row in rows[1:]] == [list(r) for r in view.bars.table.rows]
+
+
+def test_rule_and_cap_are_set_in_the_window_and_their_bias_is_said(desk: Desk) -> None:
+    view = filled(desk)
+    assert "bias" not in view.sentence.text()
+    before, plain = view.bars.table.rows, view.bars.grab().toImage()
+    desk.session.set_value("weights", "cells", "heatmap")
+    desk.session.set_value("cap", 4, "heatmap")
+    desk.answered()
+    view = filled(desk)
+    assert view.bars.cap == 4
+    assert view.bars.table.rows == before  # all check-ins, whatever counts of them
+    assert "at most 4 check-ins a user: the true map lies" in view.sentence.text()
+    assert "no ε and no luck with noise" in view.sentence.text()
+    view.bars.resize(plain.size())
+    assert view.bars.grab().toImage() != plain  # the line at the cap
+    assert "no ε and no luck" in desk.map.metrics.loss.sentence.toolTip()
+
+
+def test_it_is_grey_while_another_answer_is_computed_and_empty_without_data(desk: Desk) -> None:
+    view = filled(desk)
+    result = desk.map.current_result
+    view.show_result(replace(result, tables=(), complete=False))
+    assert not view.isEnabled()
+    assert view.bars.table is not None
+    desk.session.set_selection(None)
+    assert view.bars.table is None
+    assert view.sentence.text() == ""
+
+
+def test_it_gives_way_to_which_epsilon_and_back(desk: Desk) -> None:
+    view = filled(desk)
+    desk.map.which.action.setChecked(True)
+    assert not view.isVisible()
+    desk.map.contributions.action.setChecked(True)
+    assert view.isVisible()
+    assert not desk.map.which.action.isChecked()
+    assert desk.map.metrics.isVisible()
