@@ -25,7 +25,7 @@ HIGH = 160
 EDGE = 8
 KINDS = ("check-ins", "cells visited")
 """What the two bars of a size count."""
-SIZES = "of one user: up to …"
+SIZES = "a user, up to"
 
 
 class Bars(QWidget):
