@@ -40,6 +40,9 @@ class ViewState:
     map_box : tuple of float or None
         South, west, north, east that the map shows; None is the region with a margin.
     show_basemap, show_cities : bool
+    show_contributions : bool
+        Whether the histogram of what users contribute stands below the maps; only the curator sees
+        it.
     pinned : tuple of mappings
         Curves kept for reference: their ``recipe`` as JSON values, and the keys of the curves that
         were ``hidden``.
@@ -64,6 +67,7 @@ class ViewState:
     map_box: Box | None = None
     show_basemap: bool = True
     show_cities: bool = True
+    show_contributions: bool = False
     pinned: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ FROZEN = {
     "Question": "schema study values version quantity seed fidelity sweep data selection",
     "Recipe": "schema study values version quantity seed fidelity sweep data selection view",
     "View": "title theme x_range y_range x_log y_log hidden surfaces colour_map linked_scale "
-    "map_box show_basemap show_cities pinned",
+    "map_box show_basemap show_cities show_contributions pinned",
     "Pin": "recipe hidden",
     "Entry": "recipe readout",
     "PlotView": "study quantity y_log hidden",

@@ -35,6 +35,7 @@ views = st.builds(
     map_box=st.one_of(st.none(), st.just((40.0, -74.5, 41.0, -73.5))),
     show_basemap=st.booleans(),
     show_cities=st.booleans(),
+    show_contributions=st.booleans(),
 )
 
 

@@ -152,6 +152,7 @@ class View(Struct):
     map_box: Box | UnsetType | None = UNSET
     show_basemap: bool | UnsetType = UNSET
     show_cities: bool | UnsetType = UNSET
+    show_contributions: bool | UnsetType = UNSET
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
     """Of `Pin`, each read on its own."""
 

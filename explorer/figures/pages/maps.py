@@ -11,6 +11,7 @@ from explorer.figures import captions
 from explorer.figures.colour_limits import colour_limits, largest
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
+from explorer.figures.pages.histogram import Strip
 from explorer.figures.pages.overlays import draw_overlay
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
@@ -54,6 +55,7 @@ def draw_maps(
     limits = limits or colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, shared)
+    strip = Strip(page, result, view, room.around)
     page.write_notes(
         [
             captions.settings_line(result),
@@ -63,9 +65,9 @@ def draw_maps(
         ],
         ["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
         origin,
-        around=room.around,
+        around=room.around + strip.height,
     )
-
+    strip.draw()
     panes = room.panes(view)
     for place, (surface, pane) in enumerate(zip(shown, panes, strict=True)):
         axes = page.axes(*pane.rectangle)

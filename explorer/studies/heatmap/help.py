@@ -12,7 +12,10 @@ PAGE = Page(
         "whether any one person is in the data at all. How much it hides is ε: smaller is more "
         "private and, on average, makes a worse map.",
         "Every user weighs the same, however often they checked in: their check-ins inside the "
-        "region share a mass of 1. The mechanisms differ in where they add the noise. The "
+        "region share a mass of 1: equally, by the cells visited, each once, or all of it in the "
+        "cell visited most often; and at most k check-ins may count. None of this costs privacy, "
+        "as nobody weighs more than 1 whatever they do; what it does to the true map is bias, told "
+        "to the curator apart from the noise. The mechanisms differ in where they add noise. The "
         "adaptive quadtree splits a cell into four only where noisy counts show people, and counts "
         "a cell that stays whole twice, with all of ε that its quarters would have had; a fit "
         "makes parts and whole agree, and inside whole cells the map is smoothed. It needs no "
@@ -55,7 +58,7 @@ PAGE = Page(
     ),
     assumptions=(
         f"Neighbouring data differ in {ONE_USER}.",
-        "Region, time range, ε, δ, Δ, w, n₀, B, t, ρ, τ, q, L, σ and the sample of users are "
+        "Region, time range, ε, δ, Δ, w, n₀, B, t, ρ, τ, q, L, σ, p, k and the sample of users are "
         "chosen without looking at the data. What the program found from them breaks this (✗); "
         "what somebody typed, they must vouch for.",
         "In a sample of so many users, adding or removing one is replacing one among the sampled.",

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from explorer.figures.pages.histogram import KINDS, SIZES
 from explorer.figures.style import THEMES
 from explorer.figures.table_copy import format_table
 from explorer.studies.base.study import Result, Table
@@ -23,9 +24,6 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeText
 HIGH = 160
 """Pixels of the histogram."""
 EDGE = 8
-KINDS = ("check-ins", "cells visited")
-"""What the two bars of a size count."""
-SIZES = "a user, up to"
 
 
 class Bars(QWidget):

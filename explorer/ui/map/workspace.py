@@ -140,6 +140,7 @@ class MapWorkspace(Workspace):
             map_box=self.panes.box,
             show_basemap=self.lines_action.isChecked(),
             show_cities=self.cities_action.isChecked(),
+            show_contributions=self.contributions.action.isChecked(),
         )
 
     def apply_view_state(self, state: ViewState) -> None:
@@ -147,6 +148,7 @@ class MapWorkspace(Workspace):
         self.linked_action.setChecked(state.linked_scale)
         self.lines_action.setChecked(state.show_basemap)
         self.cities_action.setChecked(state.show_cities)
+        self.contributions.action.setChecked(state.show_contributions)
         self._colour_actions[state.colour_map].setChecked(True)
         self.panes.set_colour_map(state.colour_map)
         if state.map_box is not None:

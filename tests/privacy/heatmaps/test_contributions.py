@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.heatmaps import aggregate, contribution_sizes, encode, integer_aggregate
+from explorer.privacy.heatmaps import (
+    aggregate,
+    contribution_sizes,
+    encode,
+    integer_aggregate,
+    user_cells,
+)
 from explorer.privacy.heatmaps.contributions import WEIGHTS, Contribution
 
 BOX = (0.0, 0.0, 4.0, 4.0)
@@ -176,6 +182,10 @@ def test_whole_numbers_follow_the_same_rule(found: list, rule: Contribution) -> 
     there = np.zeros(64)
     there[whole.codes] = whole.masses / (1 << 10)
     np.testing.assert_allclose(there, real.dense(3), atol=6 / (1 << 10) + 1e-12)
+    user, i, j = np.array(rows).reshape(-1, 3).T
+    each = user_cells(user, (i + 0.5) / 2, (j + 0.5) / 2, None, BOX, 3, rule).counts(1 << 10)
+    np.testing.assert_array_equal(each.codes, whole.codes)
+    np.testing.assert_array_equal(each.masses, whole.masses)
 
 
 def test_indices_too_large_for_one_number_are_sorted_all_the_same() -> None:
