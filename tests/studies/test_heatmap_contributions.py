@@ -107,7 +107,7 @@ def test_the_guarantee_is_the_same_and_says_what_bounds_it(mechanism: str) -> No
         found = answers(request_for(mechanism=mechanism, weights=weights, cap=7))[0]
         assert found.guarantee == plain.guarantee
         first = found.conditions[0]
-        assert said in first.text or "whole counts" in MECHANISMS[mechanism].label
+        assert said in first.text or MECHANISMS[mechanism].weight == first.text
         assert first.holds is True
         assert first.margin == "sensitivity 1; at most 7 of their check-ins count"
         chosen = next(c for c in found.conditions if "were chosen without" in c.text)
@@ -206,6 +206,11 @@ def test_whole_counts_are_recommended_where_everybody_is_in_one_cell() -> None:
     found = request_for(epsilon=9.0, one_cell=True)
     from_data = replace(found, selection=replace(found.selection, n0_from=Origin.EXTENT))
     assert STUDY.advice(from_data).value == "adaptive"  # n₀ must be typed
+    # The map does not read it: its promise does not rest on where it came from.
+    for request in (found, from_data):
+        (settings,) = (c for c in answers(request)[0].conditions if c.text.startswith("ε, "))
+        assert "n₀" not in settings.text
+        assert settings.holds is not False
 
 
 def test_the_assumed_number_of_users_is_asked_for_where_the_recommendation_reads_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pkgutil import resolve_name
 
@@ -27,7 +28,8 @@ CAME_FROM = {
 
 _ORDER = ("epsilon", "delta", "resolution", "w", "n0", "B", "top_percent", "sigma")
 _SETTINGS = sorted(
-    (p for p in PARAMETERS if p.symbol and p.key != "mechanism"),
+    # What the recommendation alone reads is in no map.
+    (replace(p, relevant_also=()) for p in PARAMETERS if p.symbol and p.key != "mechanism"),
     key=lambda p: _ORDER.index(p.key) if p.key in _ORDER else len(_ORDER),
 )
 """Parameters that must not be found by comparing with the truth."""

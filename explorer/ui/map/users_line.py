@@ -11,7 +11,8 @@ from explorer.ui.base.styled import tool_button
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
 
 
-OPENS = "What users contribute: how many check-ins, in how many cells (U)."
+CONTRIBUTE = "What users contribute"
+OPENS = f"{CONTRIBUTE}: how many check-ins, in how many cells (U)."
 
 
 class UsersLine(QWidget):
@@ -26,7 +27,7 @@ class UsersLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = tool_button("", f"{OPENS} {COUNTED}", checkable=True)
+        self.label = tool_button("", f"{OPENS} {COUNTED}", CONTRIBUTE, checkable=True)
         self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.point = QLabel("·")
         tip = "Draw the map of all users in place of a sample"
@@ -62,6 +63,7 @@ class UsersLine(QWidget):
         text = f"{used:,.0f} of {there:,.0f} {users}" if sampled else f"All {there:,.0f} {users}"
         if text != self.label.text():
             self.label.setText(text)
+            self.label.setAccessibleName(f"{CONTRIBUTE}: {text}")
             self.label.setVisible(True)
         font = self.label.font()
         if font.bold() != sampled:
