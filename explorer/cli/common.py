@@ -323,3 +323,25 @@ def _size(count: int) -> str:
     if count < 1000:
         return f"{count} bytes"
     return f"{count / 1e3:.0f} kB" if count < 999_500 else f"{count / 1e6:.1f} MB"
+
+
+def extent_of(data: CheckinData) -> Region:
+    """Return a box around all check-ins, or say how to choose one."""
+    from explorer.geography.region import Region
+
+    if not data.rows or data.extent is None:
+        raise ValueError(f"{data.basename}: no row was kept; see the counts of rejected rows")
+    south, west, north, east = data.extent
+    margin = 1e-6 + 1e-3 * max(north - south, east - west)
+    try:
+        return Region(
+            max(-90.0, south - margin),
+            max(-180.0, west - margin),
+            min(90.0, north + margin),
+            min(180.0, east + margin),
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{data.basename}: its check-ins span {east - west:.0f}° of longitude; "
+            "choose a part with --region LATMIN,LONMIN,LATMAX,LONMAX"
+        ) from error

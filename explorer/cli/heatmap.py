@@ -16,6 +16,7 @@ from explorer.cli.common import (
     check_output,
     compute,
     export,
+    extent_of,
     open_file,
     open_host,
     parse_columns,
@@ -231,7 +232,7 @@ def heatmap_command(
             say_written(set_aside)
         box = region or suggested
         if box is None:
-            box, came = _extent(data), Origin.EXTENT
+            box, came = extent_of(data), Origin.EXTENT
         selection = Selection(
             data.fingerprint, box, start, end, users, data_seed, share, all_sides(came), timed
         )
@@ -301,6 +302,8 @@ LEFT_OUT = "left out: only the private map is shown"
 
 def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return what was read, used, found and spent: for the curator only."""
+    from explorer.studies.heatmap.contributions.settings import histogram_of
+
     report = data.report
     numbers = {r.key: r for r in result.readouts}
     metrics: dict[str, float | str | None] = {key: numbers[key].value for key in METRICS}
@@ -320,22 +323,11 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "in_region": _count(numbers["users_in_region"].value),
             "used": _count(numbers["users_used"].value),
         },
-        "contributions": _contributions(result),
+        "contributions": histogram_of(result),
         "metrics": metrics,
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
     }
-
-
-def _contributions(result: Result) -> dict[str, Any] | None:
-    """Return the histogram of how much users contribute."""
-    from explorer.studies.heatmap.contributions import HISTOGRAM
-
-    for table in result.tables:
-        if table.key == HISTOGRAM:
-            rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-            return {"note": table.note, "rows": rows}
-    return None
 
 
 def _promised(result: Result) -> dict[str, str]:
@@ -411,25 +403,3 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
         )
         lines += filter(None, (metrics[key] for key in SENTENCES))
     return lines
-
-
-def _extent(data: CheckinData) -> Region:
-    """Return a box around all check-ins, or say how to choose one."""
-    from explorer.geography.region import Region
-
-    if not data.rows or data.extent is None:
-        raise ValueError(f"{data.basename}: no row was kept; see the counts of rejected rows")
-    south, west, north, east = data.extent
-    margin = 1e-6 + 1e-3 * max(north - south, east - west)
-    try:
-        return Region(
-            max(-90.0, south - margin),
-            max(-180.0, west - margin),
-            min(90.0, north + margin),
-            min(180.0, east + margin),
-        )
-    except ValueError as error:
-        raise ValueError(
-            f"{data.basename}: its check-ins span {east - west:.0f}° of longitude; "
-            "choose a part with --region LATMIN,LONMIN,LATMAX,LONMAX"
-        ) from error

@@ -7,7 +7,7 @@ from functools import cache
 from pkgutil import resolve_name
 
 from explorer.studies.base.study import Condition, Origin, Request, Value, relevant
-from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.contributions import settings as contributions
 from explorer.studies.heatmap.guarantee import replacement
 from explorer.studies.heatmap.help import PRESETS
 from explorer.studies.heatmap.mechanisms import mechanism_of

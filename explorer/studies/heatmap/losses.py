@@ -36,7 +36,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.heatmap.answer import answers
-from explorer.studies.heatmap.contributed import bias_of_rule, histogram
+from explorer.studies.heatmap.contributions.report import bias_of_rule, histogram
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (

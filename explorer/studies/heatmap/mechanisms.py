@@ -12,7 +12,7 @@ from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, real, share
 from explorer.studies.base.study import Parameter, Request, Scale
-from explorer.studies.heatmap.contributions import COUNTS_ONCE, WHICH_CELL
+from explorer.studies.heatmap.contributions.settings import COUNTS_ONCE, WHICH_CELL
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"

@@ -19,7 +19,7 @@ from explorer.privacy.noise.demonstration import IntArray, hashed_words
 from explorer.privacy.user_metric.point_noise import moved_places
 from explorer.studies.base.numbers import at_most, format_number, percent_at_most
 from explorer.studies.base.study import Guarantee, Overlay, Request
-from explorer.studies.heatmap.contributions import rule_asked
+from explorer.studies.heatmap.contributions.settings import rule_asked
 from explorer.studies.heatmap.guarantee import A_DEMONSTRATION
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import Estimate, Task

@@ -6,7 +6,7 @@ import math
 
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Advice, Request
-from explorer.studies.heatmap.contributions import in_one_cell
+from explorer.studies.heatmap.contributions.settings import in_one_cell
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED, mechanism_of
 
 ROUGH_BELOW = 20.0

@@ -51,7 +51,7 @@ from explorer.privacy.heatmaps.pyramid.reference import (
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Context, Overlay, Request, Selection
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.contributions import rule_asked
+from explorer.studies.heatmap.contributions.settings import rule_asked
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
 

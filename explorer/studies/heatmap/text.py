@@ -7,7 +7,7 @@ from typing import Any
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.contributions import settings as contributions
 from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.mechanisms import (
     MECHANISMS,

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Fidelity, Readout, Result
-from explorer.studies.heatmap.contributions import BIAS as WEIGHTS_BIAS
+from explorer.studies.heatmap.contributions.settings import BIAS as WEIGHTS_BIAS
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.fixed_size_text import FixedSizeText

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap.contributions import RULE
+from explorer.studies.heatmap.contributions.settings import RULE
 from explorer.studies.heatmap.experiments.plan import Point, Row, Trials
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import QUANTILES, summarise

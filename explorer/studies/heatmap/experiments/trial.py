@@ -27,7 +27,7 @@ from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distan
 from explorer.privacy.heatmaps.evaluation.metrics import Metrics
 from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
 from explorer.studies.base.study import Selection, default_request, relevant
-from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
+from explorer.studies.heatmap.contributions.settings import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.privacy.heatmaps.contributions import Contribution, Weights
 from explorer.studies.base.builders import choice, count
-from explorer.studies.base.study import Condition, Kind, Parameter, Request
+from explorer.studies.base.study import Condition, Kind, Parameter, Request, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,15 @@ def said(request: Request) -> str:
         parts.append(f"at most {request['cap']:,} check-ins a user")
     words = ", ".join(parts)
     return words[:1].upper() + words[1:]
+
+
+def histogram_of(result: Result) -> dict[str, Any] | None:
+    """Return the histogram of how much users contribute as JSON values; None without one."""
+    for table in result.tables:
+        if table.key == HISTOGRAM:
+            rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            return {"note": table.note, "rows": rows}
+    return None
 
 
 def sensitivity(request: Request, of_mechanism: str) -> Condition:

@@ -17,7 +17,7 @@ from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Readout, Request, Table
-from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.contributions import settings as contributions
 from explorer.studies.heatmap.run import Counted, counts_of, exact_truth
 
 ROUNDING = 1e-9
