@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import rasterio
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -389,6 +390,16 @@ def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export, over
     assert asked[-1].selection.end == "2010-03-01T00:00:00Z"
     assert (asked[1].selection.start == asked[0].selection.start) is (over == "cumulative")
     assert window.session.request().selection.end == "2010-03-01"  # the map is left alone
+
+
+def test_a_geotiff_is_written_beside_the_windows_thread(open_window, qtbot, export) -> None:
+    window = heatmap_window(open_window, qtbot)
+    path = export(window, "tif")
+    with rasterio.open(path) as image:
+        assert (image.count, image.crs.to_epsg()) == (1, 4326)
+        region = window.session.request().selection.region
+        assert (image.bounds.left, image.bounds.top) == (region.west, region.north)
+    assert read_recipe(path)["private_only"] is True
 
 
 def test_a_format_without_its_library_stays_in_the_list_with_a_remedy(
