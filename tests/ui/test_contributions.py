@@ -120,3 +120,12 @@ def test_it_gives_way_to_which_epsilon_and_back(desk: Desk) -> None:
     assert view.isVisible()
     assert not desk.map.which.action.isChecked()
     assert desk.map.metrics.isVisible()
+
+
+def test_the_number_of_users_leaves_room_for_the_bars_other_buttons(open_window, settled) -> None:
+    window = open_window(study="heatmap", values=(("resolution", "16"),))
+    window.resize(1280, 800)
+    settled(window)
+    page = window.workspaces["map"]
+    assert page.users.label.text() == "All 509 users"
+    assert page.play_button.isVisible()

@@ -28,6 +28,8 @@ class UsersLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = tool_button("", f"{OPENS} {COUNTED}", CONTRIBUTE, checkable=True)
+        # The bar's buttons all fit beside both panels of a window 1280 pixels wide.
+        self.label.setStyleSheet("padding: 4px 2px")
         self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.point = QLabel("·")
         tip = "Draw the map of all users in place of a sample"
@@ -35,7 +37,7 @@ class UsersLine(QWidget):
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.use_all)
         row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 0, 0)
+        row.setContentsMargins(2, 0, 0, 0)
         row.setSpacing(4)
         for widget in (self.label, self.point, self.button):
             row.addWidget(widget)
