@@ -368,8 +368,8 @@ def _noisy(
     bits: Any,
 ) -> NDArray[np.float64]:
     """Return noisy counts in users; the sum is exact, whatever the noise's size."""
-    noise = np.asarray(sampler(counts.resolution / epsilon, len(cells), bits))
     exact = counts.at(level, cells)
+    noise = np.asarray(sampler(counts.resolution / epsilon, len(cells), bits))
     # Counts are below 2^63 and noise may be of any size: their sum needs Python's integers.
     total = exact.astype(object) + noise.astype(object)
     return np.asarray(total / counts.resolution, dtype=float)

@@ -1,11 +1,6 @@
 """Is the adaptive quadtree as private as it claims? Exact enumeration, and an audit by runs.
 
-The enumeration runs the program itself with every noisy number from a window, for one data set, and
-again with the noise that would give its neighbour the same numbers. If the neighbour reads the same
-cells with the same scales, the log-ratio of likelihoods is Σ (|Y − s'| − |Y − s|)/scale exactly;
-if not, its probability is 0 and the ratio infinite. Of one reading the term is constant outside
-[s, s'], so that windows reach every value of it; below the start level they hold for each cell both
-numbers that split it and numbers that don't.
+See `tests.privacy.heatmaps.transcripts` for how.
 """
 
 from __future__ import annotations
@@ -14,7 +9,7 @@ import inspect
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -34,28 +29,15 @@ from explorer.privacy.heatmaps import (
     transcript_loss,
 )
 from explorer.privacy.heatmaps.adaptive import exact, tree
+from tests.privacy.heatmaps.transcripts import Key, TranscriptAudit, counts_of, user
 from tests.privacy.sampler_audits import split_audit
 
-Key = tuple[int, int, int]
-"""Level, Morton code, draw."""
 UNIT = Fraction(1, 2**40)
 THRESHOLD = 2.0
 """Low, so that small numbers split; audits with it hold for all, as no proof uses it."""
 
 
-class UnreadError(Exception):
-    """The neighbour reads a cell that was not read before: it cannot give this transcript."""
-
-
-def counts_of(masses: list[int] | np.ndarray, resolution: int) -> IntegerCounts:
-    """Whole counts from leaf masses in Morton order."""
-    masses = np.asarray(masses, np.int64)
-    codes = np.flatnonzero(masses)
-    level = (len(masses).bit_length() - 1) // 2
-    return IntegerCounts(level, codes, masses[codes], 1, resolution)
-
-
-class Audit:
+class Audit(TranscriptAudit):
     """Two neighbours, and what the program may spend on telling them apart."""
 
     def __init__(
@@ -67,9 +49,8 @@ class Audit:
         reused_noise: bool = False,
         set_truth: Callable[[IntegerCounts], None] = lambda counts: None,
     ) -> None:
-        self.data = counts_of(one, resolution), counts_of(other, resolution)
-        self.budgets, self.resolution = budgets, resolution
-        self.reused_noise, self.set_truth = reused_noise, set_truth
+        super().__init__(one, other, resolution)
+        self.budgets, self.reused_noise, self.set_truth = budgets, reused_noise, set_truth
 
     def run(self, side: int, noisy: Callable[[Key], int]) -> tuple[Any, dict[Key, Fraction]]:
         """The transcript of one side if its noise makes these numbers, and all scales."""
@@ -91,70 +72,18 @@ class Audit:
         self.set_truth(counts)
         return adaptive_tree_exact(counts, self.budgets, noise, THRESHOLD).noisy, scales
 
-    def window(self, key: Key, wide: list[int]) -> list[int]:
-        """Both ends of [s, s'], and beyond them where the number decides on a split."""
-        level, cell, draw = key
-        here, there = sorted(int(counts.at(level, np.array([cell]))[0]) for counts in self.data)
-        ends = {here, there}
-        if draw == 0 and level < self.budgets.start + len(self.budgets.spent) - 1:
-            ends |= {there + step * self.resolution for step in wide}
-        return sorted(ends)
+    def decides(self, key: Key) -> bool:
+        """Whether a cell may be split by a number."""
+        level, _, draw = key
+        return draw == 0 and level < self.budgets.start + len(self.budgets.spent) - 1
 
-    def transcripts(self, wide: list[int]) -> Iterator[tuple[Any, dict[Key, Fraction]]]:
-        """Every transcript of the first side within the windows, each once."""
-        path: list[list[int]] = []
-        while True:
-            at = iter(range(10**9))
-
-            def chosen(key: Key, at=at) -> int:
-                k, window = next(at), self.window(key, wide)
-                if k == len(path):
-                    path.append([0, len(window)])
-                return window[path[k][0]]
-
-            yield self.run(0, chosen)
-            while path and path[-1][0] + 1 == path[-1][1]:
-                path.pop()
-            if not path:
-                return
-            path[-1][0] += 1
-
-    def largest(self, wide: list[int]) -> Fraction | float:
-        """The largest |log-ratio| of all transcripts within the windows."""
-        worst: Fraction | float = Fraction(0)
-        for noisy, scales in self.transcripts(wide):
-            numbers = {(level, cell, draw): value for level, cell, draw, value in noisy}
-
-            def same(key: Key, numbers=numbers) -> int:
-                if key not in numbers:
-                    raise UnreadError
-                return numbers[key]
-
-            try:
-                again = self.run(1, same)
-            except UnreadError:
-                return math.inf
-            if again != (noisy, scales):
-                return math.inf
-            one, other = self.data
-            loss = Fraction(0)
-            for (level, cell, draw), value in numbers.items():
-                s, t = (int(counts.at(level, np.array([cell]))[0]) for counts in (one, other))
-                loss += (abs(value - t) - abs(value - s)) / scales[level, cell, draw]
-            if not self.reused_noise:
-                stated = transcript_loss(noisy, one, other, self.budgets)
-                assert stated == loss
-            worst = max(worst, abs(loss))
-        return worst
+    def stated(self, noisy: Any) -> Fraction | None:
+        """The loss by `transcript_loss`, which does not know of noise that is used twice."""
+        return None if self.reused_noise else transcript_loss(noisy, *self.data, self.budgets)
 
 
 SMALL = adaptive_budgets_exact(Fraction(1), 0, 1)
 DEEP = adaptive_budgets_exact(Fraction(1), 0, 2)
-
-
-def user(rng: np.random.Generator, cells: int, resolution: int) -> np.ndarray:
-    """A user of total B spread over cells at random."""
-    return rng.multinomial(resolution, rng.dirichlet(np.full(cells, 0.5)))
 
 
 @pytest.mark.parametrize("seed", range(16))
