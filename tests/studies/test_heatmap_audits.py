@@ -1,0 +1,245 @@
+"""Audits of every mechanism as the map runs it, with and without a user: never above the claim.
+
+What a mechanism adds noise to is read off where the map begins to make a picture of it. Every
+audit's lower bound on ε is too high with probability at most 10⁻⁶, and it must see noise halved.
+Exact output laws, where noise is discrete: `tests/privacy/heatmaps/test_exact_audits.py` and
+`test_adaptive_audit.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer.geography.region import Region
+from explorer.privacy.heatmaps import (
+    AdaptiveDemonstrationNoise,
+    AdaptiveTree,
+    LevelCounts,
+    Measurement,
+    SharedNoise,
+)
+from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
+from explorer.studies.base.study import Request, Selection, default_request
+from explorer.studies.heatmap import adaptive, run, shuffled_cells, shuffled_pyramid
+from explorer.studies.heatmap.draws import WithoutNoise
+from explorer.studies.heatmap.experiments.made import Points
+from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
+from explorer.studies.heatmap.experiments.trial import TrialContext
+from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism
+from explorer.studies.heatmap.shuffled_cells import MissingBits
+from explorer.studies.heatmap.study import HeatmapStudy
+from tests.privacy.sampler_audits import split_audit
+
+STEPS = 6
+"""Steps that a noisy number is told in."""
+BITS = 30
+"""Users of the shuffled histogram."""
+
+
+class SeenError(Exception):
+    """Carries what is read off out of the map."""
+
+
+def _grid(_task: Any, grid: np.ndarray) -> list[float]:
+    """The cell of the user who may be missing, and the one of all others."""
+    return [grid[0, -1], grid[0, 0]]
+
+
+def _levels(values: Any) -> list[float]:
+    """The root and the quarter that the user who may be missing is in."""
+    return [float(values[0][0]), float(values[1][1])]
+
+
+def _pyramid(_task: Any, _plan: Any, noisy: Measurement) -> list[float]:
+    return _levels(noisy.values)
+
+
+def _fit(noisy: LevelCounts) -> list[float]:
+    return _levels(noisy.values)
+
+
+def _dense(values: np.ndarray) -> list[float]:
+    return [float(values[0, -1])]
+
+
+def _tree(tree: AdaptiveTree, _level: int) -> list[float]:
+    """The root's count, whether it was split, and the cell's or the whole's second count."""
+    root = tree.levels[0]
+    split = len(tree.levels) > 1
+    below = tree.levels[1].first[1] if split else root.counts[0] - 5
+    return [float(root.first[0]), float(below), float(split)]
+
+
+def _first(_task: Any, grid: np.ndarray) -> list[float]:
+    """The cell of all users, in users more or less than is expected of twelve."""
+    return [float(grid[0, 0] * BITS - 12)]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """How a mechanism is audited.
+
+    Attributes
+    ----------
+    where : module
+        Where `stop` is looked up when the map is made.
+    stop : str
+        The function that begins to make a picture of what was measured.
+    seen : callable
+        From its arguments to noisy numbers.
+    noise : type
+        Whose calls give the noise.
+    centres : tuple of float
+        About where these numbers lie.
+    width : float
+        Of a step.
+    values : tuple
+        Parameters that are not at their defaults.
+    others : int
+        Users in the first cell, in both data.
+    apart : bool
+        Whether the user who may be missing is in the last cell east of it, or in the first too.
+    runs : int
+        Of either data, to find events and again to judge them; half of it on 4×4.
+    """
+
+    where: Any
+    stop: str
+    seen: Callable[..., list[float]]
+    noise: type
+    centres: tuple[float, ...] = (0.0, 0.0)
+    width: float = 0.5
+    values: tuple[tuple[str, Any], ...] = ()
+    others: int = 0
+    apart: bool = True
+    runs: int = 1500
+
+
+_CELLS = Audited(run, "of_grid", _grid, DemonstrationNoise)
+_HALF = (("top_percent", 50.0),)
+_LOOSE = (("epsilon", 2.0), ("delta", 0.1))
+_ROOT = (("w", 1), ("n0", 16))
+_TREE = Audited(run, "reconstructed", _pyramid, DemonstrationNoise, (-1, -1), 1.0, _ROOT)
+AUDITED = {
+    "adaptive": Audited(
+        adaptive, "fit_adaptive", _tree, AdaptiveDemonstrationNoise, (2, -1, 0), 1.0,
+        (("q", 0), ("tau", 5.0), ("epsilon", 2.0)), 4, runs=3000,
+    ),
+    "pyramid": _TREE,
+    "capped": _TREE,
+    "least-squares": replace(_TREE, stop="fit", seen=_fit),
+    "dense": replace(_CELLS, stop="nearest_map", seen=_dense, values=_ROOT, centres=(-1,)),
+    "laplace": _CELLS,
+    "top": replace(_CELLS, values=_HALF),
+    "gaussian": replace(_CELLS, noise=DemonstrationGaussian, values=_LOOSE, width=0.25),
+    "gaussian-top": replace(
+        _CELLS, noise=DemonstrationGaussian, values=_LOOSE + _HALF, width=0.25
+    ),
+    "integers": replace(_CELLS, width=1.0),
+    "integers-top": replace(_CELLS, values=_HALF, width=1.0),
+    "shuffled-pyramid": replace(
+        _TREE, where=shuffled_pyramid, noise=SharedNoise,
+        values=(("w", 1), ("n0", 19), ("B", 2), ("delta", 1e-4)),
+    ),
+    "shuffled-cells": replace(
+        _CELLS, where=shuffled_cells, seen=_first, noise=MissingBits, centres=(-2.0,), width=1.0,
+        values=(("n0", BITS), *_LOOSE), others=12, apart=False,
+    ),
+}  # fmt: skip
+
+
+def test_every_mechanism_is_audited() -> None:
+    assert set(AUDITED) == set(MECHANISMS)
+
+
+@contextmanager
+def watched(audited: Audited, half: bool) -> Iterator[None]:
+    """Stop the map where it was measured; with noise halved, if it is a mutant."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def stop(*args: Any) -> None:
+            raise SeenError(audited.seen(*args))
+
+        patch.setattr(audited.where, audited.stop, stop)
+        if half:
+            plain = audited.noise.__call__
+            whole = audited.noise in (SharedNoise, MissingBits)
+
+            def halved(self: Any, *args: Any) -> np.ndarray:
+                drawn = plain(self, *args)
+                if audited.noise is MissingBits:
+                    return drawn // 2
+                return np.trunc(drawn / 2).astype(np.int64) if whole else drawn / 2
+
+            patch.setattr(audited.noise, "__call__", halved)
+        yield
+
+
+def excess(mechanism: str, level: int, half: bool = False) -> float:
+    """A lower bound on ε over the ε that is claimed, from runs of the map on 2^ℓ × 2^ℓ cells."""
+    audited = AUDITED[mechanism]
+    values = {"mechanism": mechanism, "epsilon": 1.0, **dict(audited.values)}
+    request = default_request(HeatmapStudy(), **values)
+    selection = Selection("a" * 64, Region(*UNIT_SQUARE))
+    request = replace(request, selection=selection)
+    tasks = [_task(request, audited, extra, level) for extra in (False, True)]
+    seeds, trials = itertools.count(), audited.runs // level
+
+    def coded(seen: list[float]) -> int:
+        code = 0
+        for value, centre in zip(seen, audited.centres, strict=False):
+            step = int(np.clip(np.floor((value - centre) / audited.width), 0, STEPS - 1))
+            code = STEPS * code + step
+        return code
+
+    def runs(side: int, _half: int) -> np.ndarray:
+        found = np.empty(trials, int)
+        for i in range(trials):
+            seeded = replace(tasks[side].request, seed=next(seeds))
+            try:
+                run_mechanism(replace(tasks[side], request=seeded))
+            except SeenError as caught:
+                found[i] = coded(caught.args[0])
+            else:
+                pytest.fail(f"{audited.stop} was not called")
+        return found
+
+    delta = request["delta"] if "delta" in MECHANISMS[mechanism].uses else 0.0
+    with watched(audited, half):
+        found = split_audit(runs, STEPS ** len(audited.centres), trials, delta)
+    return found / float(request["epsilon"])
+
+
+def _task(request: Request, audited: Audited, extra: bool, level: int) -> Task:
+    """The map's task on points in the middle of cells; it keeps no noise from run to run."""
+    size = 1 / (1 << level)
+    x = np.array(
+        [0.5 * size] * audited.others + [1 - 0.5 * size if audited.apart else 0.5 * size] * extra
+    )
+    user, y = np.arange(len(x)), np.full(len(x), 0.5 * size)
+    sample = count_points(Points(user, y, x), UNIT_SQUARE, level)
+    assert request.selection is not None
+    known = {
+        (f"heatmap {name}", request.selection.rows, level): getattr(sample, name)
+        for name in ("votes", "visits")
+    }
+    return Task(request, None, sample.counts, WithoutNoise(TrialContext(known)), Stopwatch())
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("mechanism", list(MECHANISMS))
+def test_no_mechanism_gives_away_more_than_it_claims(mechanism: str, level: int) -> None:
+    assert 0.0 < excess(mechanism, level) <= 1.0
+
+
+@pytest.mark.parametrize("mechanism", list(MECHANISMS))
+def test_every_audit_sees_noise_halved(mechanism: str) -> None:
+    assert excess(mechanism, 1, half=True) > 1.0
