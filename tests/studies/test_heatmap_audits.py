@@ -225,17 +225,11 @@ def excess(mechanism: str, level: int, half: bool = False) -> float:
 def _task(request: Request, audited: Audited, extra: bool, level: int) -> Task:
     """The map's task on points in the middle of cells; it keeps no noise from run to run."""
     size = 1 / (1 << level)
-    x = np.array(
-        [0.5 * size] * audited.others + [1 - 0.5 * size if audited.apart else 0.5 * size] * extra
-    )
-    user, y = np.arange(len(x)), np.full(len(x), 0.5 * size)
-    sample = count_points(Points(user, y, x), UNIT_SQUARE, level)
-    assert request.selection is not None
-    known = {
-        (f"heatmap {name}", request.selection.rows, level): getattr(sample, name)
-        for name in ("votes", "visits")
-    }
-    return Task(request, None, sample.counts, WithoutNoise(TrialContext(known)), Stopwatch())
+    at = 1 - 0.5 * size if audited.apart else 0.5 * size
+    x = np.array([0.5 * size] * audited.others + [at] * extra)
+    points = Points(np.arange(len(x)), np.full(len(x), 0.5 * size), x)
+    counts = count_points(points, UNIT_SQUARE, level).counts
+    return Task(request, points, counts, WithoutNoise(TrialContext({})), Stopwatch())
 
 
 @pytest.mark.parametrize("level", [1, 2])
