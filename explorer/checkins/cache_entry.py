@@ -25,7 +25,7 @@ def describe(
         "has_times": mapping.time is not None,
         "has_weights": mapping.weight is not None,
         "dialect": asdict(dialect),
-        "mapping": asdict(mapping),
+        "mapping": mapping.stored(),
         "state": state,
         "report": {
             "physical_lines": report.physical_lines,

@@ -25,7 +25,7 @@ from explorer.checkins.model import (
     Mapping,
     PointSet,
 )
-from explorer.checkins.queries import grid_cell, rows_inside
+from explorer.checkins.queries import grid_cell, positions, rows_inside
 from explorer.checkins.rejected import export
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
 from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest
@@ -66,6 +66,11 @@ class CheckinData:
         Smallest box of degrees around all kept rows.
     has_times, has_weights : bool
     mapping : Mapping
+    plane : Plane or None
+        What positions lie in, if it is not the Earth: "degrees" are then its unit, and latitudes
+        are y, with the sign turned where y goes down.
+    images : tuple of str
+        The pictures that rows are about, by code point; empty without a column of them.
     """
 
     def __init__(self, entry: Entry, path: Path, known_synthetic: frozenset[str]) -> None:
@@ -83,6 +88,8 @@ class CheckinData:
         self.has_times: bool = stored["has_times"]
         self.has_weights: bool = stored["has_weights"]
         self.mapping = Mapping(**stored["mapping"])
+        self.plane = self.mapping.plane_there
+        self.images: tuple[str, ...] = ()
         self.report = read_report(stored["report"])
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
         self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")
@@ -97,6 +104,8 @@ class CheckinData:
                 self._rows = self._rows[:-1] + (
                     " AND file_row_number NOT IN (SELECT n FROM duplicates))"
                 )
+            if self.plane is not None:
+                self._rows = f"(SELECT {positions(self.plane)} FROM {self._rows})"
             self._physical: int = self._con.execute(
                 f"SELECT count(*) FROM {stored_rows}"
             ).fetchone()[0]
@@ -108,6 +117,9 @@ class CheckinData:
                 f"strftime(min(time), '%Y-%m-%dT%H:%M:%SZ'), "
                 f"strftime(max(time), '%Y-%m-%dT%H:%M:%SZ') FROM {self._rows}"
             ).fetchone()
+            if self.mapping.image is not None:
+                images = f"SELECT DISTINCT image FROM {self._rows} ORDER BY image"
+                self.images = tuple(name for (name,) in self._con.execute(images).fetchall())
             if rows != self.report.kept:
                 raise ValueError("the cached rows are not those of the report")
         except BaseException:
@@ -134,6 +146,7 @@ class CheckinData:
         data_seed: int = 0,
         share: Fraction | None = None,
         check: Callable[[], None] = lambda: None,
+        image: str | None = None,
     ) -> PointSet:
         """Return the check-ins inside a closed box of degrees, of all or of sampled users.
 
@@ -154,18 +167,21 @@ class CheckinData:
             Which share of the users, above 0 and at most 1, in place of a number.
         check : callable
             Called now and then while ids are hashed; may raise to stop.
+        image : str or None
+            Which picture's rows; None takes all.
 
         Raises
         ------
         ValueError
             If a time range is given for a file without times, an instant can't be read, the box
-            is empty, `users` is below 1, `share` is outside (0, 1], or both are given.
+            is empty, `users` is below 1, `share` is outside (0, 1], or both are given, or there is
+            no such image.
         """
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
         if users is not None and share is not None:
             raise ValueError("users, share: choose one of them")
-        where, values = self._inside(box, start, end)
+        where, values = self._inside(box, start, end, image)
         there = self._fetch(
             f"SELECT user_id, count(*) AS n FROM {self._rows} WHERE {where} "
             "GROUP BY user_id ORDER BY user_id",
@@ -201,6 +217,7 @@ class CheckinData:
         rows: int,
         start: str | None = None,
         end: str | None = None,
+        image: str | None = None,
     ) -> IndexArray:
         """Return how many check-ins fall into each cell of a grid over a box.
 
@@ -208,7 +225,7 @@ class CheckinData:
         ----------
         box : (south, west, north, east)
         columns, rows : int
-        start, end : str or None
+        start, end, image : str or None
 
         Returns
         -------
@@ -216,7 +233,7 @@ class CheckinData:
             Row 0 south, column 0 west; the northern and eastern edges belong to the last cells.
             Rows are counted, whatever their weight.
         """
-        where, values = self._inside(box, start, end)
+        where, values = self._inside(box, start, end, image)
         found = self._fetch(
             f"SELECT {grid_cell(box, columns, rows)} AS cell, count(*)::UINTEGER AS n "
             f"FROM {self._rows} WHERE {where} GROUP BY cell",
@@ -234,6 +251,7 @@ class CheckinData:
         start: str | None = None,
         end: str | None = None,
         by: str = "rows",
+        image: str | None = None,
     ) -> tuple[Cell, ...]:
         """Return the cells of a partition × partition grid with most check-ins, busiest first.
 
@@ -241,7 +259,7 @@ class CheckinData:
         whoever shows it must say so. Ties go to the cell further south, then west.
         """
         south, west, north, east = box
-        where, values = self._inside(box, start, end)
+        where, values = self._inside(box, start, end, image)
         cell = grid_cell(box, partition, partition)
         counted = self._fetchall(
             f"SELECT {cell} AS cell, count(*) AS n FROM {self._rows} WHERE {where} "
@@ -304,7 +322,10 @@ class CheckinData:
         stored = self._settings["dialect"]
         dialect = Dialect(**stored)
         with self._cursor() as cursor:
-            return export(cursor, self._entry.folder, self.path, dialect, Path(target), cancelled)
+            return export(
+                cursor, self._entry.folder, self.path, dialect, self.mapping, Path(target),
+                cancelled,
+            )  # fmt: skip
 
     def close(self) -> None:
         """Let go of database, cache and temporary files; twice does nothing.
@@ -343,10 +364,17 @@ class CheckinData:
         found: HashArray = known[1][np.searchsorted(self._keys, keys)]
         return found
 
-    def _inside(self, box: Box, start: str | None, end: str | None) -> tuple[str, list[Any]]:
+    def _inside(
+        self, box: Box, start: str | None, end: str | None, image: str | None
+    ) -> tuple[str, list[Any]]:
         if (start is not None or end is not None) and not self.has_times:
             raise ValueError(f"{self.basename} has no times; choose no time range")
-        return rows_inside(box, start, end)
+        if image is not None and image not in self.images:
+            some = ", ".join(self.images[:5]) + " …" * (len(self.images) > 5)
+            there = f"there are {some}" if self.images else "it has no column with images"
+            raise ValueError(f"image: {self.basename} has no image {image!r}; {there}")
+        where, values = rows_inside(box, start, end)
+        return (where, values) if image is None else (f"{where} AND image = ?", [*values, image])
 
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[Any]:

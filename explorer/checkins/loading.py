@@ -128,6 +128,8 @@ def open_checkins(
         except OSError as fault:
             raise CheckinError(f"{plan.name} can't be read ({fault.strerror or fault}).") from None
     settings = [repr(plan.mapping), repr(plan.dialect), detect_duplicates]
+    if plan.mapping.planar:
+        settings += [plan.mapping.plane, plan.mapping.image]
     key = cache.entry_key(source, settings)
     if cache_dir is not None and use_cache:
         known = _from_cache(cache_dir, key, plan, work, known_synthetic)
@@ -166,6 +168,13 @@ def _checked(plan: Plan, preview: Preview) -> Plan:
         raise MappingNeeded(
             f"{plan.name}: no column is known to hold {', '.join(mapping.missing)}; "
             "say which column holds what.",
+            preview,
+        )
+    if mapping.planar and not mapping.plane:
+        raise MappingNeeded(
+            f"{plan.name} has x and y and no degrees: declare which range they have, by a width "
+            "and a height or those of the picture they lie in. It is not taken from the data, "
+            "because it would tell of them.",
             preview,
         )
     last = max(mapping.columns) + 1
@@ -282,7 +291,9 @@ class _Load:
     def _refuse_nothing(self, report: LoadReport) -> None:
         if report.kept:
             return
-        reasons = "; ".join(f"{n} × {r.sentence}" for r, n in report.set_aside.items())
+        reasons = "; ".join(
+            f"{n} × {r.said(self._plan.mapping)}" for r, n in report.set_aside.items()
+        )
         why = mapping_problem(self._preview, self._plan.mapping, report.set_aside)
         raise MappingNeeded(
             f"{self._plan.name}: none of its rows could be kept"

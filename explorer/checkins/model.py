@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+
+from explorer.geography.plane import Plane
 
 Box = tuple[float, float, float, float]
 """South, west, north, east in degrees."""
@@ -43,6 +45,8 @@ class Reason(StrEnum):
     CONTROL_CHARACTER = "control_character"
     BROKEN_QUOTES = "broken_quotes"
     CUT_OFF = "cut_off"
+    X_OUTSIDE = "x_outside"
+    Y_OUTSIDE = "y_outside"
 
     @property
     def code(self) -> int:
@@ -53,6 +57,14 @@ class Reason(StrEnum):
     def sentence(self) -> str:
         """What is wrong with such a row, for people."""
         return _SENTENCES[self]
+
+    def said(self, mapping: Mapping) -> str:
+        """Return what is wrong with such a row of a file read this way, for people."""
+        text = self.sentence
+        for words, on_a_plane in _ON_A_PLANE if mapping.planar else ():
+            text = text.replace(words, on_a_plane)
+        image = mapping.image is not None and self is Reason.BLANK_FIELD
+        return text.replace("user,", "user, image,") if image else text
 
     @staticmethod
     def of(code: int) -> Reason:
@@ -76,7 +88,10 @@ _SENTENCES = {
     Reason.CONTROL_CHARACTER: "holds a control character: NUL, stray carriage return or separator",
     Reason.BROKEN_QUOTES: "has a double quote inside a field, or one that is never closed",
     Reason.CUT_OFF: "is cut off where the archive breaks",
+    Reason.X_OUTSIDE: "x lies outside the declared range: correct it, or declare a wider one",
+    Reason.Y_OUTSIDE: "y lies outside the declared range: correct it, or declare a higher one",
 }
+_ON_A_PLANE = (("latitude or longitude", "x or y"), ("latitude, longitude", "x, y"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +107,11 @@ class Mapping:
     time_format : str
         ``"iso"`` (offsets honoured, none means UTC), ``"epoch_s"``, ``"epoch_ms"``, ``"epoch_us"``,
         or a strptime format.
+    plane : str or None
+        The plane that is not the Earth as `explorer.geography.plane.Plane.text`; empty while its
+        range is not declared. Then `lat` and `lon` are the columns of y and x.
+    image : int or None
+        Of such a plane: which picture a row is about.
     """
 
     user: int | None = None
@@ -101,17 +121,41 @@ class Mapping:
     location: int | None = None
     weight: int | None = None
     time_format: str = "iso"
+    # Not in what keys of the cache are made of unless they are there: old entries stay valid.
+    plane: str | None = field(default=None, repr=False)
+    image: int | None = field(default=None, repr=False)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Needed columns that nobody has named yet."""
-        pairs = (("user", self.user), ("latitude", self.lat), ("longitude", self.lon))
+        names = ("user", "y", "x") if self.planar else ("user", "latitude", "longitude")
+        pairs = zip(names, (self.user, self.lat, self.lon), strict=True)
         return tuple(name for name, column in pairs if column is None)
+
+    @property
+    def planar(self) -> bool:
+        """Whether positions lie in a plane that is not the Earth."""
+        return self.plane is not None
+
+    @property
+    def plane_there(self) -> Plane | None:
+        """The plane, once its range is declared."""
+        return Plane.parse(self.plane) if self.plane else None
+
+    def stored(self) -> dict[str, Any]:
+        """Return the fields as JSON values; those of planes only for planes."""
+        kept = asdict(self)
+        for name in ("plane", "image"):
+            if kept[name] is None:
+                del kept[name]
+        return kept
 
     @property
     def columns(self) -> tuple[int, ...]:
         """All columns in use."""
-        used = (self.user, self.time, self.lat, self.lon, self.location, self.weight)
+        used = (
+            self.user, self.time, self.lat, self.lon, self.location, self.weight, self.image
+        )  # fmt: skip
         return tuple(column for column in used if column is not None)
 
 
@@ -311,7 +355,7 @@ class PointSet:
         Dense index 0…users_used−1 of the row's user, in the order of the user ids (numeric if all
         ids are whole numbers, else by code point).
     lat, lon : ndarray of float64, shape (rows,)
-        Degrees.
+        Degrees; of another plane y (−y where it goes down) and x in its unit.
     weight : ndarray of float64, shape (rows,)
         1 where the file has no weights.
     users_in_file, users_in_region, users_used : int

@@ -3,6 +3,7 @@
 from typing import Any
 
 from explorer.checkins.model import Box
+from explorer.geography.plane import Plane
 
 
 def rows_inside(box: Box, start: str | None, end: str | None) -> tuple[str, list[Any]]:
@@ -23,6 +24,18 @@ def rows_inside(box: Box, start: str | None, end: str | None) -> tuple[str, list
             parts.append(f"time {relation} CAST(? AS TIMESTAMPTZ)")
             values.append(_instant(name, instant))
     return " AND ".join(parts), values
+
+
+def positions(plane: Plane) -> str:
+    """Return SQL for the columns of rows in a plane, positions in its unit and y upwards.
+
+    Dividing whole numbers by a power of ten rounds once: 3 steps of 0.1 are the same 0.3 that
+    somebody types for the edge of a region.
+    """
+    step = plane.step
+    factor = f"/ {step.denominator}e0" if step < 1 else f"* {step.numerator}e0"
+    y = "0 - lat" if plane.down else "lat"
+    return f"* REPLACE (({y}) {factor} AS lat, lon {factor} AS lon)"
 
 
 def grid_cell(box: Box, columns: int, rows: int) -> str:

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from explorer.checkins.database import parquet_table
 from explorer.checkins.errors import CheckinError, shown_name
-from explorer.checkins.model import Dialect, Reason
+from explorer.checkins.model import Dialect, Mapping, Reason
 from explorer.checkins.readers import get_reader
 from explorer.checkins.rows import ASIDE
 from explorer.files import replacing
@@ -40,6 +40,7 @@ def export(
     folder: Path,
     source: Path,
     dialect: Dialect,
+    mapping: Mapping,
     target: Path,
     cancelled: Callable[[], bool] | None,
 ) -> int:
@@ -54,7 +55,7 @@ def export(
         total = 0
         for (line, code), text in zip(lines, texts, strict=False):
             reason = Reason.of(code)
-            writer.writerow((line, reason.value, reason.sentence, text))
+            writer.writerow((line, reason.value, reason.said(mapping), text))
             total += 1
     return total
 

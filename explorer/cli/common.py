@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli import completion
+from explorer.cli.planes import PADDED, declared, region_in
 from explorer.figures.formats import by_suffix
 
 if TYPE_CHECKING:
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from explorer.engine.session.recipe import Recipe
     from explorer.figures.export_job import ExportJob
     from explorer.figures.view_state import ViewState
+    from explorer.geography.plane import Plane
     from explorer.geography.region import Region
     from explorer.studies.base.study import Request, Result
 Decorator = Callable[[Any], Any]
-COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight")
+COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight", "x", "y", "image")
+ALIASES = {"x": "lon", "y": "lat"}
+"""Of planes that are not the Earth."""
 NEEDED_ROLES = ("user", "lat", "lon")
 
 
@@ -80,21 +84,28 @@ def picture_options(size: str) -> Decorator:
     )
 
 
-def parse_region(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
+def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
     """Return the region that four comma-separated degrees describe (an option's callback)."""
     from explorer.geography.region import Region
 
     if raw is None:
         return None
-    sides = []
-    for side in raw.split(","):
+    plane, sides = declared(ctx), []
+    for side in raw.split(",") if plane is None or raw.strip() != PADDED else ():
         try:
             sides.append(float(side))
         except ValueError:
             raise click.BadParameter(
                 f"{side.strip()!r} is not a number of degrees; give LATMIN,LONMIN,LATMAX,LONMAX, "
                 "such as 40.5,-74.3,41.0,-73.6"
+                if plane is None
+                else f"{side.strip()!r} is not a number; give XMIN,YMIN,XMAX,YMAX, or {PADDED}"
             ) from None
+    if plane is not None:
+        try:
+            return region_in(plane, raw, sides)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
     if len(sides) != 4:
         raise click.BadParameter(
             f"{raw!r} has {len(sides)} number{'s' * (len(sides) != 1)}; give "
@@ -157,7 +168,8 @@ def parse_columns(
     """
     if raw is None:
         return None
-    named = dict(parse_pair(item, "--columns", empty=True) for item in raw.split(","))
+    pairs = [parse_pair(item, "--columns", empty=True) for item in raw.split(",")]
+    named = {ALIASES.get(role, role): name for role, name in pairs}
     unknown = sorted(set(named) - set(COLUMN_ROLES))
     if unknown:
         raise click.BadParameter(
@@ -172,7 +184,13 @@ def parse_columns(
 
 
 def open_file(
-    stack: ExitStack, file: Path, columns: dict[str, str] | None, *, use_cache: bool, quiet: bool
+    stack: ExitStack,
+    file: Path,
+    columns: dict[str, str] | None,
+    *,
+    use_cache: bool,
+    quiet: bool,
+    plane: Plane | None = None,
 ) -> tuple[CheckinData, Region | None]:
     """Open check-ins with progress; return them and the region to look at first, if known.
 
@@ -192,13 +210,16 @@ def open_file(
     try:
         data = open_checkins(
             file,
-            None if columns is None else _mapping(file, columns),
+            None if columns is None and plane is None else _mapping(file, columns or {}, plane),
             cache_dir=checkins_cache() if use_cache else None,
             use_cache=use_cache,
             progress=progress,
             known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
         )
     except MappingNeeded as error:
+        planar = error.preview.mapping.planar and plane is None
+        if planar and not error.preview.mapping.missing:
+            raise ValueError(f"{error} Give --plane 320x240, or --picture FILE.") from error
         raise ValueError(
             f"{error} Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
         ) from error
@@ -209,8 +230,8 @@ def open_file(
     return data, suggested.get(data.fingerprint)
 
 
-def _mapping(file: Path, columns: dict[str, str]) -> Mapping:
-    """Return the guessed mapping of a file with the named columns put right."""
+def _mapping(file: Path, columns: dict[str, str], plane: Plane | None) -> Mapping:
+    """Return the guessed mapping of a file with the named columns put right, and the plane."""
     from explorer.checkins import sniff
     from explorer.checkins.readers.guess_columns import with_columns
 
@@ -228,7 +249,11 @@ def _mapping(file: Path, columns: dict[str, str]) -> Mapping:
                 f"{file.name}: there is no column {name!r} for {role}; there are "
                 + ", ".join(preview.columns)
             )
-    return with_columns(preview, chosen)
+    mapping = with_columns(preview, chosen)
+    if plane is not None:
+        return replace(mapping, plane=plane.text)
+    # a column of images belongs to points in a plane: so its range is asked for
+    return replace(mapping, plane="") if mapping.image is not None else mapping
 
 
 def _show_progress(progress: Progress) -> None:
@@ -274,7 +299,7 @@ def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Reci
 
     if data is None:
         return Recipe(result.request, view=view.to_dict())
-    columns = asdict(data.mapping)
+    columns = data.mapping.stored()
     return Recipe(result.request, data.basename, view=view.to_dict(), columns=columns)
 
 
@@ -287,6 +312,7 @@ def export(
     dpi: int,
     animated: Callable[[ExportJob], ExportJob] = lambda job: job,
     quiet: bool = False,
+    backdrop: bytes = b"",
 ) -> None:
     """Write a result in the format that the file's extension names, and say so.
 
@@ -299,7 +325,9 @@ def export(
     recipe = recipe_of(result, view, data).to_dict()
     form = by_suffix(output.suffix)
     report = (lambda _: None) if quiet or not sys.stderr.isatty() else _show_drawn
-    job = ExportJob(result, view, recipe, form, output, pixels, dpi, report=report)
+    job = ExportJob(
+        result, view, recipe, form, output, pixels, dpi, backdrop=backdrop, report=report
+    )
     try:
         write_whole(output, rendered(animated(job)))
     finally:

@@ -23,25 +23,26 @@ from explorer.cli.common import (
     parse_region,
     parse_size,
     picture_options,
-    recipe_of,
     say_written,
+)
+from explorer.cli.heatmap_summary import BATCH, as_text, beside_the_paper, heatmap_summary
+from explorer.cli.planes import (
+    ALL,
+    Backdrop,
+    batch_summary,
+    image_option,
+    images_of,
+    picture_option,
+    plane_option,
 )
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.presets import Preset
-    from explorer.figures.view_state import ViewState
+    from explorer.geography.plane import Plane
     from explorer.geography.region import Region
-    from explorer.studies.base.study import Parameter, Result, Selection
-
-SCHEMA = "privacy-explorer-heatmap/1"
-METRICS = ("similarity", "pearson", "kl", "emd", "emd_km")
-SENTENCES = {
-    "loss_sentence": "loss", "noise_warning": "noise_level", "weights_sentence": "weights_bias",
-}  # fmt: skip
-"""Entry of the metrics → the readout whose note it is."""
+    from explorer.studies.base.study import Parameter
 
 
 class StudyCommand(click.Command):
@@ -101,8 +102,12 @@ def _option(p: Parameter) -> click.Option:
     "--region",
     callback=parse_region,
     metavar="LATMIN,LONMIN,LATMAX,LONMAX",
-    help="Box of degrees. Default: the sample's, or the extent of the check-ins.",
+    help="Box of degrees. Default: the sample's, or the extent of the check-ins. Of a --plane: "
+    "XMIN,YMIN,XMAX,YMAX, or padded (the square of the next power of two); default: all of it.",
 )
+@plane_option
+@picture_option
+@image_option
 @click.option(
     "--preset",
     "preset_key",
@@ -178,6 +183,9 @@ def _option(p: Parameter) -> click.Option:
 def heatmap_command(
     file: Path,
     region: Region | None,
+    plane: Plane | None,
+    picture: Backdrop | None,
+    image: str | None,
     preset_key: str | None,
     start: str | None,
     end: str | None,
@@ -203,7 +211,7 @@ def heatmap_command(
     from explorer.checkins.presets import preset
     from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
-    from explorer.geography.region import Region
+    from explorer.geography.region import PlaneRegion, Region
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
@@ -215,6 +223,12 @@ def heatmap_command(
         raise click.BadParameter("choose --users or --share", param_hint="--share")
     came = Origin.PUBLIC if region is None else Origin.TYPED
     timed = Origin.PUBLIC if start is end is None else Origin.TYPED
+    plane = plane or (picture.plane if picture else None)
+    if plane is not None and preset_key is not None:
+        raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--preset")
+    if image == ALL and (output is not None or panes == "private"):
+        which = "--output" if output is not None else "--panes"
+        raise click.BadParameter("is for one image: name it with --image", param_hint=which)
     paper = None if preset_key is None else preset(preset_key)
     if paper is not None:
         region = region or Region(*paper.box)
@@ -224,182 +238,45 @@ def heatmap_command(
         raise click.BadParameter("give it a name that ends with .csv", param_hint="--set-aside")
     check_folder(set_aside, "--set-aside")
     with ExitStack() as stack:
-        data, suggested = open_file(stack, file, columns, use_cache=not no_cache, quiet=quiet)
+        data, suggested = open_file(
+            stack, file, columns, use_cache=not no_cache, quiet=quiet, plane=plane
+        )
         host = open_host(stack)
         host.add_data(data)
         if set_aside is not None:
             data.export_set_aside(set_aside)
             say_written(set_aside)
         box = region or suggested
+        if plane is not None:
+            box, came = region or PlaneRegion.whole(plane), Origin.TYPED
         if box is None:
             box, came = extent_of(data), Origin.EXTENT
         selection = Selection(
             data.fingerprint, box, start, end, users, data_seed, share, all_sides(came), timed
         )
-        request = default_request(get_study("heatmap"), **values)
-        request = replace(request, selection=selection, seed=seed)
-        result = compute(host, request, quiet=quiet)
-        shown = tuple(
-            s.key for s in result.surfaces
-            if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
-        )  # fmt: skip
-        view = ViewState.for_result(result, theme=theme, surfaces=shown)
-        summary = heatmap_summary(result, data, view)
+        question = default_request(get_study("heatmap"), **values)
+        named = host.add_file(picture.path) if picture is not None else ""
+        summaries: dict[str, dict[str, Any]] = {}
+        for name in images_of(data, image):
+            selection = replace(selection, image=name)
+            request = replace(question, selection=selection, seed=seed)
+            result = compute(host, request, quiet=quiet)
+            shown = tuple(
+                s.key for s in result.surfaces
+                if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
+            )  # fmt: skip
+            view = ViewState.for_result(result, theme=theme, surfaces=shown, picture=named)
+            summary = summaries[name or ""] = heatmap_summary(result, data, view)
+        if image == ALL:
+            summary = batch_summary(summaries, BATCH)
         if paper is not None and panes != "private":
-            summary["paper"] = _beside_the_paper(data, selection, paper)
+            summary["paper"] = beside_the_paper(data, selection, paper)
         if output is not None:
+            backdrop = picture.data if picture is not None else b""
             animation = Animation(Over(animate), frames, data.first_time, data.last_time)
             animated = partial(with_frames, animation=animation, answer=host.answer)
-            export(result, view, data, output, pixels, dpi, animated, quiet)
+            export(result, view, data, output, pixels, dpi, animated, quiet, backdrop)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:
-        click.echo(_text(summary))
-
-
-def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[str, Any]:
-    """Return counts, metrics and the recipe of a heatmap as JSON values.
-
-    Of a view without the true map all that is not private is left out: its values are null.
-    """
-    from explorer.figures.gate import gate
-    from explorer.studies.base.map_points import points_document
-
-    result, view, recipe = gate(result, view, recipe_of(result, view, data).to_dict())
-    private_only = bool(recipe.get("private_only"))
-    numbers = {r.key: r for r in result.readouts}
-    return {
-        "schema": SCHEMA,
-        "stamp": result.stamp,
-        **(dict.fromkeys(CURATORS) if private_only else _counted(result, data)),
-        "metrics_on": LEFT_OUT if private_only else METRICS_ON,
-        "epsilon_per_level": {
-            key.removeprefix("epsilon_level_"): r.value
-            for key, r in numbers.items()
-            if key.startswith("epsilon_level_")
-        },
-        "centres": [
-            point
-            for surface in result.surfaces
-            if surface.overlay is not None and surface.overlay.numbered
-            for point in points_document(surface)["points"]
-        ],
-        "centres_km": numbers["centres_cost"].value if "centres_cost" in numbers else None,
-        "guarantee": _promised(result),
-        "conditions": [
-            {"text": c.text, "holds": c.holds, "margin": c.margin} for c in result.conditions
-        ],
-        "notes": list(result.notes),
-        "recipe": dict(recipe),
-    }
-
-
-CURATORS = ("rows", "users", "contributions", "metrics", "timings_ms", "seed")
-"""Entries of the summary that are for the curator only."""
-METRICS_ON = "filtered maps, sum-normalised, true against private; curator only"
-LEFT_OUT = "left out: only the private map is shown"
-
-
-def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
-    """Return what was read, used, found and spent: for the curator only."""
-    from explorer.studies.heatmap.contributions.settings import histogram_of
-
-    report = data.report
-    numbers = {r.key: r for r in result.readouts}
-    metrics: dict[str, float | str | None] = {key: numbers[key].value for key in METRICS}
-    metrics["emd_lower"], metrics["emd_upper"] = numbers["emd"].low, numbers["emd"].high
-    for key, readout in SENTENCES.items():
-        metrics[key] = numbers[readout].note or None if readout in numbers else None
-    return {
-        "rows": {
-            "read": report.physical_lines - report.header,
-            "kept": report.kept,
-            "blank": report.blank,
-            "continued": report.continued,
-            "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
-        },
-        "users": {
-            "in_file": _count(numbers["users_in_file"].value),
-            "in_region": _count(numbers["users_in_region"].value),
-            "used": _count(numbers["users_used"].value),
-        },
-        "contributions": histogram_of(result),
-        "metrics": metrics,
-        "timings_ms": dict(result.timings_ms),
-        "seed": result.request.seed,
-    }
-
-
-def _promised(result: Result) -> dict[str, str]:
-    """Return the guarantee under either meaning of neighbouring."""
-    keys = ("add_remove", "replace_one", "sentence")
-    return {key: getattr(result.guarantee, key) for key in keys}
-
-
-def _beside_the_paper(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
-    """Return what the paper counted after its filter, beside what we count, sampling aside."""
-    whole = data.points(selection.region.box, selection.start, selection.end)
-    return {
-        what: {"here": ours, "paper": theirs}
-        for what, ours, theirs in paper.compare(whole.rows, whole.users_in_region)
-    } | {"source": paper.reference}
-
-
-def _count(value: float | None) -> int:
-    return int(value or 0)
-
-
-def _text(summary: dict[str, Any]) -> str:
-    """Return the summary for a reader at a terminal."""
-    from explorer.studies.base.numbers import format_number, nearest
-
-    lines = _count_lines(summary) if summary["rows"] is not None else []
-    for what, counts in summary.get("paper", {}).items():
-        if what != "source":
-            lines.append(f"{what}: {counts['here']:,}; the paper reports {counts['paper']:,}")
-    lines += [
-        f"centre {number}: {north:.5f}, {east:.5f}, nearest of {nearest(100 * share, 2)} %"
-        for number, north, east, share in map(dict.values, summary["centres"])
-    ]
-    if summary["centres_km"] is not None:
-        lines.append(f"{format_number(summary['centres_km'])} km to the nearest centre on average")
-    promise = summary["guarantee"]
-    lines += [f"add or remove one user: {promise['add_remove']}"]
-    lines += [f"replace one user: {promise['replace_one']}"]
-    for item in summary["conditions"]:
-        mark = {True: "✓", False: "✗", None: "○"}[item["holds"]]
-        margin = f" ({item['margin']})" if item["margin"] else ""
-        lines.append(f"{mark} {item['text']}{margin}")
-    lines += summary["notes"]
-    return "\n".join(filter(None, [*lines, summary["stamp"]]))
-
-
-def _count_lines(summary: dict[str, Any]) -> list[str]:
-    """Return counts and metrics, for the curator only."""
-    from explorer.studies.base.numbers import format_interval, format_number
-
-    rows, users, metrics = summary["rows"], summary["users"], summary["metrics"]
-    aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
-    lines = [
-        f"rows: {rows['kept']:,} kept of {rows['read']:,}; rejected: {aside}",
-        f"users: {users['used']:,} used of {users['in_region']:,} in the region "
-        f"and {users['in_file']:,} in the file",
-    ]
-    if summary["contributions"] is not None:
-        lines.append(f"contributions (curator only): {summary['contributions']['note']}")
-    if metrics["similarity"] is not None:
-        km = metrics["emd_km"]
-        distance = metrics["emd"]
-        if distance is None:
-            shown = format_interval(metrics["emd_lower"], metrics["emd_upper"]) + " of the side"
-        else:
-            shown = f"{format_number(distance)} of the side" + (
-                "" if km is None else f", {format_number(km)} km"
-            )
-        lines.append(
-            f"against the truth (curator only): similarity "
-            f"{format_number(metrics['similarity'])}, "
-            f"earth mover's distance {shown}"
-        )
-        lines += filter(None, (metrics[key] for key in SENTENCES))
-    return lines
+        click.echo(as_text(summary))

@@ -29,10 +29,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
     DRAWS,
     MEASURES,
     ErrorCurve,
+    Measure,
     compared,
     curve_points,
     error_curves,
     in_order,
+    measure_of,
     read_by,
 )
 from explorer.studies.heatmap.experiments.judging import NOT_THERE, THE_SAME, JudgedOn
@@ -70,6 +72,12 @@ class Question:
     measure: str = "emd_km"
     judged_on: str = HERE
     draws: int = DRAWS
+
+    @property
+    def shown_measure(self) -> Measure:
+        """The measure, in the unit of what the map lies in."""
+        selection = self.request.selection
+        return measure_of(self.measure, None if selection is None else selection.region)
 
     @property
     def here(self) -> bool:

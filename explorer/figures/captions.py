@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from explorer.figures.view_state import ViewState, quantity_of, study_of
-from explorer.geography.scale_bar import format_coordinates
+from explorer.geography.region import region_of
 from explorer.privacy.core.bound import BoolArray, Role
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.phrases import with_role
@@ -81,11 +81,12 @@ def data_line(recipe: Mapping[str, Any]) -> str:
     if isinstance(data, Mapping):
         parts.append(f"data {data.get('name') or 'unnamed'} (sha256 {data['sha256'][:12]}…)")
     if chosen.get("region") is not None:
-        south, west, north, east = chosen["region"]
-        corners = format_coordinates(south, west), format_coordinates(north, east)
-        parts.append(f"region {corners[0]} to {corners[1]}")
+        region = region_of((*chosen["region"],), chosen.get("plane") or "")
+        parts.append(f"region {region.words}")
     else:
         parts.append("a region found from the check-ins")
+    if chosen.get("image"):
+        parts.append(f"image {chosen['image']}")
     if chosen.get("start") or chosen.get("end"):
         parts.append(f"time {chosen.get('start') or '…'} to {chosen.get('end') or '…'}")
     elif "time_from" in chosen:

@@ -25,6 +25,11 @@ NO_PLACE = (
     "which do without a place"
 )
 
+NOT_THE_EARTH = (
+    "{format}: x and y of a plane that is not the Earth are no geographic coordinates; choose CSV "
+    "or JSON, which have the cells' x and y"
+)
+
 
 def geojson_bytes(job: ExportJob) -> bytes:
     """Return the cells of what passed the gate (`rendered`) as a collection of polygons in UTF-8.
@@ -128,9 +133,11 @@ def _placed(job: ExportJob) -> tuple[list[Surface], Region]:
     Raises
     ------
     ValueError
-        If that may not be told.
+        If that may not be told, or it is not on the Earth.
     """
     shown = captions.shown_surfaces(job.result, job.view)
     if shown[0].region is None:
         raise ValueError(NO_PLACE.format(format=job.format.name))
+    if shown[0].region.plane is not None:
+        raise ValueError(NOT_THE_EARTH.format(format=job.format.name))
     return shown, shown[0].region

@@ -33,6 +33,8 @@ _CONTROL_POINTS: dict[str, str] = {
 }
 _DIVERGING = "9be0ff 5bb4ea 2f83c4 1f5586 152f47 111318 4a2413 87401a c2632a f09050 ffcf9b"
 """Dark in the middle, as the others are at 0: names written on a map stay readable."""
+FAINTEST, STRONGEST = 0.3, 0.9
+"""Opacity of a map in front of a picture where there is nothing and where there is most."""
 COLOUR_MAPS = tuple(_CONTROL_POINTS)
 """Names, the default first."""
 
@@ -80,3 +82,23 @@ def _table(text: str) -> NDArray[np.uint8]:
     table: NDArray[np.uint8] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
     table.setflags(write=False)
     return table
+
+
+def translucent(table: np.ndarray, diverging: bool = False) -> np.ndarray:
+    """Return a colour table with opacity, for maps in front of a picture.
+
+    The more there is (or, diverging, the farther from 0), the less of the picture is seen.
+
+    Parameters
+    ----------
+    table : ndarray, shape (N, 3)
+        0…255.
+    diverging : bool
+
+    Returns
+    -------
+    ndarray of uint8, shape (N, 4)
+    """
+    far = np.linspace(-1, 1, len(table)) if diverging else np.linspace(0, 1, len(table))
+    opacity = FAINTEST + (STRONGEST - FAINTEST) * np.abs(far) ** 0.5
+    return np.column_stack([table, 255 * opacity]).round().astype(np.uint8)

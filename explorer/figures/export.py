@@ -39,8 +39,9 @@ _one_at_a_time = threading.Lock()
 def picture_bytes(job: ExportJob) -> bytes:
     """Return a job's picture, as `figure_bytes`."""
     return figure_bytes(
-        job.result, job.view, job.recipe, job.format.suffix, size_px=job.size_px, dpi=job.dpi
-    )
+        job.result, job.view, job.recipe, job.format.suffix, size_px=job.size_px, dpi=job.dpi,
+        backdrop=job.backdrop,
+    )  # fmt: skip
 
 
 def figure_bytes(
@@ -51,6 +52,7 @@ def figure_bytes(
     *,
     size_px: tuple[int, int] = (1600, 1000),
     dpi: float = 150,
+    backdrop: bytes = b"",
 ) -> bytes:
     """Draw what passed the gate (`rendered`); the same arguments always give the same bytes.
 
@@ -66,6 +68,8 @@ def figure_bytes(
         Width and height of a PNG in pixels; SVG and PDF are ``size_px / dpi`` inches large.
     dpi : float
         Dots an inch, 30 to 1200; letters keep their size in inches.
+    backdrop : bytes
+        As `ExportJob` has it.
 
     Raises
     ------
@@ -86,7 +90,7 @@ def figure_bytes(
     text = recipe_text(recipe)
     inches = (width / dpi, height / dpi)
     with own_settings():
-        page = draw_page(result, view, recipe, inches, dpi)
+        page = draw_page(result, view, recipe, inches, dpi, backdrop=backdrop)
         stream = io.BytesIO()
         page.figure.savefig(
             stream, format=fmt, dpi=dpi, metadata=_METADATA[fmt](text, result.stamp)
@@ -115,6 +119,7 @@ def draw_page(
     inches: tuple[float, float],
     dpi: float,
     limits: Sequence[float] | None = None,
+    backdrop: bytes = b"",
 ) -> Page:
     """Draw a result on a sheet of so many inches; to be called inside `own_settings`.
 
@@ -123,7 +128,7 @@ def draw_page(
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)
     if result.surfaces:
-        draw_maps(page, result, view, recipe, limits)
+        draw_maps(page, result, view, recipe, limits, backdrop)
     elif result.request.study == WHICH:
         draw_errors(page, result, view, recipe)
     else:

@@ -39,6 +39,8 @@ class ExportJob:
     frames : iterable of ExportJob
         Of an animation (`explorer.figures.animation.frames`): one after the other, each with the
         answer that it shows and what is to be said of it, computed when it is asked for.
+    backdrop : bytes
+        The picture (PNG or JPEG) that `ViewState.picture` names; empty without.
     report : callable
         Receives which share of the job is done, 0 to 1; may raise `Cancelled`.
     """
@@ -52,6 +54,7 @@ class ExportJob:
     dpi: float = 150.0
     animation: Mapping[str, Any] = field(default_factory=dict)
     frames: Iterable[ExportJob] = ()
+    backdrop: bytes = b""
     report: Callable[[float], object] = lambda _: None
 
 

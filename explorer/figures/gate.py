@@ -17,6 +17,7 @@ from explorer.studies.base.study import Result, Selection
 
 VIEW = (
     "title", "theme", "surfaces", "colour_map", "linked_scale", "show_basemap", "show_cities",
+    "picture",
 )  # fmt: skip
 """What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
 JUDGED_HERE = (
@@ -94,7 +95,11 @@ def _selection(chosen: Selection | None) -> dict[str, Any]:
         "share": chosen.share,
     }
     if chosen.region_origin.may_be_told:
-        told["region"] = list(chosen.region.box)
+        told["region"] = list(chosen.region.declared)
+    if chosen.region.plane is not None:
+        told["plane"] = chosen.region.plane.text
+    if chosen.image is not None:
+        told["image"] = chosen.image
     if chosen.start is not None or chosen.end is not None:
         told["time_from"] = chosen.time_origin.value
         if chosen.time_origin.may_be_told:

@@ -311,6 +311,8 @@ def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
     texts, first = cell_texts(shown), shown[0]
     rows, columns = first.values.shape
     place = [] if first.region is None else ["lat", "lon"]
+    if first.region is not None and first.region.plane is not None:
+        place = ["y", "x"]
     out.write(",".join(["row", "column", *place, *(s.key for s in shown)]) + "\n")
     lat, lon = _centres(first.region, rows, columns)
     for i in range(rows):
@@ -321,13 +323,19 @@ def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
 
 
 def _centres(region: Region | None, rows: int, columns: int) -> tuple[list[str], list[str]]:
-    """Return the cells' latitudes and longitudes, a comma behind each; nothing without a place."""
+    """Return the cells' latitudes and longitudes, a comma behind each; nothing without a place.
+
+    On a plane that is not the Earth they are y and x.
+    """
     if region is None:
         return [""] * rows, [""] * columns
     south, west, north, east = region.box
     high, wide = north - south, east - west
+    lat = [round(south + high * (i + 0.5) / rows, 9) for i in range(rows)]
+    if region.plane is not None:
+        lat = [region.plane.y(v) for v in lat]
     return (
-        [plain_number(round(south + high * (i + 0.5) / rows, 9)) + "," for i in range(rows)],
+        [plain_number(v) + "," for v in lat],
         [plain_number(round(west + wide * (j + 0.5) / columns, 9)) + "," for j in range(columns)],
     )
 
@@ -360,12 +368,14 @@ def _series_document(series: Series) -> dict[str, Any]:
 
 def _surface_document(surface: Surface) -> dict[str, Any]:
     rows = np.asarray(surface.values, np.float32).astype(str).tolist()
+    plane = surface.region.plane if surface.region is not None else None
     return {
         "key": surface.key,
         "label": surface.label,
         "curator_only": surface.curator_only,
         "stamp": surface.stamp,
-        "region": None if surface.region is None else list(surface.region.box),
+        "region": None if surface.region is None else list(surface.region.declared),
+        **({} if plane is None else {"plane": plane.text}),
         "values": [[float(v) for v in row] for row in rows],
         **points_document(surface),
     }

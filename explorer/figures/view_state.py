@@ -43,6 +43,9 @@ class ViewState:
     show_contributions : bool
         Whether the histogram of what users contribute stands below the maps; only the curator sees
         it.
+    picture : str
+        What is behind the map of a plane that is not the Earth: a picture's name and sha256 as the
+        runtime knows it (`add_file`); empty for none.
     pinned : tuple of mappings
         Curves kept for reference: their ``recipe`` as JSON values, and the keys of the curves that
         were ``hidden``.
@@ -68,6 +71,7 @@ class ViewState:
     show_basemap: bool = True
     show_cities: bool = True
     show_contributions: bool = False
+    picture: str = ""
     pinned: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:

@@ -1,10 +1,14 @@
-"""A box of degrees on the map and its size in kilometres."""
+"""A box on the map and its size: of degrees and kilometres, or of another plane."""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from explorer.geography.plane import Plane, plain
+
 Box = tuple[float, float, float, float]
-"""South, west, north, east in degrees."""
+"""South, west, north, east in degrees, or of another plane in its unit."""
 
 KM_PER_DEGREE = 6371.0088 * math.pi / 180
 """Length of one degree of latitude on the mean sphere (IUGG mean radius 6371.0088 km)."""
@@ -72,3 +76,153 @@ class Region:
     def height_km(self) -> float:
         """South to north, in km."""
         return (self.north - self.south) * KM_PER_DEGREE
+
+    @property
+    def plane(self) -> Plane | None:
+        """The plane it lies in, None for the Earth."""
+        return None
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Width and height in `unit`."""
+        return self.width_km, self.height_km
+
+    @property
+    def unit(self) -> str:
+        """Of distances."""
+        return "km"
+
+    @property
+    def declared(self) -> Box:
+        """The four ends as people write them."""
+        return self.box
+
+    @property
+    def words(self) -> str:
+        """Where it lies, for people."""
+        # the spelling of degrees is in a module that stands on this one
+        from explorer.geography.scale_bar import format_coordinates
+
+        south_west = format_coordinates(self.south, self.west)
+        return f"{south_west} to {format_coordinates(self.north, self.east)}"
+
+    def at(self, box: Box) -> Region:
+        """Return another box of the same plane."""
+        return Region(*box)
+
+    def as_declared(self, ends: Box) -> Region:
+        """Return the region of the same plane whose four ends are written like this."""
+        return Region(*ends)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneRegion(Region):
+    """A box of a plane; south and north are y, with the sign turned where y goes down.
+
+    It may reach beyond the declared range, by at most three times its size: there is nothing.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, or lies far from the range.
+    """
+
+    within: Plane
+
+    def __post_init__(self) -> None:
+        south, west, north, east = self.box
+        if not all(map(math.isfinite, self.box)):
+            raise ValueError("region: every side must be a finite number")
+        if not (south < north and west < east):
+            raise ValueError("region: x and y must grow; give XMIN,YMIN,XMAX,YMAX")
+        plane = self.within
+        low, left, high, right = plane.turned((plane.low, plane.left, plane.high, plane.right))
+        meets = south < high and north > low and west < right and east > left
+        span = 3 * max(right - left, high - low)
+        near = south >= low - span and north <= high + span
+        if not (meets and near and west >= left - span and east <= right + span):
+            raise ValueError(f"region: it lies beyond the plane's range, {plane.sentence}")
+
+    @classmethod
+    def whole(cls, plane: Plane) -> PlaneRegion:
+        """Return all of a plane."""
+        return cls(*plane.turned((plane.low, plane.left, plane.high, plane.right)), plane)
+
+    @classmethod
+    def padded(cls, plane: Plane) -> PlaneRegion:
+        """Return the square of the next power of two around a plane, in its upper left corner.
+
+        Of pictures: 320 × 240 pixels lie in 512 × 512. What is added is known to be empty.
+        """
+        _, west, north, _ = cls.whole(plane).box
+        longest = max(plane.right - plane.left, plane.high - plane.low)
+        side = float(2 ** math.ceil(math.log2(longest)))
+        return cls(north - side, west, north, west + side, plane)
+
+    @property
+    def plane(self) -> Plane:
+        """The plane it lies in."""
+        return self.within
+
+    @property
+    def mid_latitude(self) -> float:
+        """Halfway up."""
+        return (self.south + self.north) / 2
+
+    @property
+    def aspect(self) -> float:
+        """1: x and y have one unit."""
+        return 1.0
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Width and height in the unit."""
+        return self.east - self.west, self.north - self.south
+
+    @property
+    def unit(self) -> str:
+        """The plane's."""
+        return self.within.unit
+
+    @property
+    def declared(self) -> Box:
+        """YMIN, XMIN, YMAX, XMAX."""
+        return self.within.turned(self.box)
+
+    @property
+    def words(self) -> str:
+        """Where it lies, for people."""
+        low, left, high, right = map(plain, self.declared)
+        return f"x {left}…{right} {self.unit}, y {low}…{high} {self.unit}"
+
+    def at(self, box: Box) -> PlaneRegion:
+        """Return another box of the same plane."""
+        return PlaneRegion(*box, self.within)
+
+    def as_declared(self, ends: Box) -> PlaneRegion:
+        """Return the region of the same plane between YMIN, XMIN, YMAX and XMAX."""
+        return self.at(self.within.turned(ends))
+
+    @property
+    def width_km(self) -> float:
+        """Nothing: a plane has no kilometres."""
+        raise TypeError("a plane that is not the Earth has no kilometres; take `sides`")
+
+    @property
+    def height_km(self) -> float:
+        """Nothing, too."""
+        return self.width_km
+
+
+def region_of(declared: Box, plane: str = "") -> Region:
+    """Return the region of four ends as they are written: of the Earth, or of a plane by its text.
+
+    Raises
+    ------
+    ValueError
+        If there is no such region or plane.
+    """
+    if not plane:
+        return Region(*declared)
+    chosen = Plane.parse(plane)
+    return PlaneRegion(*chosen.turned(declared), chosen)

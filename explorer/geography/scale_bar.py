@@ -4,13 +4,15 @@ import math
 from dataclasses import dataclass
 
 from explorer.geography.distance import KM_PER_MILE
+from explorer.geography.plane import Plane
+from explorer.geography.region import KM_PER_DEGREE, Region
 
 FEET_PER_MILE = 5280
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleBar:
-    """One bar: how long, in km and as a share of the view's width, and what to write on it."""
+    """One bar: how long, in km (a plane's unit) and as a share of the view's width; its label."""
 
     km: float
     share: float
@@ -64,6 +66,45 @@ def scale_bars(view_km: float, longest_share: float = 0.25) -> tuple[ScaleBar, S
         feet = round_length(view_km * longest_share / KM_PER_MILE * FEET_PER_MILE)
         miles, label = feet / FEET_PER_MILE, f"{feet:,g} ft"
     return metric, ScaleBar(miles * KM_PER_MILE, miles * KM_PER_MILE / view_km, label)
+
+
+def bars_of(
+    region: Region, degrees: float, longest_share: float = 0.25
+) -> tuple[ScaleBar, ScaleBar]:
+    """Choose the scale bars of a view so many degrees wide that is true to scale at a region.
+
+    On a plane that is not the Earth there is one, in its unit (the second has no length and no
+    label), and the view is so wide in that.
+    """
+    if region.plane is None:
+        # The flat map is true to scale at the region's middle latitude.
+        return scale_bars(degrees * KM_PER_DEGREE / region.aspect, longest_share)
+    length = round_length(degrees * longest_share)
+    bar = ScaleBar(length, length / degrees, f"{length:,g} {region.unit}")
+    return bar, ScaleBar(0.0, 0.0, "")
+
+
+def format_place(
+    latitude: float, longitude: float, decimals: int, plane: Plane | None = None
+) -> str:
+    """Write a position of the Earth, or of a plane: ``x 12.5 px, y 40.0 px``."""
+    if plane is None:
+        return format_coordinates(latitude, (longitude + 180) % 360 - 180, decimals)
+    x, y = (_signed(value, decimals) for value in (longitude, plane.y(latitude)))
+    return f"x {x} {plane.unit}, y {y} {plane.unit}"
+
+
+def format_along(value: float, decimals: int, axis: str, plane: Plane | None = None) -> str:
+    """Write one coordinate as `format_degrees`, or x (``lon``) or y (``lat``) of a plane."""
+    if plane is None:
+        return format_degrees(value, decimals, axis)
+    number = _signed(plane.y(value) if axis == "lat" else value, decimals)
+    return f"{number} {plane.unit}"
+
+
+def _signed(value: float, decimals: int) -> str:
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
 def format_coordinates(latitude: float, longitude: float, decimals: int = 3) -> str:

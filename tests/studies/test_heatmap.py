@@ -85,6 +85,7 @@ class FakeData:
         data_seed: int,
         share: Fraction | None,
         check: Callable[[], None],
+        image: str | None = None,
     ) -> Any:
         self.queries += 1
         user, lat, lon = self._all

@@ -9,6 +9,7 @@ from functools import partial
 
 from explorer.checkins.errors import printable
 from explorer.checkins.model import Mapping, Preview, Reason
+from explorer.checkins.readers.guess_plane import limits, planar_columns
 
 Rows = Sequence[Sequence[str]]
 
@@ -111,18 +112,20 @@ def bad_cells(row: Sequence[str], mapping: Mapping, decimal: str = ".") -> dict[
 
     if mapping.user is not None and not cell(mapping.user):
         bad[mapping.user] = "no user"
+    if mapping.image is not None and not cell(mapping.image):
+        bad[mapping.image] = "no image"
     places = []
-    for name, column, limit in (("latitude", mapping.lat, 90), ("longitude", mapping.lon, 180)):
+    for name, column, low, high in limits(mapping):
         if column is None:
             continue
         value = number(cell(column), decimal)
         if value is None:
             bad[column] = f"no number for the {name}"
-        elif abs(value) > limit:
-            bad[column] = f"{name} outside −{limit}…{limit}"
+        elif not low <= value <= high:
+            bad[column] = f"{name} outside {low:g}…{high:g}".replace("-", "−")
         elif value == 0:
             places.append(column)
-    if len(places) == 2:
+    if len(places) == 2 and not mapping.planar:
         bad.update(dict.fromkeys(places, UNKNOWN_POSITION))
     time = mapping.time
     if time is not None and not reads_time(cell(time), mapping.time_format, decimal):
@@ -136,11 +139,14 @@ def bad_cells(row: Sequence[str], mapping: Mapping, decimal: str = ".") -> dict[
 
 _BLAMED = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
-    "lat": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD),
-    "lon": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD),
+    "lat": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD,
+            Reason.Y_OUTSIDE),
+    "lon": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD,
+            Reason.X_OUTSIDE),
     "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD),
     "user": (Reason.BLANK_FIELD,),
-}
+    "image": (Reason.BLANK_FIELD,),
+}  # fmt: skip
 """Reasons for which a column may be to blame."""
 
 UNKNOWN_POSITION = "(0, 0): unknown position"
@@ -237,13 +243,14 @@ def guess_mapping(
     places: dict[str, int] = {}
     for i, name in enumerate(names):
         places.setdefault(_key(name), i)
-    found: dict[str, int] = {}
+    whole = [row for row in rows if len(row) == width]
+    planar = planar_columns(places, whole, lambda text: number(text, decimal))
+    found: dict[str, int] = dict(planar or {})
     for role, known in _NAMES.items():
-        for word in known:
+        for word in known if role not in found else ():
             if word in places and places[word] not in found.values():
                 found[role] = places[word]
                 break
-    whole = [row for row in rows if len(row) == width]
     values: list[list[str]] = []
     spellings: list[str | None] = []
     for i in range(width):
@@ -257,7 +264,7 @@ def guess_mapping(
     if named_time is not None and named_time not in found.values():
         found.setdefault("time", named_time)
     spelling = spellings[found["time"]] if "time" in found else None
-    return Mapping(**found, time_format=spelling or "iso")
+    return Mapping(**found, time_format=spelling or "iso", plane="" if planar else None)
 
 
 def _guess_by_content(
@@ -338,7 +345,7 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
             if column in bad_cells(row, mapping, preview.dialect.decimal):
                 text = printable(row[column][:40]) if column < len(row) else ""
                 name = printable(preview.columns[column][:40])
-                return f": the column “{name}” holds “{text}”, where {worst.sentence}"
+                return f": the column “{name}” holds “{text}”, where {worst.said(mapping)}"
     return ""
 
 

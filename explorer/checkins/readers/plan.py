@@ -59,5 +59,8 @@ class Plan:
         mapping, dialect = self.mapping, self.dialect
         assert mapping.lat is not None
         assert mapping.lon is not None
-        degrees = ((mapping.lat, 90), (mapping.lon, 180))
+        plane, limits = mapping.plane_there, (90.0, 180.0)
+        if plane is not None:
+            limits = max(-plane.low, plane.high), max(-plane.left, plane.right)
+        degrees = ((mapping.lat, limits[0]), (mapping.lon, limits[1]))
         return RowShape(self.width, dialect.delimiter, dialect.decimal, degrees)

@@ -81,14 +81,14 @@ class RowShape:
     width : int
         Fields in a row.
     delimiter, decimal : str
-    degrees : tuple of (int, int)
+    degrees : tuple of (int, float)
         Columns with a number, and how far from zero it may be.
     """
 
     width: int
     delimiter: str
     decimal: str = "."
-    degrees: tuple[tuple[int, int], ...] = ()
+    degrees: tuple[tuple[int, float], ...] = ()
 
     def fits(self, line: str) -> bool:
         """Tell whether a line is a row, taking quotes that make no sense for letters."""

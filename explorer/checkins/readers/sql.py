@@ -7,6 +7,7 @@ from explorer.checkins.model import Mapping, Reason
 from explorer.checkins.readers.guess_columns import MAX_WEIGHT, MIN_WEIGHT
 from explorer.checkins.readers.quoted import LINE_SEPARATOR
 from explorer.checkins.readers.streams import MAX_LINE
+from explorer.geography.plane import Plane
 
 ABSENT = "\n"
 """What a field must hold to be read as NULL: never. So NULL means that there was no field."""
@@ -69,6 +70,9 @@ def typed_rows(
 ) -> str:
     """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
+    Of a plane that is not the Earth, lat and lon are y and x as whole numbers of its step, and
+    there may be a column ``image``.
+
     ``same`` is a 64-bit hash of user, time, latitude, longitude and location: duplicates agree in
     it, and rows that agree in all but the location differ in it (but for a chance of 2⁻⁶⁴). The
     tests that good rows pass come first and are cheap; what exactly is wrong is asked of the
@@ -94,13 +98,14 @@ def typed_rows(
     time = None if mapping.time is None else f"c{mapping.time}"
     weight = None if mapping.weight is None else f"c{mapping.weight}"
     place = "''" if mapping.location is None else f"coalesce(c{mapping.location}, '')"
-    needed = [c for c in (user, time, lat, lon, weight) if c is not None]
+    image, plane = None if mapping.image is None else f"c{mapping.image}", mapping.plane_there
+    needed = [c for c in (user, time, lat, lon, weight, image) if c is not None]
 
     # '!' is the first printable character: whatever sorts before it may be blank
     read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user
     user_id = f"try_cast({user} AS BIGINT)" if integers else read
     known = f"CAST(u AS VARCHAR) = {user}" if integers else f"{user} >= '!'"
-    fine = [known, "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"]
+    fine = [known, *_inside(plane), *([f"{image} >= '!'"] if image else [])]
     faults: list[tuple[str, Reason]] = []
     if width is not None:
         fine += ["extra IS NULL", f"c{width - 1} IS NOT NULL"]
@@ -115,8 +120,12 @@ def typed_rows(
         faults.append((f"t IS NULL OR t < {first} OR t >= {last} OR ({word})", Reason.BAD_TIME))
     faults.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
     faults.append(("NOT isfinite(y) OR NOT isfinite(x)", Reason.NOT_FINITE))
-    faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
-    faults.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
+    if plane is None:
+        faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
+        faults.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
+    else:
+        outside = (Reason.Y_OUTSIDE, Reason.X_OUTSIDE)
+        faults += [(f"NOT {test}", why) for test, why in zip(_inside(plane), outside, strict=True)]
     if weight is not None:
         fine.append(f"w BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}")
         faults.append(
@@ -133,10 +142,27 @@ def typed_rows(
         instant = time_expression(time, mapping.time_format, decimal)
     mass = "1.0::DOUBLE" if weight is None else number_expression(weight, decimal)
     y, x = number_expression(lat, decimal), number_expression(lon, decimal)
+    lat, lon = ("y", "x") if plane is None else (_steps("y", plane), _steps("x", plane))
+    same = ", ".join(filter(None, (f"u, t, {lat}, {lon}, {place}", image)))
     return (
-        f"SELECT u AS user_id, t AS time, y AS lat, x AS lon, "
-        f"hash(u, t, y, x, {place}) AS same, "
-        f"w AS weight, ({code})::UTINYINT AS code "
+        f"SELECT u AS user_id, t AS time, {lat} AS lat, {lon} AS lon, "
+        f"hash({same}) AS same, "
+        f"w AS weight, ({code})::UTINYINT AS code{f', {image} AS image' if image else ''} "
         f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
         f"FROM {source})"
     )
+
+
+def _inside(plane: Plane | None) -> tuple[str, ...]:
+    """Return the tests of y and x lying where they may; a position (0, 0) of the Earth may not."""
+    if plane is None:
+        return "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"
+    low, high, left, right = plane.low, plane.high, plane.left, plane.right
+    return f"(y BETWEEN {low!r} AND {high!r})", f"(x BETWEEN {left!r} AND {right!r})"
+
+
+def _steps(name: str, plane: Plane) -> str:
+    """Return SQL for the nearest whole number of a plane's steps; NULL where there is no number."""
+    step = plane.step
+    factor = f"* {step.denominator}" if step < 1 else f"/ {step.numerator}e0"
+    return f"try_cast(round({name} {factor}) AS BIGINT)"

@@ -249,7 +249,11 @@ class _Context:
         return self._runtime.worker.call(function, args, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:
-        return self._runtime.data(selection.data)
+        data, wanted = self._runtime.data(selection.data), selection.region.plane
+        if data.plane != wanted:
+            how = "in degrees" if wanted is None else f"in {wanted.sentence}"
+            raise ValueError(f"{data.basename} is open with other positions; open it again {how}")
+        return data
 
     def file(self, value: str) -> Path:
         return self._runtime.file(value)

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from explorer import __version__
 from explorer.engine.session import wire, wire_reading
-from explorer.geography.region import Region
+from explorer.geography.region import Region, region_of
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
@@ -51,11 +51,15 @@ class Part:
     chosen: Mapping[str, Any]
 
     def of(self, selection: Selection) -> Selection:
-        """Return this part of a selection's data; what is not told stays as it is."""
-        if self.region is None:
-            kept = {k: v for k, v in self.chosen.items() if k != "region_from"}
+        """Return this part of a selection's data; what is not told stays as it is.
+
+        So does a region of another plane, and the image, whose name may be no other data's.
+        """
+        chosen = {k: v for k, v in self.chosen.items() if k != "image"}
+        if self.region is None or self.region.plane != selection.region.plane:
+            kept = {k: v for k, v in chosen.items() if k != "region_from"}
             return replace(selection, **kept)
-        return replace(selection, region=self.region, **self.chosen)
+        return replace(selection, region=self.region, **chosen)
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def _written(selection: Selection) -> wire.Selection:
     """Return a selection as it is written, without its data."""
     sides = [_word(origin) for origin in selection.region_from]
     written = wire.Selection(
-        list(selection.region.box),
+        list(selection.region.declared),
         selection.start,
         selection.end,
         selection.users,
@@ -140,6 +144,10 @@ def _written(selection: Selection) -> wire.Selection:
         written.n0_from = _word(selection.n0_from)
     if selection.epsilon_from is not Origin.TYPED:
         written.epsilon_from = _word(selection.epsilon_from)
+    if selection.region.plane is not None:
+        written.plane = selection.region.plane.text
+    if selection.image is not None:
+        written.image = selection.image
     return written
 
 
@@ -289,11 +297,16 @@ def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
             raise RecipeError(f"selection.{name}: there is no instant {instant!r}") from None
     sides = "unknown" if chosen.region_from is UNSET else chosen.region_from
     south, west, north, east = map(Origin, [sides] * 4 if isinstance(sides, str) else sides)
-    region = None if chosen.region is UNSET else Region(*chosen.region)
+    plane = "" if chosen.plane is UNSET else chosen.plane
+    region = None
+    if chosen.region is not UNSET:
+        low, left, high, right = chosen.region
+        region = region_of((low, left, high, right), plane)
     share = None if chosen.share is UNSET else chosen.share
     if share is not None and chosen.users is not None:
         raise RecipeError("selection: has both users and a share; one of them says who is in")
     others: dict[str, Any] = {
+        "image": None if chosen.image is UNSET else chosen.image,
         "users": chosen.users,
         "data_seed": chosen.data_seed,
         "share": share,

@@ -88,6 +88,8 @@ class Columns(Struct, forbid_unknown_fields=True):
     location: Column | UnsetType | None = UNSET
     weight: Column | UnsetType | None = UNSET
     time_format: TimeFormat | UnsetType = UNSET
+    plane: Text | UnsetType | None = UNSET
+    image: Column | UnsetType | None = UNSET
 
 
 class Data(Struct):
@@ -115,6 +117,10 @@ class Selection(Struct):
     time_from: Origin | UnsetType = UNSET
     n0_from: Origin | UnsetType = UNSET
     epsilon_from: Origin | UnsetType = UNSET
+    plane: Text | UnsetType = UNSET
+    """What the region lies in if it is not the Earth, such as ``320x240:px:down``; the region is
+    then YMIN, XMIN, YMAX, XMAX in its unit."""
+    image: Text | UnsetType = UNSET
 
 
 class Question(Struct):
@@ -153,6 +159,8 @@ class View(Struct):
     show_basemap: bool | UnsetType = UNSET
     show_cities: bool | UnsetType = UNSET
     show_contributions: bool | UnsetType = UNSET
+    picture: FileName | UnsetType = UNSET
+    """Name and sha256 of the picture behind the map, with # between."""
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
     """Of `Pin`, each read on its own."""
 

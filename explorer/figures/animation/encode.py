@@ -154,7 +154,9 @@ def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
     for number, frame in enumerate(stamped, 1):
         stream = io.BytesIO()
         with own_settings():
-            page = draw_page(frame.result, frame.view, frame.recipe, inches, job.dpi, limits)
+            page = draw_page(
+                frame.result, frame.view, frame.recipe, inches, job.dpi, limits, job.backdrop
+            )
             page.figure.savefig(stream, format="png", dpi=job.dpi)
         with Image.open(stream) as image:
             yield image.convert("RGB")

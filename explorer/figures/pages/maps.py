@@ -11,20 +11,20 @@ from explorer.figures import captions
 from explorer.figures.colour_limits import colour_limits, largest
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
+from explorer.figures.pages.backdrop import draw_backdrop
+from explorer.figures.pages.boxes import around, filling, overlap
 from explorer.figures.pages.histogram import Strip
 from explorer.figures.pages.overlays import draw_overlay
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines
-from explorer.geography.region import KM_PER_DEGREE, Box, Region
-from explorer.geography.scale_bar import format_degrees, scale_bars
+from explorer.geography.plane import Plane
+from explorer.geography.region import Box, Region
+from explorer.geography.scale_bar import bars_of, format_along
 from explorer.studies.base.numbers import power_of_ten
 from explorer.studies.base.study import Result, Surface
 
 TITLE_LINES = 2
-MARGIN = 0.04
-"""Room around the region, as a share of its size, where the view does not say what it shows."""
-POLE = 90.0
 NOWHERE = "The map is drawn without its place, which was found from the check-ins."
 """Said of a map whose region may not be told."""
 
@@ -35,8 +35,11 @@ def draw_maps(
     view: ViewState,
     recipe: Mapping[str, object],
     limits: Sequence[float] | None = None,
+    backdrop: bytes = b"",
 ) -> None:
     """Draw the surfaces that the view shows side by side, with colour bar, caption and stamps.
+
+    `backdrop` is the picture that lies behind maps of a plane that is not the Earth.
 
     Raises
     ------
@@ -48,8 +51,9 @@ def draw_maps(
     placed = all(surface.region is not None for surface in shown)
     study = study_of(result)
     page.write_title(view.title or (study.name if study else result.request.study))
-    credit = "Map: Natural Earth, US Census Bureau" if placed and view.show_basemap else ""
-    if placed and view.show_cities:
+    on_earth = placed and all(s.region is not None and s.region.plane is None for s in shown)
+    credit = "Map: Natural Earth, US Census Bureau" if on_earth and view.show_basemap else ""
+    if on_earth and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
     origin = ". ".join(filter(None, (captions.origin_line(result, view, recipe), credit)))
     limits = limits or colour_limits(shown, view.linked_scale)
@@ -77,6 +81,8 @@ def draw_maps(
             draw_overlay(page, axes, surface.overlay, surface.region, image)
         if surface.region is not None:
             _layers(page, axes, pane, surface.region, view)
+            if surface.region.plane is not None and backdrop:
+                draw_backdrop(axes, image, surface.region.plane, backdrop)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
         page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
@@ -153,8 +159,9 @@ class _Room:
                 visible: Box = (0.0, 0.0, 1.0, 1.0)
             else:
                 aspect = surface.region.aspect
-                asked = view.map_box or _around(surface.region)
-                visible = _filling(asked, self._wide / tall * aspect)
+                asked = view.map_box or around(surface.region)
+                on_earth = surface.region.plane is None
+                visible = filling(asked, self._wide / tall * aspect, on_earth)
                 width, height = self._wide, tall
                 shape = (visible[3] - visible[1]) / ((visible[2] - visible[0]) * aspect)
                 if shape > 1.0001 * width / height:  # wider than from pole to pole is high
@@ -190,23 +197,6 @@ def _columns(page: Page, number: int) -> int:
     return number if number <= most else max(2, -(-number // 2) if most == 3 else 2)
 
 
-def _filling(box: Box, shape: float) -> Box:
-    """Return a box that reaches further around the same middle, as wide to its height as asked."""
-    south, west, north, east = box
-    high, wide = north - south, east - west
-    if wide < shape * high:
-        grow = min(shape * high, max(360.0, wide)) - wide
-        return south, west - grow / 2, north, east + grow / 2
-    grow = wide / shape - high
-    south, north = south - grow / 2, north + grow / 2
-    # The map ends at the poles: what is missing on one side goes to the other.
-    south, north = (
-        max(-POLE, south - max(0.0, north - POLE)),
-        min(POLE, north + max(0.0, -POLE - south)),
-    )
-    return min(south, box[0]), west, max(north, box[2]), east
-
-
 def _title_lines(page: Page, surface: Surface, width: float, few: bool) -> list[str]:
     mark = " — curator only" if surface.curator_only else ""
     label = surface.label if few else surface.label.replace(" heatmap: ", ": ")
@@ -214,18 +204,6 @@ def _title_lines(page: Page, surface: Surface, width: float, few: bool) -> list[
     if len(lines) > TITLE_LINES:
         lines = [*lines[: TITLE_LINES - 1], lines[TITLE_LINES - 1][:-1] + "…"]
     return lines
-
-
-def _around(region: Region) -> Box:
-    south, west, north, east = region.box
-    high, wide = MARGIN * (north - south), MARGIN * (east - west)
-    return south - high, west - wide, north + high, east + wide
-
-
-def _overlap(one: Box, other: Box) -> Box:
-    """Return what two boxes share; turned inside out, and so empty, if they share nothing."""
-    south, west = max(one[0], other[0]), max(one[1], other[1])
-    return south, west, min(one[2], other[2]), min(one[3], other[3])
 
 
 def _pane(
@@ -265,7 +243,7 @@ def _pane(
         axes.set_xticks([])
         axes.set_yticks([])
     else:
-        _degrees(page, axes, rectangle)
+        _coordinates(page, axes, rectangle, surface.region.plane)
         axes.tick_params(labelleft=pane.first_column, labelbottom=pane.last_row)
     axes.set_title(
         "\n".join(title),
@@ -277,8 +255,10 @@ def _pane(
     return image
 
 
-def _degrees(page: Page, axes: Any, rectangle: tuple[float, float, float, float]) -> None:
-    """Write degrees along both axes, as many as there is room for."""
+def _coordinates(
+    page: Page, axes: Any, rectangle: tuple[float, float, float, float], plane: Plane | None
+) -> None:
+    """Write degrees, or x and y of a plane, along both axes, as many as there is room for."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     for axis, kind, inches in (
@@ -293,7 +273,7 @@ def _degrees(page: Page, axes: Any, rectangle: tuple[float, float, float, float]
         step = float(np.min(np.diff(ticks))) if len(ticks) > 1 else high - low
         decimals = next((d for d in range(7) if abs(round(step, d) - step) < 1e-9 * step), 6)
         axis.set_major_formatter(
-            FuncFormatter(lambda v, _, d=decimals, k=kind: format_degrees(v, d, k))
+            FuncFormatter(lambda v, _, d=decimals, k=kind: format_along(v, d, k, plane))
         )
 
 
@@ -311,13 +291,13 @@ def _layers(
     theme, rectangle, visible = page.theme, pane.rectangle, pane.visible
     south, west, north, east = region.box
     corner, size = (west, south), (east - west, north - south)
-    if view.show_basemap:
+    if view.show_basemap and region.plane is None:
         lines = shipped_basemap().level_for(visible[3] - visible[1]).within(visible)
         # Cut to size and not clipped: some programs that show SVG files ignore clip paths.
         lon, lat = clip_lines(*lines, visible)
         axes.plot(lon, lat, color=theme.map_line, linewidth=0.7, zorder=0.5, gid="basemap")
         # Above the heatmap the same lines are white with a dark halo, readable on every colour.
-        lon, lat = clip_lines(*lines, _overlap(region.box, visible))
+        lon, lat = clip_lines(*lines, overlap(region.box, visible))
         over = axes.plot(lon, lat, color="#ffffff", linewidth=0.6, alpha=0.85, zorder=2)[0]
         over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
     axes.add_patch(
@@ -326,7 +306,7 @@ def _layers(
             gid="region",
         )
     )  # fmt: skip
-    if not view.show_cities:
+    if not view.show_cities or region.plane is not None:
         return
     wide, tall = rectangle[2], rectangle[3]
     height = page.inches(page.small)
@@ -357,9 +337,7 @@ def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
     """Draw a bar of round length, km above and miles below, in the lower left corner."""
     from matplotlib.patheffects import withStroke
 
-    # The flat map is true to scale at the region's middle latitude.
-    km = (visible[3] - visible[1]) * KM_PER_DEGREE / region.aspect
-    metric, imperial = scale_bars(km, 0.3)
+    metric, imperial = bars_of(region, visible[3] - visible[1], 0.3)
     halo = [withStroke(linewidth=2.6, foreground=page.theme.map_halo)]
     style = {
         "transform": axes.transAxes,
@@ -374,7 +352,8 @@ def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
     axes.plot([x, x + max(metric.share, imperial.share)], [y, y], gid="scale-bar", **style)
     axes.plot([x, x], [y - tick, y + tick], **style)
     axes.plot([x + metric.share] * 2, [y, y + tick], **style)
-    axes.plot([x + imperial.share] * 2, [y, y - tick], **style)
+    if imperial.label:
+        axes.plot([x + imperial.share] * 2, [y, y - tick], **style)
     for label, lift, side in ((metric.label, 3.5, "bottom"), (imperial.label, -3.5, "top")):
         axes.annotate(
             label, (x, y), xycoords="axes fraction", xytext=(2, lift), textcoords="offset points",

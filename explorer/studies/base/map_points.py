@@ -13,9 +13,15 @@ WITHOUT_A_PLACE = ("number", "north", "east", "share")
 """Shares of the way from the region's south to its north and from west to east."""
 
 
+ON_A_PLANE = ("number", "y", "x", "share")
+"""Of a plane that is not the Earth."""
+
+
 def point_columns(surface: Surface) -> tuple[str, ...]:
     """Return what the columns of a map's points are called."""
-    return WITHOUT_A_PLACE if surface.region is None else COLUMNS
+    if surface.region is None:
+        return WITHOUT_A_PLACE
+    return COLUMNS if surface.region.plane is None else ON_A_PLANE
 
 
 def point_rows(surface: Surface) -> list[tuple[int, float, float, float | None]]:
@@ -27,6 +33,8 @@ def point_rows(surface: Surface) -> list[tuple[int, float, float, float | None]]
     if surface.region is not None:
         south, west, north, east = surface.region.box
     lat = (south + overlay.points[:, 0] * (north - south)).round(9).tolist()
+    if surface.region is not None and surface.region.plane is not None:
+        lat = [surface.region.plane.y(north) for north in lat]
     lon = (west + overlay.points[:, 1] * (east - west)).round(9).tolist()
     shares = [None] * len(lat) if overlay.shares is None else overlay.shares.tolist()
     return list(zip(range(1, len(lat) + 1), lat, lon, shares, strict=True))

@@ -84,6 +84,8 @@ class Selection:
         Where south, west, north and east came from.
     time_from, n0_from : Origin
         Where the time range (if there is one) and the assumed number of users came from.
+    image : str or None
+        Which picture's points, in a file that has some of several; None uses all.
     epsilon_from : Origin
         Where ε came from. Once it was found on the check-ins it stays so while it is moved by hand:
         who moved it has seen the errors.
@@ -105,6 +107,7 @@ class Selection:
     time_from: Origin = Origin.UNKNOWN
     n0_from: Origin = Origin.TYPED
     epsilon_from: Origin = Origin.TYPED
+    image: str | None = None
 
     def __post_init__(self) -> None:
         if self.share is not None:

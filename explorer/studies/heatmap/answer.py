@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.geography.region import Region
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.evaluation.distance import (
     Interval,
@@ -30,6 +31,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.distances import FAR, in_unit
 from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import guarantee
@@ -102,7 +104,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     )
     coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
     drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
-    metrics = _metric_readouts(None, None, None, text.NO_TRUTH) if empty else _metric_readouts()
+    metrics = _metric_readouts(rows.region, note=text.NO_TRUTH if empty else "")
     ended = empty and not drawn
     fidelity = request.fidelity if ended else Fidelity.COARSE
     yield _with(first, plain, metrics, watch, fidelity, complete=ended)
@@ -187,7 +189,7 @@ class _Comparison:
     """How far the maps are from the truth, known better and better.
 
     The main map's numbers are the readouts of the study; of every further one there is the distance
-    in kilometres, ``emd_km:mechanism``, which stays an interval.
+    in the map's unit, ``emd_km:mechanism``, which stays an interval.
     """
 
     def __init__(self, task: Task, counted: Counted, maps: Mapping[str, _Made]) -> None:
@@ -201,7 +203,7 @@ class _Comparison:
         }
         task.context.check()
         region = counted.rows.region
-        self._sides = region.width_km, region.height_km
+        self._region, self._sides = region, region.sides
         self._others: dict[str, Interval] = {}
 
     def quick(self) -> tuple[Readout, ...]:
@@ -231,7 +233,7 @@ class _Comparison:
                 yield self._now(first, plain)
                 self._watch.resume()
                 self._km &= self._narrowed(PRIVATE, step, *self._sides)
-                self._watch.lap(f"{step.name} km")
+                self._watch.lap(f"{step.name} {self._region.unit}")
                 for key in self._others if step is steps[0] else ():
                     yield self._now(first, plain)
                     self._watch.resume()
@@ -265,12 +267,12 @@ class _Comparison:
 
     def _readouts(self, note: str = "") -> tuple[Readout, ...]:
         return (
-            *_metric_readouts(self._agreement, self._unit, self._km, note),
+            *_metric_readouts(self._region, self._agreement, self._unit, self._km, note),
             *(
                 _distance_readout(
-                    key.replace(PRIVATE, "emd_km"),
+                    key.replace(PRIVATE, in_unit(FAR, self._region)),
                     f"Earth mover's distance, {mechanism_of(asked).title}",
-                    km, "km", "",
+                    km, self._region.unit, "",
                 )
                 for key, km in self._others.items()
                 for asked in [drawn_by(self._task.request, key)]
@@ -319,7 +321,11 @@ def _plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[
 
 
 def _metric_readouts(
-    agreement: Any = None, unit: Interval | None = None, km: Interval | None = None, note: str = ""
+    region: Region,
+    agreement: Any = None,
+    unit: Interval | None = None,
+    km: Interval | None = None,
+    note: str = "",
 ) -> tuple[Readout, ...]:
     """Return the comparison with the truth, as far as it is known.
 
@@ -336,7 +342,7 @@ def _metric_readouts(
         Readout("pearson", "Pearson correlation", pearson, curator_only=True, note=why),
         Readout("kl", "KL divergence", kl, curator_only=True, unit="nats", note=why),
         _distance_readout("emd", "Earth mover's distance", unit, "of the side", note),
-        _distance_readout("emd_km", "Earth mover's distance", km, "km", note),
+        _distance_readout(in_unit(FAR, region), "Earth mover's distance", km, region.unit, note),
     )
 
 

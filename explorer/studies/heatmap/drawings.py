@@ -147,11 +147,12 @@ def _middles(grid: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _sides(selection: Selection) -> tuple[float, float]:
     """Return height and width of the map, in `_unit`."""
-    return selection.region.height_km, selection.region.width_km
+    wide, high = selection.region.sides
+    return high, wide
 
 
 def _unit(selection: Selection) -> str:
-    return "km"
+    return selection.region.unit
 
 
 def _told_sides(selection: Selection) -> tuple[float, float]:

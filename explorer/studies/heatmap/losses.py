@@ -37,6 +37,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap.answer import answers
 from explorer.studies.heatmap.contributions.report import bias_of_rule, histogram
+from explorer.studies.heatmap.distances import FAR, LOSS, in_unit
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (
@@ -147,35 +148,42 @@ def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ..
     selection = compared.request.selection
     assert selection is not None
     truth, private = compared.truth, result.surface("private").values
-    known = result.readout("emd_km").value
+    region = selection.region
+    known = result.readout(in_unit(FAR, region)).value
     if known is None:  # not yet, or too large a map for an exact distance
         finest = min(finest, QUICK_LEVEL)
     finest = min(finest, compared.level)
-    sides = selection.region.width_km, selection.region.height_km
+    sides = region.sides
     context = compared.context
     lost: LossStatistics = context.memo(
         ("heatmap loss", compared.asked, finest, known),
         lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
     )
     kept, spots = kept_spots(truth, private)
-    said = f"{loss_sentence(lost)} {spots_sentence(kept, spots)}"
+    said = f"{loss_sentence(lost, region.unit)} {spots_sentence(kept, spots)}"
     return (
         Readout("loss", "Mass in the wrong square", lost.wrong_share, curator_only=True, note=said),
-        Readout("loss_km", "How far off it is", lost.mean_km, unit="km", curator_only=True),
+        Readout(
+            in_unit(LOSS, region),
+            "How far off it is",
+            lost.mean_km,
+            unit=region.unit,
+            curator_only=True,
+        ),
         Readout("spots_kept", f"Of the {spots} busiest squares", kept, curator_only=True),
     )
 
 
-def loss_sentence(lost: LossStatistics) -> str:
+def loss_sentence(lost: LossStatistics, unit: str = "km") -> str:
     """Return the sentence of a loss, in two figures."""
     wide, high = (nearest(side, 2) for side in lost.square_km)
-    square = f"{wide} km square" if wide == high else f"{wide} × {high} km rectangle"
+    square = f"{wide} {unit} square" if wide == high else f"{wide} × {high} {unit} rectangle"
     if not lost.wrong_share:
         return f"All of the mass lies in the right {square}."
     return (
         f"About {nearest(100 * lost.wrong_share, 2)} % of the mass lies in the wrong {square}, on "
-        f"average {nearest(lost.mean_km, 2)} km off; half of it less than "
-        f"{at_most(2 * lost.mean_km, 2)} km."
+        f"average {nearest(lost.mean_km, 2)} {unit} off; half of it less than "
+        f"{at_most(2 * lost.mean_km, 2)} {unit}."
     )
 
 

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 EARTH_RADIUS_M = 1000 * EARTH_RADIUS_KM
 ONE_OF_EACH = "one"
 """Value of the parameter ``points``: one of each user's check-ins, drawn at random."""
+NOT_THE_EARTH = (
+    "noisy points: they move by metres on the Earth, and these lie in another plane; choose "
+    "another mechanism"
+)
 TRUST = (
     "Nobody need be trusted: everyone can move their own points before they send them. Whoever "
     "sees the points sees how many there are."
@@ -42,6 +46,8 @@ def run(task: Task) -> Estimate:
     selection = request.selection
     assert selection is not None
     box = selection.region.box
+    if selection.region.plane is not None:
+        raise ValueError(NOT_THE_EARTH)
     uniform = partial(_uniform, request.seed)
     user, lat, lon, weight = points.user, points.lat, points.lon, points.weight
     if request["points"] == ONE_OF_EACH:

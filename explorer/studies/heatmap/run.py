@@ -154,6 +154,7 @@ def points_of(selection: Selection, context: Context) -> Any:
             rows.data_seed,
             rows.exact_share,
             context.check,
+            rows.image,
         ),
     )
 

@@ -8,6 +8,7 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions import settings as contributions
+from explorer.studies.heatmap.distances import padding
 from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.mechanisms import (
     MECHANISMS,
@@ -120,6 +121,8 @@ def notes(request: Request) -> tuple[str, ...]:
     if request["weights"] == "one-cell":
         found = [note for note in found if note != ONE_CELL_EACH]
     found += [sent for m in shown if (sent := _sent(request.with_value("mechanism", m.key)))]
+    if request.selection is not None and request.selection.region_origin.may_be_told:
+        found += filter(None, [padding(request.selection.region)])
     for mechanism in shown[1:]:
         if not mechanism.comparable:
             promised = guarantee(request.with_value("mechanism", mechanism.key))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from explorer.checkins.model import Dialect, Format, Mapping, Preview
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session
-from explorer.geography.region import Region
+from explorer.geography.region import PlaneRegion, Region
 from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
@@ -55,6 +55,7 @@ class _Job:
     dialect: Dialect | None = None
     ask: bool = False
     sample: Sample | None = None
+    plane: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ class DataController(QObject):
         mapping: Mapping | None = None,
         dialect: Dialect | None = None,
         ask: bool = False,
+        plane: str = "",
     ) -> None:
         """Open a file; a load that runs is cancelled.
 
@@ -138,8 +140,10 @@ class DataController(QObject):
             How text turns into fields; what was detected if omitted.
         ask : bool
             Ask for the mapping even if the guess is sure.
+        plane : str
+            The plane that points of a file lie in whose range must be declared.
         """
-        self._start(_Job(Path(path), mapping, dialect, ask))
+        self._start(_Job(Path(path), mapping, dialect, ask, plane=plane))
 
     def open_sample(self) -> None:
         """Open the sample that ships with the program."""
@@ -163,7 +167,7 @@ class DataController(QObject):
     def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest:
         """Open a file, or find out what has to be asked about it (in the thread)."""
         with ExitStack() as stack:
-            path = job.path
+            path, mapping = job.path, job.mapping
             if job.sample is not None:
                 path = stack.enter_context(resource_path(job.sample.file))
             elif job.mapping is None:
@@ -173,10 +177,12 @@ class DataController(QObject):
                 )
                 if job.ask or not sure:
                     return MappingRequest(path, preview, "" if job.ask else _why_unsure(preview))
+                if job.plane and preview.mapping.planar:
+                    mapping = replace(preview.mapping, plane=job.plane)
             try:
                 data = checkins.open_checkins(
                     path,
-                    job.mapping,
+                    mapping,
                     dialect=job.dialect,
                     cache_dir=checkins_cache(),
                     use_cache=self.use_cache,
@@ -197,6 +203,8 @@ class DataController(QObject):
         for sample in samples():
             if sample.sha256 == data.fingerprint:
                 return Region(*sample.suggested_region), Origin.PUBLIC
+        if data.plane is not None:
+            return PlaneRegion.whole(data.plane), Origin.TYPED
         return first_region(data)
 
     def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest) -> None:
@@ -211,7 +219,9 @@ class DataController(QObject):
         known = next((s for s in samples() if s.sha256 == data.fingerprint), None)
         self.title = known.title if known is not None else data.basename
         self._runtime.add_data(data)
-        selection = Selection(data.fingerprint, region, region_from=all_sides(origin))
+        first = data.images[0] if data.images else None
+        came = all_sides(origin)
+        selection = Selection(data.fingerprint, region, region_from=came, image=first)
         self._session.replace_data(selection)
         if before is not None and before.fingerprint != data.fingerprint:
             self._closing.submit(self._runtime.remove_data, before.fingerprint)

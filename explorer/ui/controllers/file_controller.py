@@ -118,7 +118,10 @@ class FileController(QObject):
     def open_data(self, path: str | Path, ask: bool = False) -> None:
         """Open check-ins; with `ask`, show how the columns are read first."""
         self._path = Path(path)
-        self._data.open(self._path, self._columns_wanted(), ask=ask)
+        wanted = self._wanted.region.plane if self._wanted is not None else None
+        again = wanted is not None and str(self._path) == self._keeper.data_path
+        plane = wanted.text if wanted is not None and again else ""
+        self._data.open(self._path, self._columns_wanted(), ask=ask, plane=plane)
 
     def _columns_wanted(self) -> Mapping | None:
         """Return how a waiting recipe read this file's columns, if it says so."""

@@ -246,6 +246,10 @@ class SessionStore(QObject):
             *(entry.request for entry in state.comparison),
         ]
         named = {v for request in asked for _, v in request.values}
+        shown = self.views
+        if self._window is not None:
+            shown = shown | {k: w.view_state() for k, w in self._window.workspaces.items()}
+        named |= {view.picture for view in shown.values() if view.picture}
         return {value: path for value, path in known.items() if value in named}
 
     def _changed(self, *_: object) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.geography.region import Box, Region
-from explorer.geography.scale_bar import format_coordinates
+from explorer.geography.scale_bar import format_place
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
@@ -74,7 +74,7 @@ class BusiestDialog(QDialog):
         warning = styled_label("notes", WARNING, word_wrap=True)
         self.area = ChoiceBox("What is divided into 300 × 300 cells")
         self.area.addItem("all check-ins", data.extent)
-        self.area.addItem("what the map shows", _on_globe(view))
+        self.area.addItem("what the map shows", view if selection.region.plane else _on_globe(view))
         self.area.addItem("the region in use", selection.region.box)
         self.area.currentIndexChanged.connect(self._ask)
         row = QHBoxLayout()
@@ -114,23 +114,28 @@ class BusiestDialog(QDialog):
         self._regions = []
         self.state.setText("Counting …")
         box = self.area.currentData()
-        start, end = self._selection.start, self._selection.end
+        chosen = self._selection
+        start, end, image = chosen.start, chosen.end, chosen.image
         self._job.submit(
             box,
-            lambda _: self._data.busiest_cells(_with_room(box), PARTITION, TOP, start, end),
+            lambda _: self._data.busiest_cells(
+                _with_room(box), PARTITION, TOP, start, end, image=image
+            ),
         )
 
     def _fill(self, _key: object, cells: tuple[Cell, ...]) -> None:
-        shown = [(cell, region) for cell in cells if (region := _region(cell.box)) is not None]
+        shown = [(cell, region) for cell in cells if (region := self._region(cell.box)) is not None]
         self._regions = [region for _, region in shown]
         self.table.setRowCount(len(shown))
         for place, (cell, region) in enumerate(shown):
-            middle = format_coordinates(region.mid_latitude, (region.west + region.east) / 2, 3)
+            east = (region.west + region.east) / 2
+            middle = format_place(region.mid_latitude, east, 3, region.plane)
+            wide, high = region.sides
             texts = (
                 f"{cell.rows:,}",
                 f"{cell.users:,}",
                 middle,
-                f"{region.width_km:,.3g} × {region.height_km:,.3g} km",
+                f"{wide:,.3g} × {high:,.3g} {region.unit}",
             )
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
@@ -148,6 +153,12 @@ class BusiestDialog(QDialog):
 
     def _failed(self, _key: object, error: Exception) -> None:
         self.state.setText(explain(error, "data").sentence)
+
+    def _region(self, box: Box) -> Region | None:
+        try:
+            return self._selection.region.at(box)
+        except ValueError:
+            return None
 
     def _selected(self) -> None:
         self.use_button.setEnabled(self.chosen is not None)
@@ -177,10 +188,3 @@ def _with_room(box: Box) -> Box:
     if west >= east:
         west, east = max(west - 0.01, -180.0), min(east + 0.01, 180.0)
     return (south, west, north, east)
-
-
-def _region(box: Box) -> Region | None:
-    try:
-        return Region(*box)
-    except ValueError:
-        return None

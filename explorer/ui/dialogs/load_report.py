@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.geography.scale_bar import format_coordinates
+from explorer.geography.scale_bar import format_place
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
@@ -82,7 +82,7 @@ class LoadReportDialog(QDialog):
 
     def _facts(self) -> list[tuple[str, str]]:
         data, report = self.data, self.data.report
-        south, west, north, east = data.extent
+        extent = data.extent
         lines = f"{report.physical_lines:,}"
         parts = {"header": report.header, "blank": report.blank, "continued": report.continued}
         if any(parts.values()):  # kept and rejected stand above
@@ -98,8 +98,10 @@ class LoadReportDialog(QDialog):
             ),
             (
                 "Extent",
-                f"{format_coordinates(south, west)}  to  {format_coordinates(north, east)}",
+                f"{format_place(*extent[:2], 3, data.plane)}  to  "
+                f"{format_place(*extent[2:], 3, data.plane)}",
             ),
+            *([("Range", data.plane.sentence)] if data.plane is not None else []),
             ("Weights", "one column" if data.has_weights else "every row counts once"),
             ("sha256", data.fingerprint or "not taken"),
         ]
@@ -110,8 +112,9 @@ class LoadReportDialog(QDialog):
     def _fill(self) -> None:
         report = self.data.report
         for reason, count in sorted(report.set_aside.items(), key=lambda item: -item[1]):
-            top = QTreeWidgetItem([f"{count:,}", reason.sentence])
-            top.setToolTip(1, reason.sentence)
+            said = reason.said(self.data.mapping)
+            top = QTreeWidgetItem([f"{count:,}", said])
+            top.setToolTip(1, said)
             for example in report.examples.get(reason, ()):
                 text = example.text.replace("\t", " ⇥ ")
                 child = QTreeWidgetItem([f"line {example.line:,}", text])

@@ -23,18 +23,22 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
+from explorer.ui.dialogs.plane_fields import PlaneFields
 from explorer.ui.drawing.map_style import style_for
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 ROLES = (
     ("user", "User", "Who checked in: any text or number", True),
-    ("lat", "Latitude", "Degrees, −90…90, north positive", True),
-    ("lon", "Longitude", "Degrees, −180…180, east positive", True),
+    ("lat", "Latitude or y", "Degrees, −90…90, north positive; or y of a plane", True),
+    ("lon", "Longitude or x", "Degrees, −180…180, east positive; or x of a plane", True),
     ("time", "Time", "When; without it nothing counts as a duplicate", False),
     ("location", "Location", "Id of the place; may be missing", False),
     ("weight", "Weight", "How many check-ins the row stands for; 1 without it", False),
+    ("image", "Image", "Which picture x and y lie in; of a plane alone", False),
 )
-MNEMONICS = {"lat": "L&atitude", "lon": "L&ongitude", "location": "Lo&cation"}
+MNEMONICS = {
+    "lat": "L&atitude or y", "lon": "L&ongitude or x", "location": "Lo&cation", "image": "Ima&ge",
+}  # fmt: skip
 """Where the first letter is taken."""
 TIME_FORMATS = (
     ("ISO 8601 (2010-01-31T23:59:00Z; without an offset: UTC)", "iso"),
@@ -61,9 +65,12 @@ class MappingDialog(QDialog):
     -------
     load(Path, Mapping, Dialect or None)
         *Load* was pressed; None if fields and encoding are as detected.
+    picture_chosen(Path)
+        With *Load*: the picture whose size is the range of x and y.
     """
 
     load = Signal(object, object, object)
+    picture_chosen = Signal(object)
 
     def __init__(self, request: MappingRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,6 +89,9 @@ class MappingDialog(QDialog):
         box.addWidget(self.detected)
         box.addLayout(self._make_dialect())
         box.addLayout(self._make_columns())
+        self.plane = PlaneFields()
+        self.plane.changed.connect(self._check)
+        box.addWidget(self.plane)
         self.table = QTableWidget()
         self.table.setAccessibleName("The first rows of the file")
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -146,7 +156,7 @@ class MappingDialog(QDialog):
         self.time_format.currentIndexChanged.connect(self._changed)
         label = QLabel("Times are wr&itten as")
         label.setBuddy(self.time_format)
-        row = len(ROLES) // 3
+        row = -(-len(ROLES) // 3)
         grid.addWidget(label, row, 0, 1, 2)
         grid.addWidget(self.time_format, row, 2, 1, 4)
         return grid
@@ -185,6 +195,8 @@ class MappingDialog(QDialog):
                 combo.setCurrentIndex(0 if guess is None else guess + 1)
         with QSignalBlocker(self.time_format):
             self._choose_format(preview.mapping.time_format)
+        with QSignalBlocker(self.plane):
+            self.plane.show_plane(preview.mapping.plane)
         self._fill_table()
         self._check()
 
@@ -201,6 +213,7 @@ class MappingDialog(QDialog):
         return Mapping(
             **{role: combo.currentData() for role, combo in self.combos.items()},
             time_format=self.time_format.currentData(),
+            plane=self.plane.text,
         )
 
     @property
@@ -211,6 +224,10 @@ class MappingDialog(QDialog):
         mapping = self.mapping
         if mapping.missing:
             return f"Choose the column with the {' and the '.join(mapping.missing)}."
+        if self.plane.problem:
+            return self.plane.problem
+        if mapping.image is not None and not mapping.planar:
+            return "Images are for x and y of a plane; tick that, or choose no image."
         used = mapping.columns
         twice = next((c for c in used if used.count(c) > 1), None)
         if twice is not None:
@@ -318,6 +335,8 @@ class MappingDialog(QDialog):
 
     def _accept(self) -> None:
         if not self.problem:
+            if self.plane.picture is not None and self.plane.text:
+                self.picture_chosen.emit(self.plane.picture)
             self.load.emit(self.request.path, self.mapping, self.dialect)
             self.accept()
 

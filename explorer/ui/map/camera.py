@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from explorer.geography.plane import Plane
 from explorer.geography.projection import aspect_at
-from explorer.geography.region import Box
+from explorer.geography.region import Box, PlaneRegion
 
 FINEST = 1e-6
 """Degrees of latitude a pixel when zoomed in all the way (about 0.1 m)."""
 COARSEST = 1.0
 """Degrees of latitude a pixel when zoomed out all the way."""
+GLOBE: Box = (-88.0, -180.0, 88.0, 180.0)
+"""Where the middle of the view may be."""
 WORLD: Box = (-58.0, -178.0, 78.0, 178.0)
 """What *reset* shows without any data."""
 
@@ -35,6 +38,7 @@ class MapCamera(QObject):
         self.latitude = 20.0
         self.scale = 0.5
         self.aspect = 1.0
+        self._plane: Plane | None = None
 
     @property
     def place(self) -> tuple[float, float, float]:
@@ -52,6 +56,20 @@ class MapCamera(QObject):
             self.longitude + half_x,
         )
 
+    def lie_in(self, plane: Plane | None) -> None:
+        """Move in a plane that is not the Earth, or on it again."""
+        self._plane = plane
+
+    @property
+    def _limits(self) -> tuple[Box, float, float]:
+        """Where the centre may be, and the finest and coarsest scale."""
+        if self._plane is None:
+            return GLOBE, FINEST, COARSEST
+        south, west, north, east = PlaneRegion.whole(self._plane).box
+        longest = max(north - south, east - west)
+        around = south - longest, west - longest, north + longest, east + longest
+        return around, longest * 1e-6, longest * 0.02
+
     def pan(self, right: float, down: float) -> None:
         """Move the picture (not the camera) by so many pixels."""
         self._move(
@@ -62,7 +80,8 @@ class MapCamera(QObject):
 
     def zoom(self, factor: float, right: float = 0.0, down: float = 0.0) -> None:
         """Magnify by a factor, keeping fixed the point so many pixels from the centre."""
-        scale = min(max(self.scale / factor, FINEST), COARSEST)
+        _, finest, coarsest = self._limits
+        scale = min(max(self.scale / factor, finest), coarsest)
         shift = self.scale - scale
         self._move(
             self.longitude + right * shift * self.aspect, self.latitude - down * shift, scale
@@ -70,7 +89,8 @@ class MapCamera(QObject):
 
     def look_at(self, longitude: float, latitude: float, scale: float) -> None:
         """Put the centre at a position with a scale in degrees of latitude a pixel."""
-        self._move(longitude, latitude, min(max(scale, FINEST), COARSEST))
+        _, finest, coarsest = self._limits
+        self._move(longitude, latitude, min(max(scale, finest), coarsest))
 
     def fit(self, box: Box, width: float, height: float, margin: float = 0.06) -> None:
         """Show a whole box with a margin (share of its size) in a pane of so many pixels.
@@ -78,7 +98,8 @@ class MapCamera(QObject):
         The aspect becomes that of the box's middle latitude.
         """
         south, west, north, east = box
-        self.aspect = aspect_at(min(max((south + north) / 2, -85.0), 85.0))
+        middle = min(max((south + north) / 2, -85.0), 85.0)
+        self.aspect = aspect_at(middle) if self._plane is None else 1.0
         grow = 1 + 2 * margin
         scale = max(
             (east - west) * grow / max(width, 1) / self.aspect,
@@ -94,7 +115,8 @@ class MapCamera(QObject):
             self.changed.emit()
 
     def _move(self, longitude: float, latitude: float, scale: float) -> None:
-        place = (min(max(longitude, -180.0), 180.0), min(max(latitude, -88.0), 88.0), scale)
+        (south, west, north, east), _, _ = self._limits
+        place = (min(max(longitude, west), east), min(max(latitude, south), north), scale)
         if place != (self.longitude, self.latitude, self.scale):
             self.longitude, self.latitude, self.scale = place
             self.changed.emit()

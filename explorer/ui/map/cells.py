@@ -1,8 +1,10 @@
-"""Boxes and cells of a map on the Earth."""
+"""Boxes and cells of a map, and what is written of them."""
 
 from __future__ import annotations
 
-from explorer.geography.region import Box
+from explorer.geography.plane import Plane
+from explorer.geography.region import Box, Region
+from explorer.geography.scale_bar import coordinate_decimals, format_place
 from explorer.studies.base.study import Surface
 
 
@@ -23,6 +25,28 @@ def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, i
         west + (column + 1) * wide,
     )
     return row, column, box
+
+
+def on_earth(region: Region | None) -> bool:
+    """Whether a map of a region is one of the Earth; so it is without any."""
+    return plane_of(region) is None
+
+
+def plane_of(region: Region | None) -> Plane | None:
+    """Return the plane that a region lies in, if it is not the Earth."""
+    return None if region is None else region.plane
+
+
+def place_words(position: tuple[float, float], scale: float, region: Region | None) -> str:
+    """Return a position (x, y) at a scale in degrees, or a plane's unit, a pixel in words."""
+    decimals = coordinate_decimals(scale)
+    return format_place(position[1], position[0], decimals, plane_of(region))
+
+
+def cell_words(row: int, column: int, region: Region | None) -> str:
+    """Return which cell of a grid it is in words."""
+    corner = "south-west" if on_earth(region) else "lower left"
+    return f"cell {column + 1}, {row + 1} from the {corner}"
 
 
 def overlap(a: Box, b: Box) -> bool:

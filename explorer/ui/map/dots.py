@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
-from explorer.geography.region import Box
+from explorer.geography.region import Box, PlaneRegion
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
 
@@ -31,6 +31,11 @@ def dot_pixels(counts: np.ndarray, colour: QColor) -> np.ndarray:
     strength = 90 + 165 * np.log1p(counts) / np.log1p(most)
     pixels[..., 3] = np.where(counts > 0, strength, 0).astype(np.uint8)
     return pixels
+
+
+def _rows_of(selection: Selection | None) -> tuple[str | None, ...] | None:
+    """Return which rows are counted, wherever they lie."""
+    return None if selection is None else (selection.start, selection.end, selection.image)
 
 
 class Dots(QObject):
@@ -60,10 +65,9 @@ class Dots(QObject):
         self._job.failed.connect(lambda *_: None)  # a data set closed meanwhile: nothing to show
 
     def set_data(self, data: CheckinData | None, selection: Selection | None) -> None:
-        """Turn to another data set or time range."""
-        times = (selection.start, selection.end) if selection is not None else None
-        before = self._selection
-        same = before is not None and times == (before.start, before.end)
+        """Turn to another data set, time range or image."""
+        rows, before = _rows_of(selection), self._selection
+        same = before is not None and rows == _rows_of(before)
         if data is self._data and same:
             return
         self._data, self._selection = data, selection
@@ -97,22 +101,26 @@ class Dots(QObject):
             return
         (south, west, north, east), width, height = self._view
         high, wide = (north - south) * MARGIN, (east - west) * MARGIN
+        plane = self._data.plane
+        least = (-90.0, -180.0, 90.0, 180.0)
+        if plane is not None:
+            least = PlaneRegion.whole(plane).box
         box = (
-            max(south - high, -90.0),
-            max(west - wide, -180.0),
-            min(north + high, 90.0),
-            min(east + wide, 180.0),
+            max(south - high, least[0]),
+            max(west - wide, least[1]),
+            min(north + high, least[2]),
+            min(east + wide, least[3]),
         )
         columns = max(1, round((box[3] - box[1]) / (east - west) * width / DOT))
         rows = max(1, round((box[2] - box[0]) / (north - south) * height / DOT))
         if not (box[0] < box[2] and box[1] < box[3]):
             return
         data, chosen = self._data, self._selection
-        start, end = (chosen.start, chosen.end) if chosen is not None else (None, None)
-        key = (id(data), box, columns, rows, start, end)
+        asked = (None,) * 3 if chosen is None else (chosen.start, chosen.end, chosen.image)
+        key = (id(data), box, columns, rows, *asked)
         if key == self._shown:
             return
-        self._job.submit(key, lambda _: (data.density(box, columns, rows, start, end), box, data))
+        self._job.submit(key, lambda _: (data.density(box, columns, rows, *asked), box, data))
 
     def _counted(self, key: tuple[object, ...], found: tuple[np.ndarray, Box, CheckinData]) -> None:
         counts, box, data = found

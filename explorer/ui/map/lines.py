@@ -90,7 +90,7 @@ class MapLines:
         self._view = view
         self._items: dict[str, dict[Tile, QGraphicsPathItem | None]] = {}
         self._shown: tuple[str, range, range] | None = None
-        self._visible = True
+        self._wanted = self._on_earth = True
         self._pen = QPen()
         self.level = ""
 
@@ -102,7 +102,7 @@ class MapLines:
     @property
     def visible(self) -> bool:
         """Whether lines are shown."""
-        return self._visible
+        return self._wanted and self._on_earth
 
     def set_colour(self, colour: QColor) -> None:
         """Draw in another colour."""
@@ -115,9 +115,18 @@ class MapLines:
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide the lines."""
-        self._visible = visible
+        self._wanted = visible
+        self._follow()
+
+    def set_on_earth(self, on_earth: bool) -> None:
+        """Show no lines while the map is none of the Earth."""
+        if on_earth != self._on_earth:
+            self._on_earth = on_earth
+            self._follow()
+
+    def _follow(self) -> None:
         for item in self.items():
-            item.setVisible(visible)
+            item.setVisible(self.visible)
 
     def show_level(self, level: Level, box: Box) -> None:
         """Turn to a level of detail and take those of its tiles that a view shows.
@@ -133,7 +142,7 @@ class MapLines:
                 item.setVisible(False)
             self.level = level.name
             for item in self.items():
-                item.setVisible(self._visible)
+                item.setVisible(self.visible)
         tiles = self._items.setdefault(level.name, {})
         for tile in product(*shown[1:]):
             if tile not in tiles:
@@ -151,7 +160,7 @@ class MapLines:
         item = QGraphicsPathItem(path)
         item.setPen(self._pen)
         item.setZValue(Z)
-        item.setVisible(self._visible)
+        item.setVisible(self.visible)
         item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         # Not by addItem, which asks every item what it can do: hundreds of tiles then take 20 ms.
         item.setParentItem(self._view.childGroup)

@@ -16,9 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.geography.region import Region
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Fidelity, Readout, Result
 from explorer.studies.heatmap.contributions.settings import BIAS as WEIGHTS_BIAS
+from explorer.studies.heatmap.distances import FAR, in_unit
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
@@ -63,6 +65,16 @@ METRICS = (
         "its middle latitude.",
     ),
 )  # fmt: skip
+
+FAR_CELL = METRICS[-1].key
+"""Whose title and help are others on a plane that is not the Earth."""
+
+
+def _far(region: Region | None) -> Metric:
+    if region is None or region.plane is None:
+        return METRICS[-1]
+    what = f"The same in {region.unit}: |Δx| · width + |Δy| · height of the region."
+    return Metric(FAR_CELL, f"EMD, {region.unit}", what)
 
 
 def format_readout(item: Readout) -> str:
@@ -118,6 +130,12 @@ class MetricCell(QFrame):
             role = "certified interval"
         notes = [part for part in (role, item.note) if part]
         self._describe(f"{text or 'none'} ({'; '.join(notes)})" if notes else text)
+
+    def measured_in(self, metric: Metric) -> None:
+        """Say what is measured, where it is another thing than before."""
+        if metric != self.about:
+            self.about = metric
+            self.title.setText(metric.title)
 
     def set_trailing(self, trailing: bool) -> None:
         """Grey the number, or bring it back."""
@@ -310,9 +328,13 @@ class MetricsStrip(QWidget):
 
     def show_result(self, result: Result) -> None:
         """Show what an answer knows; what it does not know yet stays, in grey."""
-        levels = []
+        levels, selection = [], result.request.selection
+        region = None if selection is None else selection.region
         for item in result.readouts:
-            if item.key in self.cells:
+            if item.key == in_unit(FAR, region):
+                self.cells[FAR_CELL].measured_in(_far(region))
+                self.cells[FAR_CELL].show_readout(item)
+            elif item.key in self.cells:
                 self.cells[item.key].show_readout(item)
             elif item.key.startswith("epsilon_level_") and item.value is not None:
                 levels.append((int(item.key.rpartition("_")[2]), item.value))

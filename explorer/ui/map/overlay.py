@@ -12,8 +12,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
 from explorer.figures.map_layers import shipped_cities
-from explorer.geography.region import KM_PER_DEGREE, Box
-from explorer.geography.scale_bar import scale_bars
+from explorer.geography.region import KM_PER_DEGREE, Box, Region
+from explorer.geography.scale_bar import bars_of, scale_bars
 from explorer.ui.drawing.map_style import DARK, MapStyle
 from explorer.ui.map.region_tool import PixelBox
 
@@ -163,6 +163,7 @@ def _dot(style: MapStyle, ratio: float) -> QPixmap:
 
 
 def scale_stamp(
+    region: Region | None,
     degrees_per_pixel: float,
     width: float,
     height: float,
@@ -173,13 +174,20 @@ def scale_stamp(
 ) -> Stamp:
     """Return the scale bar, km above and miles below its line, for the lower left corner.
 
+    Of a plane that is not the Earth it is one bar in its unit.
+
     Parameters
     ----------
+    region : Region or None
+        Which the map is true to.
     degrees_per_pixel : float
         Degrees of latitude a pixel; on the flat map a pixel is as many km in every direction
         at the latitude the map is true to.
     """
-    metric, imperial = scale_bars(width * degrees_per_pixel * KM_PER_DEGREE, 0.3)
+    if region is not None and region.plane is not None:
+        metric, imperial = bars_of(region, width * degrees_per_pixel, 0.3)
+    else:
+        metric, imperial = scale_bars(width * degrees_per_pixel * KM_PER_DEGREE, 0.3)
     above = texts.text(metric.label, font, style, ratio)
     below = texts.text(imperial.label, font, style, ratio)
     long, short = metric.share * width, imperial.share * width
@@ -194,7 +202,8 @@ def scale_stamp(
         painter.drawLine(QPointF(3, middle), QPointF(3 + max(long, short), middle))
         painter.drawLine(QPointF(3, middle - 5), QPointF(3, middle + 5))
         painter.drawLine(QPointF(3 + long, middle - 5), QPointF(3 + long, middle))
-        painter.drawLine(QPointF(3 + short, middle), QPointF(3 + short, middle + 5))
+        if imperial.label:
+            painter.drawLine(QPointF(3 + short, middle), QPointF(3 + short, middle + 5))
     painter.drawPixmap(QPointF(4, 0), above)
     painter.drawPixmap(QPointF(4, high - 3), below)
     painter.end()

@@ -14,7 +14,9 @@ from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
 from explorer.ui.drawing.map_style import LIGHT, MapStyle
+from explorer.ui.map.backdrop import PictureItem
 from explorer.ui.map.camera import MapCamera
+from explorer.ui.map.cells import on_earth, plane_of
 from explorer.ui.map.lines import MapLines
 from explorer.ui.map.marks import overlay_stamp
 from explorer.ui.map.overlay import (
@@ -29,6 +31,7 @@ from explorer.ui.map.overlay import (
     rect_of,
     scale_stamp,
 )
+from explorer.ui.map.pane_view import PaneView
 from explorer.ui.map.region_tool import (
     SMALLEST,
     Grip,
@@ -47,31 +50,6 @@ LEAST = (180, 160)
 WHEEL_ZOOM = 1.0015
 
 _texts = TextPainter()
-
-
-class _View(pg.ViewBox):
-    """A view box that leaves mouse and keys to its pane."""
-
-    def __init__(self, pane: MapPane) -> None:
-        super().__init__(enableMenu=False, enableMouse=False, defaultPadding=0)
-        self._pane = pane
-        self.setAcceptHoverEvents(True)
-
-    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
-        self._pane.wheel(event.scenePos(), event.delta())
-        event.accept()
-
-    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
-        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            event.accept()
-            self._pane.drag(event)
-        else:
-            event.ignore()
-
-    def mouseClickEvent(self, event: Any) -> None:
-        if event.double() and event.button() == Qt.MouseButton.LeftButton:
-            event.accept()
-            self._pane.wheel(event.scenePos(), 462)  # twice as large
 
 
 class MapPane(pg.GraphicsView):
@@ -107,7 +85,6 @@ class MapPane(pg.GraphicsView):
         self._surface_shape: tuple[int, ...] = ()
         self._overlay: Overlay | None = None
         self._editing = False
-        self._dots_box: Box | None = None
         self._band: Box | None = None
         self._band_refused = False
         self._grip = Grip()
@@ -115,10 +92,12 @@ class MapPane(pg.GraphicsView):
         self._said = ""
         self._waiting = ""
         self._pointer: QPointF | None = None
-        self._view = _View(self)
+        self._view = PaneView(self)
         self.setCentralItem(self._view)
         self._dots = pg.ImageItem(axisOrder="row-major")
         self._image = pg.ImageItem(axisOrder="row-major")
+        self._picture = PictureItem(self._view)
+        self._colours: tuple[np.ndarray, bool] = (np.zeros((256, 3), np.uint8), False)
         self._lines = MapLines(self._view)
         for z, item in enumerate((self._dots, self._image)):
             item.setZValue(z)
@@ -145,9 +124,10 @@ class MapPane(pg.GraphicsView):
         self._lines.set_colour(style.line)
         self._look()
 
-    def set_colours(self, table: np.ndarray) -> None:
+    def set_colours(self, table: np.ndarray, diverging: bool = False) -> None:
         """Set the colour map: uint8, shape (256, 3)."""
-        self._image.setLookupTable(table)
+        self._colours = table, diverging
+        self._image.setLookupTable(self._picture.through(table, diverging))
         self.viewport().update()
 
     def set_surface(self, values: np.ndarray, region: Region, top: float, low: float = 0.0) -> None:
@@ -183,6 +163,11 @@ class MapPane(pg.GraphicsView):
             self._image.setVisible(False)
             self._look()
 
+    def set_picture(self, pixels: np.ndarray | None) -> None:
+        """Show a picture below everything where the map lies in a plane that is not the Earth."""
+        self._picture.show_picture(pixels, self._region)
+        self.set_colours(*self._colours)
+
     def set_dots(self, pixels: np.ndarray | None, box: Box | None) -> None:
         """Show check-ins as dots: uint8 RGBA of shape (rows, columns, 4), row 0 south."""
         self.viewport().update()
@@ -194,8 +179,12 @@ class MapPane(pg.GraphicsView):
         self._dots.setVisible(True)
 
     def set_region(self, region: Region | None) -> None:
-        """Outline the region of interest."""
-        self._region = region
+        """Outline the region of interest; the Earth's lines and cities are on the Earth alone."""
+        before, self._region = self._region, region
+        if plane_of(before) != plane_of(region):
+            self._stamps = None
+            self.set_picture(self._picture.pixels)
+        self._lines.set_on_earth(on_earth(region))
         self.viewport().update()
 
     def set_editing(self, editing: bool) -> None:
@@ -276,12 +265,11 @@ class MapPane(pg.GraphicsView):
             covered = self._pixels(self._surface_region.box)
         if covered is not None and self._overlay is not None:
             shown = [overlay_stamp(self._overlay, covered, width, height, *arguments[1:])]
-            covered = None
-        if self._show_cities:
+        if self._show_cities and on_earth(self._region):
             shown += city_stamps(self.box, width, height, covered, *arguments)
         return [
             *shown,
-            scale_stamp(self._camera.scale, width, height, *arguments),
+            scale_stamp(self._region, self._camera.scale, width, height, *arguments),
             *note_stamps(self._stamp_text, width, *arguments),
         ]
 
@@ -387,7 +375,7 @@ class MapPane(pg.GraphicsView):
             self.to_degrees(position.x(), position.y()),
         )
         if not event.isFinish():
-            self._band, self._band_refused = box, not usable(box)
+            self._band, self._band_refused = box, not usable(box, self._region)
             self.viewport().update()
             return
         self._band = None

@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from explorer.figures.colour_limits import colour_limits
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
 from explorer.geography.region import Box, Region
-from explorer.geography.scale_bar import coordinate_decimals, format_coordinates
 from explorer.studies.base.study import Result, Surface
 from explorer.studies.heatmap.panes import CENTRES, DIFFERENCE, PRIVATE, TRUE, is_map
 from explorer.ui.drawing.map_style import LIGHT, style_for
 from explorer.ui.map.camera import WORLD, MapCamera
-from explorer.ui.map.cells import cell_of
+from explorer.ui.map.cells import cell_of, cell_words, place_words
 from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
 from explorer.ui.map.dots import dot_pixels
 from explorer.ui.map.header import PaneHeader
@@ -56,13 +55,12 @@ class MapPanes(QWidget):
         self.style_of_map = LIGHT
         self._surfaces: dict[str, Surface] = {}
         self._tops: dict[str, float] = {}
-        self._linked = True
-        self._colours = COLOUR_MAPS[0]
+        self._linked, self._colours = True, COLOUR_MAPS[0]
         self._pointer: tuple[float, float] | None = None
+        self._picture: np.ndarray | None = None
         self._dots: tuple[np.ndarray, Box] | None = None
         self._region: Region | None = None
-        self._editing = self._answered = False
-        self._lines = self._cities = True
+        self._editing, self._answered, self._lines, self._cities = False, False, True, True
         self._fitted: tuple[Box, float, tuple[float, ...]] | None = None
         self.slots: dict[str, Slot] = {}
         self._spare: list[Slot] = []
@@ -138,6 +136,7 @@ class MapPanes(QWidget):
         pane.set_editing(self._editing)
         pane.set_lines_visible(self._lines)
         pane.set_cities_visible(self._cities)
+        pane.set_picture(self._picture)
         pane.hovered.connect(self._hover)
         pane.region_drawn.connect(self.region_drawn)
         pane.region_tool_left.connect(self.region_tool_left)
@@ -215,7 +214,7 @@ class MapPanes(QWidget):
         """Write below the private panes how far off they are; grey while that is not known."""
         known = {item.key: item for item in result.readouts}
         for slot in self.slots.values():
-            slot.show_readouts(known)
+            slot.show_readouts(known, self._region)
 
     def clear(self) -> None:
         """Show no heatmap (no data)."""
@@ -276,10 +275,17 @@ class MapPanes(QWidget):
     def set_region(self, region: Region | None) -> None:
         """Outline the region in every pane and draw the map true to its middle latitude."""
         self._region = region
+        self.camera.lie_in(None if region is None else region.plane)
         for slot in self._every:
             slot.pane.set_region(region)
         if region is not None:
             self.camera.set_aspect(region.aspect)
+
+    def set_picture(self, pixels: np.ndarray | None) -> None:
+        """Show a picture behind the map of a plane that is not the Earth; row 0 is its lowest."""
+        self._picture = pixels
+        for slot in self._every:
+            slot.pane.set_picture(pixels)
 
     def set_editing(self, editing: bool) -> None:
         """Switch the region tool on or off."""
@@ -362,13 +368,7 @@ class MapPanes(QWidget):
             self.readout.setText("Point at the map for coordinates and the values of a cell.")
             return
         longitude, latitude = self._pointer
-        place = [
-            format_coordinates(
-                latitude,
-                (longitude + 180) % 360 - 180,
-                coordinate_decimals(self.camera.scale),
-            )
-        ]
+        place = [place_words(self._pointer, self.camera.scale, self._region)]
         few = len(self._surfaces) <= 2
         values: dict[str, str] = {}
         said: list[str] = []
@@ -379,7 +379,7 @@ class MapPanes(QWidget):
                 continue
             row, column, cell_box = found
             if not values:
-                place.append(f"cell {column + 1}, {row + 1} from the south-west")
+                place.append(cell_words(row, column, self._region))
             values[key] = format_share(float(surface.values[row, column]), like=self.top(key))
             who = "true (curator only)" if key == TRUE and few else key.partition(":")[2] or key
             said.append(f"{who} {values[key]}")

@@ -116,10 +116,10 @@ def dragged_box(
     return (min(south, north), min(west, east), max(south, north), max(west, east))
 
 
-def usable(box: Box) -> bool:
-    """Return whether a box can be a region of interest."""
+def usable(box: Box, like: Region | None = None) -> bool:
+    """Return whether a box can be a region of interest of what another one lies in."""
     try:
-        Region(*box)
+        Region(*box) if like is None else like.at(box)
     except ValueError:
         return False
     return True

@@ -8,7 +8,9 @@ import numpy as np
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.figures.colour_maps import colour_table, diverging_table
+from explorer.geography.region import Region
 from explorer.studies.base.study import Readout, Surface
+from explorer.studies.heatmap.distances import FAR, in_unit
 from explorer.studies.heatmap.panes import (
     CENTRES,
     CHOICES,
@@ -88,7 +90,7 @@ class Slot:
     def set_colours(self, name: str) -> None:
         """Choose a colour map by name; a difference has its own."""
         table = self.table(name)
-        self.pane.set_colours(table)
+        self.pane.set_colours(table, self.key == DIFFERENCE)
         self.bar.set_colours(table)
 
     def table(self, name: str) -> np.ndarray:
@@ -104,18 +106,19 @@ class Slot:
         self.pane.set_stamp(surface.stamp)
         self.header.set_title(short_title(surface.label))
 
-    def show_readouts(self, known: Mapping[str, Readout]) -> None:
+    def show_readouts(self, known: Mapping[str, Readout], region: Region | None) -> None:
         """Write below it how far off this draw is; what is not known yet stays, in grey."""
         if self.key == CENTRES:
             notes = [known[key].note for key in OF_CENTRES if key in known]
             self.caption.setText("; ".join(notes[:2]))
             self.caption.setToolTip("\n\n".join(notes))
             return
-        item = known.get(self.key.replace(PRIVATE, "emd_km", 1)) if is_map(self.key) else None
-        km = format_readout(item) if item is not None else ""
-        if km:
-            self.caption.setText(f"off by {km} km in this draw")
-        self.caption.setEnabled(bool(km))
+        far = self.key.replace(PRIVATE, in_unit(FAR, region), 1)
+        item = known.get(far) if is_map(self.key) else None
+        distance = format_readout(item) if item is not None else ""
+        if item is not None and distance:
+            self.caption.setText(f"off by {distance} {item.unit} in this draw")
+        self.caption.setEnabled(bool(distance))
 
     def widgets(self) -> tuple[QWidget, ...]:
         """Return what stands below each other, from the top."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.geography.region import Box, Region
+from explorer.geography.region import Box
 from explorer.studies.base.study import Origin, Result, all_sides
 from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
 from explorer.studies.registry import card, cards
@@ -23,8 +23,9 @@ from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.map import actions
+from explorer.ui.map.backdrop import Backdrop
 from explorer.ui.map.beside import Beside
-from explorer.ui.map.cells import overlap
+from explorer.ui.map.cells import on_earth, overlap
 from explorer.ui.map.contributions import Contributions
 from explorer.ui.map.dots import Dots
 from explorer.ui.map.lines import prepare_tiles
@@ -85,6 +86,8 @@ class MapWorkspace(Workspace):
         self.which = WhichToggle(session, runtime, self.banner, self.metrics, self.panes, self)
         self.exported = self.which.exported
         self.contributions = Contributions(self.users, self.which.action, self)
+        self.backdrop = Backdrop(runtime, self.banner, self)
+        self.backdrop.changed.connect(lambda: self.panes.set_picture(self.backdrop.pixels))
         self._make_actions()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
@@ -141,6 +144,7 @@ class MapWorkspace(Workspace):
             show_basemap=self.lines_action.isChecked(),
             show_cities=self.cities_action.isChecked(),
             show_contributions=self.contributions.action.isChecked(),
+            picture=self.backdrop.value or self.backdrop.awaited,
         )
 
     def apply_view_state(self, state: ViewState) -> None:
@@ -151,6 +155,7 @@ class MapWorkspace(Workspace):
         self.contributions.action.setChecked(state.show_contributions)
         self._colour_actions[state.colour_map].setChecked(True)
         self.panes.set_colour_map(state.colour_map)
+        self.backdrop.restore(state.picture)
         if state.map_box is not None:
             self._went_home = True
             if self.isVisible():
@@ -165,6 +170,7 @@ class MapWorkspace(Workspace):
         self._session.changed.disconnect(self._state_changed)
         self.play.close()
         self.dots.close()
+        self.backdrop.close()
         self.which.close_view()
         self._soon.stop()
         self._prepare.close()
@@ -175,10 +181,11 @@ class MapWorkspace(Workspace):
         if selection is None:
             self._show_hint("Open check-ins before choosing a region.")
             return
-        south, west, north, east = box
-        try:
+        if selection.region.plane is None:
             # A drag may end a little beyond a pole; that is meant as the pole.
-            region = Region(max(south, -90.0), west, min(north, 90.0), east)
+            box = (max(box[0], -90.0), box[1], min(box[2], 90.0), box[3])
+        try:
+            region = selection.region.at(box)
         except ValueError as error:
             self.banner.show_problem(explain(error, "region"))
             return
@@ -340,6 +347,8 @@ class MapWorkspace(Workspace):
         there = (self.region_action, self.noise_action, self.extent_action, self.play_action)
         for action in there:
             action.setEnabled(selection is not None)
+        for action in (self.lines_action, self.cities_action):
+            action.setEnabled(on_earth(selection.region if selection is not None else None))
 
     def _show_new_data(self) -> None:
         self.current_result = None

@@ -1,14 +1,12 @@
 """The data in use: which file, which region, which time, how many users."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Protocol
 
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -27,11 +25,11 @@ from explorer.ui.dialogs.busiest import BusiestDialog
 from explorer.ui.dialogs.load_report import LoadReportDialog
 from explorer.ui.dialogs.open_checkins import MappingDialog
 from explorer.ui.panels.load_bar import LoadBar, format_span
+from explorer.ui.panels.plane import PlanePart
+from explorer.ui.panels.region_fields import SIDES, RegionFields
 from explorer.ui.panels.sample import UsersSample
 from explorer.ui.panels.time_range import TimeRange
-from explorer.ui.widgets.value_field import ValueField
 
-SIDES = ("south", "west", "north", "east")
 ORIGIN_HELP = (
     "The guarantee needs a region chosen without looking at the check-ins. One that was found from "
     "them, or drawn over them, breaks it, and exports without the true map then leave out where "
@@ -43,6 +41,7 @@ class _Map(Protocol):
     """What the panel needs of the map workspace."""
 
     region_action: QAction
+    backdrop: Any
 
     @property
     def result_shown(self) -> SignalInstance: ...
@@ -89,6 +88,11 @@ class DataPanel(QWidget):
         data_controller.mapping_needed.connect(self.ask_mapping)
         workspace.result_shown.connect(self.sample.show_result)
         session.changed.connect(self._state_changed)
+        self.plane.image_chosen.connect(lambda name: self._change(image=name))
+        self.plane.picture_chosen.connect(workspace.backdrop.open)
+        self.plane.picture_cleared.connect(workspace.backdrop.clear)
+        workspace.backdrop.changed.connect(self._show_picture)
+        self._show_picture()
         self._describe_data()
         self._show_selection(session.state.selection)
 
@@ -115,24 +119,13 @@ class DataPanel(QWidget):
 
     def _make_region(self, box: QVBoxLayout) -> None:
         box.addWidget(_heading("Region"))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(6)
-        grid.setVerticalSpacing(4)
-        self.sides: dict[str, ValueField] = {}
-        for place, (side, limit) in enumerate(
-            (("south", 90), ("north", 90), ("west", 180), ("east", 180))
-        ):
-            field = ValueField(partial(_degrees, side, limit))
-            field.setAccessibleName(f"Region, {side}ern edge in degrees")
-            field.set_help(f"{side.capitalize()}ern edge in degrees, −{limit}…{limit}")
-            field.entered.connect(lambda value, n=side: self._side_entered(n, value))
-            field.stepped.connect(lambda step, n=side: self._step_side(n, step))
-            self.sides[side] = field
-            label = QLabel(side.capitalize())
-            label.setBuddy(field)
-            grid.addWidget(label, place // 2, 2 * (place % 2))
-            grid.addWidget(field, place // 2, 2 * (place % 2) + 1)
-        box.addLayout(grid)
+        self.plane = PlanePart()
+        box.addWidget(self.plane)
+        ends = RegionFields()
+        ends.entered.connect(lambda side, value: self._try_side(side, value, None))
+        ends.stepped.connect(self._step_side)
+        self.sides, self._ends = ends.fields, ends
+        box.addWidget(ends)
         self.region_size = styled_label("muted")
         box.addWidget(self.region_size)
         self.region_from = styled_label("muted", word_wrap=True)
@@ -191,9 +184,9 @@ class DataPanel(QWidget):
         if selection is not None:
             self.time.show_range(selection.start, selection.end)
             region = selection.region
-            for side, field in self.sides.items():
-                field.set_number(round(getattr(region, side), 6))
-            self.region_size.setText(f"{region.width_km:,.1f} km × {region.height_km:,.1f} km")
+            self._ends.show_region(region)
+            wide, high = region.sides
+            self.region_size.setText(f"{wide:,.1f} {region.unit} × {high:,.1f} {region.unit}")
             self.region_error.hide()
             self._show_origin(selection)
         else:
@@ -201,7 +194,11 @@ class DataPanel(QWidget):
             self.region_size.setText("")
             self.region_from.hide()
         self.sample.show_selection(selection)
+        self.plane.show_data(data, selection)
         self._silent = False
+
+    def _show_picture(self) -> None:
+        self.plane.show_picture(self._workspace.backdrop.name)
 
     def _show_origin(self, selection: Selection) -> None:
         """Show where the region came from, and which sides if not all."""
@@ -219,9 +216,6 @@ class DataPanel(QWidget):
         if selection is not None and not self._silent:
             self._session.set_selection(replace(selection, **changes), gesture)
 
-    def _side_entered(self, side: str, value: float) -> None:
-        self._try_side(side, value, None)
-
     def _step_side(self, side: str, step: int) -> None:
         selection = self._session.state.selection
         if selection is None:
@@ -230,17 +224,23 @@ class DataPanel(QWidget):
         size = region.north - region.south if side in ("south", "north") else (
             region.east - region.west
         )  # fmt: skip
-        self._try_side(side, round(getattr(region, side) + step * size / 50, 6), f"region {side}")
+        end = region.declared[SIDES.index(side)]
+        self._try_side(side, round(end + step * size / 50, 6), f"region {side}")
 
     def _try_side(self, side: str, value: float, gesture: str | None) -> None:
         selection = self._session.state.selection
         if selection is None:
             return
         try:
-            region = replace(selection.region, **{side: value})
+            before, place = selection.region, SIDES.index(side)
+            low, left, high, right = (
+                value if i == place else end for i, end in enumerate(before.declared)
+            )
+            region = before.as_declared((low, left, high, right))
             origins = list(selection.region_from)
             if gesture is None:  # typed; a side that is only moved comes from where it was
-                origins[SIDES.index(side)] = Origin.TYPED
+                turned = before.plane is not None and before.plane.down and place in (0, 2)
+                origins[2 - place if turned else place] = Origin.TYPED
         except ValueError as error:
             self.sides[side].reject(str(error))
             self.region_error.setText(_sentence(str(error)))
@@ -307,6 +307,7 @@ class DataPanel(QWidget):
         """Ask which column holds what."""
         dialog = MappingDialog(request, self.window())
         dialog.load.connect(self._data.open)
+        dialog.picture_chosen.connect(self._workspace.backdrop.open)
         self._open("mapping", dialog)
 
     def dialog(self, name: str) -> QDialog | None:
@@ -341,9 +342,3 @@ def _heading(text: str) -> QLabel:
 def _sentence(text: str) -> str:
     text = text.strip() or "Something unexpected happened"
     return text[:1].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")
-
-
-def _degrees(side: str, limit: int, value: float) -> float:
-    if not -limit <= value <= limit:
-        raise ValueError(f"{side}: {value:g} is outside −{limit}…{limit} degrees")
-    return value

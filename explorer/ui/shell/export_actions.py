@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -58,7 +58,7 @@ class ExportActions(QObject):
     def _whole_recipe(self, asked: Request, view: ViewState) -> dict[str, Any]:
         data = self._window.data.current if asked.selection is not None else None
         name = data.basename if data is not None else ""
-        columns = asdict(data.mapping) if data is not None else {}
+        columns = data.mapping.stored() if data is not None else {}
         return Recipe(asked, name, view=view.to_dict(), columns=columns).to_dict()
 
     def ask(self) -> None:
@@ -93,7 +93,7 @@ class ExportActions(QObject):
     def _open(self, dialog: ExportDialog) -> None:
         self.dialog = dialog
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.chosen.connect(self.controller.start)
+        dialog.chosen.connect(self._start)
         dialog.open()
 
     def copy(self, fmt: str) -> None:
@@ -109,7 +109,14 @@ class ExportActions(QObject):
         recipe = self._whole_recipe(
             result.request, view
         )  # the gate is passed, or not, as it is written
-        self.controller.start(ExportJob(result, view, recipe, by_suffix(fmt)))
+        self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
+
+    def _start(self, job: ExportJob) -> None:
+        """Start a job, with the picture that its view names."""
+        backdrop = getattr(self._window.workspace, "backdrop", None)
+        if backdrop is not None and job.view.picture == backdrop.value:
+            job = replace(job, backdrop=backdrop.data)
+        self.controller.start(job)
 
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")

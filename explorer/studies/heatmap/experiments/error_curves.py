@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions.settings import RULE
@@ -108,6 +109,14 @@ MEASURES = {
         Measure("kl", "KL divergence", "nats", "has a KL divergence below {}", True, 0.5),
     )
 }
+
+
+def measure_of(key: str, region: Region | None) -> Measure:
+    """Return a measure as it is called on the plane of a region: in its unit, not in kilometres."""
+    measure = MEASURES[key]
+    if key != "emd_km" or region is None or region.plane is None:
+        return measure
+    return replace(measure, name=f"error in {region.unit}", unit=region.unit)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class JudgedOn:
     box : (south, west, north, east)
         Where they are counted; a place lends its sides in kilometres alone, as a stand-in may live
         elsewhere.
-    start, end, users, data_seed, share
+    start, end, users, data_seed, share, image
         As `explorer.checkins.CheckinData.points` takes them; `users` or `share` hold where nobody
         asks for a number of users.
     check : callable
@@ -53,6 +53,7 @@ class JudgedOn:
     share: Fraction | None = None
     check: Callable[[], None] = lambda: None
     nobody: str = NOBODY
+    image: str | None = None
     _last: tuple[object, Any] = field(default=((), None), repr=False)
 
     @classmethod
@@ -62,7 +63,7 @@ class JudgedOn:
         """Return the users of the map itself."""
         return cls(
             checkins, chosen.region.box, chosen.start, chosen.end, chosen.users, chosen.data_seed,
-            chosen.exact_share, check,
+            chosen.exact_share, check, image=chosen.image,
         )  # fmt: skip
 
     @property
@@ -92,7 +93,14 @@ class JudgedOn:
         if self._last[0] != (users,):
             share = self.share if users is None else None
             points = self.checkins.points(
-                self.box, self.start, self.end, users, self.data_seed, share, self.check
+                self.box,
+                self.start,
+                self.end,
+                users,
+                self.data_seed,
+                share,
+                self.check,
+                self.image,
             )
             self._last = ((users,), points)
         return self._last[1]

@@ -35,8 +35,8 @@ class Place:
 
     @property
     def sides_km(self) -> tuple[float, float] | None:
-        """Width and height, if it has any in kilometres."""
-        return None if self.region is None else (self.region.width_km, self.region.height_km)
+        """Width and height in kilometres; on a plane that is not the Earth in its unit."""
+        return None if self.region is None else self.region.sides
 
 
 class Source(Protocol):

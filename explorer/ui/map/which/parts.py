@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.error_curves import HERE, SAMPLE
+from explorer.engine.error_curves import HERE, SAMPLE, Question
 from explorer.studies.base.numbers import nearest
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
@@ -112,6 +113,11 @@ class Parts:
         self.copy = tool_button("Copy CSV", "Copy the numbers of all curves; curator only")
         self.export = tool_button("Export…", "Write these curves as a picture or their numbers")
         self._lay_out(owner)
+
+    def name_measures(self, question: Question) -> None:
+        """Offer the measures in the unit of what the map lies in."""
+        named = [replace(question, measure=key).shown_measure for key in MEASURES]
+        self.measure.offer([(m.key, m.name) for m in named], question.measure)
 
     def show_field(self, shown: bool) -> None:
         """Show the field of the target, or hide it."""

@@ -19,7 +19,6 @@ from explorer.studies.base.numbers import format_number, nearest
 from explorer.studies.base.study import Fidelity, Result, Series
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
-    MEASURES,
     ErrorCurve,
     Measure,
 )
@@ -126,7 +125,7 @@ class ErrorPlot(BoundsPlot):
 
     def show_answer(self, answer: Answer, chosen: str, statistic: str) -> None:
         """Show curves, that of the chosen mechanism in bold."""
-        axis, measure = AXES[answer.question.axis], MEASURES[answer.question.measure]
+        axis, measure = AXES[answer.question.axis], answer.question.shown_measure
         self._answer, self._chosen = answer, chosen
         words = f"{measure.name}, {said_of(statistic, measure)}"
         self.set_axes(f"{axis.symbol}  {axis.name}", words, log_axis(axis), measure.log)
@@ -313,6 +312,6 @@ def grey_series(answer: Answer) -> tuple[Series, ...]:
 
 def value_now(answer: Answer, mechanism: str, x: float) -> str:
     """Return what a mechanism's curve says at an x."""
-    measure = MEASURES[answer.question.measure]
+    measure = answer.question.shown_measure
     curve = next((c for c in answer.curves if c.mechanism == mechanism), None)
     return format_number(None if curve is None else at(curve, measure, x))

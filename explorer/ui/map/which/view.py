@@ -204,7 +204,7 @@ class WhichEpsilon(QWidget):
             about = [f"judged on: {judged}", f"{self.answer.users} users"]
             about += [f"{key} = {value}" for key, value in asked.request.values]
             stamp, axis = text.stamp(False, curator_only=True), AXES[asked.axis]
-            numbers = self.answer.curves, axis, MEASURES[asked.measure], stamp, about
+            numbers = self.answer.curves, axis, asked.shown_measure, stamp, about
             QGuiApplication.clipboard().setText(words.as_csv(*numbers))
             self.said.emit("The numbers are on the clipboard: for the curator only.")
 
@@ -345,11 +345,12 @@ class WhichEpsilon(QWidget):
         self.parts.field.set_number(self.target)
         shown = self.answer is not None and self.answer.question.measure == self.measure
         wanted = self.target if on_epsilon and shown else None
-        self.plot.show_target(wanted, MEASURES[self.measure])
+        self.plot.show_target(wanted, self.question().shown_measure)
+        self.parts.name_measures(self.question())
 
     def _read_off(self) -> None:
         """Say which ε the target needs, by the curves as far as they are known."""
-        measure, target = MEASURES[self._shown.measure], self.targets[self._shown.measure]
+        measure, target = self._shown.shown_measure, self.targets[self._shown.measure]
         curves = self.answer.curves if self.answer is not None else ()
         on_epsilon = self._shown.axis == "epsilon"
         self._lines = words.lines(curves, measure, target) if on_epsilon else []

@@ -1,0 +1,51 @@
+"""Points in planes that are not the Earth: told from degrees, and how far x and y may go."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from explorer.checkins.model import Mapping
+
+_PLANAR: dict[str, tuple[str, ...]] = {
+    "lon": ("x", "xcoord", "xpx", "xpixel", "gazex", "fixationx", "fixx", "posx"),
+    "lat": ("y", "ycoord", "ypx", "ypixel", "gazey", "fixationy", "fixy", "posy"),
+    "image": ("image", "imageid", "img", "imgid", "picture", "pictureid", "stimulus",
+              "stimulusid", "frame", "scene"),
+}  # fmt: skip
+"""Names of columns in tables of points in pictures and other planes, of letters only."""
+
+
+def planar_columns(
+    places: dict[str, int], rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
+) -> dict[str, int] | None:
+    """Return the columns of x, y and image if they are surely no degrees, else None.
+
+    That is so if rows are about images, or if most of them do not lie on the globe: names alone
+    do not tell, because x and y may be degrees, too.
+    """
+    found = {
+        role: next(places[word] for word in known if word in places)
+        for role, known in _PLANAR.items()
+        if any(word in places for word in known)
+    }
+    if not {"lat", "lon"} <= set(found) or "lat" in places or "latitude" in places:
+        return None
+    if "image" in found:
+        return found
+    y = [n for row in rows if (n := number(row[found["lat"]])) is not None]
+    x = [n for row in rows if (n := number(row[found["lon"]])) is not None]
+    off = sum(abs(b) > 90 or abs(a) > 180 for a, b in zip(x, y, strict=False))
+    return found if 2 * off > len(rows) > 0 else None
+
+
+def limits(mapping: Mapping) -> Iterator[tuple[str, int | None, float, float]]:
+    """Yield name, column, least and largest value of both coordinates."""
+    plane = mapping.plane_there
+    if plane is not None:
+        yield "y", mapping.lat, plane.low, plane.high
+        yield "x", mapping.lon, plane.left, plane.right
+    elif mapping.planar:
+        yield "y", mapping.lat, -math.inf, math.inf
+        yield "x", mapping.lon, -math.inf, math.inf
+    else:
+        yield "latitude", mapping.lat, -90, 90
+        yield "longitude", mapping.lon, -180, 180

@@ -1,0 +1,133 @@
+"""The picture behind the map of a plane that is not the Earth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Qt, Signal
+
+from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime
+from explorer.figures.colour_maps import translucent
+from explorer.figures.pages.backdrop import pixels_of
+from explorer.geography.region import PlaneRegion, Region
+from explorer.ui.base.errors import Banner, explain
+from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.map.overlay import rect_of
+
+BELOW = -1
+"""Height of the picture: below check-ins as dots, heatmap and lines."""
+
+
+class PictureItem(pg.ImageItem):
+    """A pane's picture, and the colours of a heatmap that it shines through."""
+
+    def __init__(self, view: Any) -> None:
+        super().__init__(axisOrder="row-major")
+        self.pixels: np.ndarray | None = None
+        self.setZValue(BELOW)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.setVisible(False)
+        view.addItem(self, ignoreBounds=True)
+
+    def show_picture(self, pixels: np.ndarray | None, region: Region | None) -> None:
+        """Show a picture over all of a region's plane; none on the Earth.
+
+        Pixels are uint8 of shape (rows, columns, 3), row 0 the lowest.
+        """
+        self.pixels = pixels
+        plane = None if region is None else region.plane
+        self.setVisible(pixels is not None and plane is not None)
+        if pixels is not None and plane is not None:
+            self.setImage(pixels, autoLevels=False, levels=(0, 255))
+            self.setRect(rect_of(PlaneRegion.whole(plane).box))
+
+    def through(self, table: np.ndarray, diverging: bool) -> np.ndarray:
+        """Return a colour map for in front of the picture; as it is where there is none."""
+        return translucent(table, diverging) if self.isVisible() else table
+
+
+class Backdrop(QObject):
+    """Reads the picture beside the window, and remembers it by name and content.
+
+    Signals
+    -------
+    changed()
+        There is another picture, or none.
+    """
+
+    changed = Signal()
+    _added = Signal(str, object)
+
+    def __init__(self, runtime: StudyRuntime, banner: Banner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._runtime, self._banner = runtime, banner
+        self.value = ""
+        """Name and sha256 of the picture, as in `ViewState.picture`; empty without one."""
+        self.data = b""
+        self.pixels: np.ndarray | None = None
+        self.awaited = ""
+        """Name and sha256 of a picture whose file is not open (yet)."""
+        self._added.connect(self._open_awaited)
+        runtime.file_listeners.append(self._added.emit)  # from whichever thread
+        self._job = LatestJob("reading a picture", self)
+        self._job.done.connect(self._read)
+        self._job.failed.connect(self._failed)
+
+    @property
+    def name(self) -> str:
+        """Of the picture's file, also of one that is not open."""
+        name = (self.value or self.awaited).rpartition("#")[0]
+        return f"{name} (not open)" if self.awaited else name
+
+    def open(self, path: Path) -> None:
+        """Read a picture file and show it."""
+        runtime = self._runtime
+
+        def work(task: Task) -> tuple[str, bytes, np.ndarray]:
+            data = path.read_bytes()
+            pixels = pixels_of(data, path.name)
+            return runtime.add_file(path, task.check), data, pixels
+
+        self._job.submit(path, work)
+
+    def restore(self, value: str) -> None:
+        """Show the picture of a view state as soon as its file is open; none for an empty name."""
+        if value == self.value:
+            return
+        self.clear()
+        if not value:
+            return
+        try:
+            self.open(self._runtime.file(value))
+        except FileNotOpenError:
+            self.awaited = value
+            self.changed.emit()
+
+    def _open_awaited(self, value: str, path: Path) -> None:
+        if value == self.awaited:
+            self.open(path)
+
+    def clear(self) -> None:
+        """Show none."""
+        self._job.cancel()
+        if self.value or self.awaited:
+            self.awaited = ""
+            self.value, self.data, self.pixels = "", b"", None
+            self.changed.emit()
+
+    def close(self) -> None:
+        """Stop and wait for the thread."""
+        self._runtime.file_listeners.remove(self._added.emit)
+        self._job.close()
+
+    def _read(self, _path: object, found: tuple[str, bytes, np.ndarray]) -> None:
+        self.value, self.data, self.pixels = found
+        self.awaited = ""
+        self._banner.settled("picture")
+        self.changed.emit()
+
+    def _failed(self, _path: object, error: Exception) -> None:
+        self._banner.show_problem(explain(error, "picture"))
