@@ -39,7 +39,6 @@ from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData
     from explorer.geography.plane import Plane
     from explorer.geography.region import Region
     from explorer.studies.base.study import Parameter

@@ -69,8 +69,8 @@ LEFT_OUT = "left out: only the private map is shown"
 
 def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return what was read, used, found and spent: for the curator only."""
+    from explorer.studies.base.distances import FAR, in_unit
     from explorer.studies.heatmap.contributions.settings import histogram_of
-    from explorer.studies.heatmap.distances import FAR, in_unit
 
     report = data.report
     numbers = {r.key: r for r in result.readouts}
@@ -161,6 +161,8 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
         if users is not None
         else f"images: {len(summary['images']):,}; means over them:",
     ]
+    if summary.get("contributions") is not None:
+        lines.append(f"contributions (curator only): {summary['contributions']['note']}")
     if metrics["similarity"] is not None:
         unit = metrics.get("unit")
         far, unit = (metrics["emd_km"], "km") if unit is None else (metrics["emd_unit"], unit)

@@ -20,6 +20,7 @@ from explorer.privacy.heatmaps.evaluation.distance import (
     exact_distance,
     quick_intervals,
 )
+from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import (
     Context,
     Fidelity,
@@ -31,7 +32,6 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.distances import FAR, in_unit
 from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import guarantee

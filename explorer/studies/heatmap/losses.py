@@ -25,6 +25,7 @@ from explorer.privacy.heatmaps import (
 )
 from explorer.privacy.heatmaps.evaluation.distance import exact_distance
 from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.studies.base.distances import FAR, LOSS, in_unit
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import (
     Context,
@@ -37,7 +38,6 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap.answer import answers
 from explorer.studies.heatmap.contributions.report import bias_of_rule, histogram
-from explorer.studies.heatmap.distances import FAR, LOSS, in_unit
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.privacy.core.bound import Role
+from explorer.studies.base.distances import padding
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions import settings as contributions
-from explorer.studies.heatmap.distances import padding
 from explorer.studies.heatmap.guarantee import guarantee
 from explorer.studies.heatmap.mechanisms import (
     MECHANISMS,

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.geography.region import Region
+from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Fidelity, Readout, Result
 from explorer.studies.heatmap.contributions.settings import BIAS as WEIGHTS_BIAS
-from explorer.studies.heatmap.distances import FAR, in_unit
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.fixed_size_text import FixedSizeText

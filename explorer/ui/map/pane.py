@@ -14,6 +14,7 @@ from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
 from explorer.ui.drawing.map_style import LIGHT, MapStyle
+from explorer.ui.drawing.map_view import PaneView
 from explorer.ui.map.backdrop import PictureItem
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.cells import on_earth, plane_of
@@ -31,7 +32,6 @@ from explorer.ui.map.overlay import (
     rect_of,
     scale_stamp,
 )
-from explorer.ui.map.pane_view import PaneView
 from explorer.ui.map.region_tool import (
     SMALLEST,
     Grip,

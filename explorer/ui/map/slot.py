@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.geography.region import Region
+from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import Readout, Surface
-from explorer.studies.heatmap.distances import FAR, in_unit
 from explorer.studies.heatmap.panes import (
     CENTRES,
     CHOICES,

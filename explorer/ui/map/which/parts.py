@@ -119,8 +119,9 @@ class Parts:
         named = [replace(question, measure=key).shown_measure for key in MEASURES]
         self.measure.offer([(m.key, m.name) for m in named], question.measure)
 
-    def show_field(self, shown: bool) -> None:
+    def show_field(self, shown: bool, question: Question) -> None:
         """Show the field of the target, or hide it."""
+        self.name_measures(question)
         for widget in (self.needs, self.field, self.unit):
             widget.setVisible(shown)
 

@@ -341,12 +341,11 @@ class WhichEpsilon(QWidget):
 
     def _show_target(self) -> None:
         on_epsilon = self.axis == "epsilon"
-        self.parts.show_field(on_epsilon)
+        self.parts.show_field(on_epsilon, self.question())
         self.parts.field.set_number(self.target)
         shown = self.answer is not None and self.answer.question.measure == self.measure
         wanted = self.target if on_epsilon and shown else None
         self.plot.show_target(wanted, self.question().shown_measure)
-        self.parts.name_measures(self.question())
 
     def _read_off(self) -> None:
         """Say which ε the target needs, by the curves as far as they are known."""
