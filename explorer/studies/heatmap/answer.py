@@ -104,7 +104,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     )
     coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
     drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
-    metrics = _metric_readouts(rows.region, note=text.NO_TRUTH if empty else "")
+    metrics = _metric_readouts(selection.region, note=text.NO_TRUTH if empty else "")
     ended = empty and not drawn
     fidelity = request.fidelity if ended else Fidelity.COARSE
     yield _with(first, plain, metrics, watch, fidelity, complete=ended)

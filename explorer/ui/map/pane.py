@@ -15,7 +15,7 @@ from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
 from explorer.ui.drawing.map_style import LIGHT, MapStyle
 from explorer.ui.drawing.map_view import PaneView
-from explorer.ui.map.backdrop import PictureItem
+from explorer.ui.drawing.picture_item import PictureItem
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.cells import on_earth, plane_of
 from explorer.ui.map.lines import MapLines

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
 
 from explorer.geography.region import Box, Region
+from explorer.studies.base.study import Origin, Selection, all_sides
 
 REACH = 9.0
 """Pixels around an edge or a corner within which it is taken hold of."""
@@ -123,6 +124,21 @@ def usable(box: Box, like: Region | None = None) -> bool:
     except ValueError:
         return False
     return True
+
+
+def with_drawn_region(selection: Selection, box: Box) -> Selection:
+    """Return a selection with a region that was drawn on the map.
+
+    Raises
+    ------
+    ValueError
+        If the box can be none.
+    """
+    if selection.region.plane is None:
+        # A drag may end a little beyond a pole; that is meant as the pole.
+        box = (max(box[0], -90.0), box[1], min(box[2], 90.0), box[3])
+    drawn = all_sides(Origin.DRAWN)
+    return replace(selection, region=selection.region.at(box), region_from=drawn)
 
 
 def cursor_of(grip: Grip) -> Qt.CursorShape:

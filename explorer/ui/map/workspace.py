@@ -14,16 +14,16 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box
-from explorer.studies.base.study import Origin, Result, all_sides
+from explorer.studies.base.study import Result
 from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
 from explorer.studies.registry import card, cards
 from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.map import actions
-from explorer.ui.map.backdrop import Backdrop
 from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import on_earth, overlap
 from explorer.ui.map.contributions import Contributions
@@ -33,6 +33,7 @@ from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
+from explorer.ui.map.region_tool import with_drawn_region
 from explorer.ui.map.users_line import UsersLine
 from explorer.ui.map.which.toggle import WhichToggle
 from explorer.ui.panels.data import DataPanel
@@ -181,25 +182,19 @@ class MapWorkspace(Workspace):
         if selection is None:
             self._show_hint("Open check-ins before choosing a region.")
             return
-        if selection.region.plane is None:
-            # A drag may end a little beyond a pole; that is meant as the pole.
-            box = (max(box[0], -90.0), box[1], min(box[2], 90.0), box[3])
         try:
-            region = selection.region.at(box)
+            drawn = with_drawn_region(selection, box)
         except ValueError as error:
             self.banner.show_problem(explain(error, "region"))
             return
         self.banner.settled("region")
-        drawn = all_sides(Origin.DRAWN)
-        self._session.set_selection(replace(selection, region=region, region_from=drawn))
+        self._session.set_selection(drawn)
 
     def go_home(self) -> None:
         """Show the whole region, the whole data without one, or the world."""
-        selection = self._session.state.selection
-        box: Box | None = selection.region.box if selection is not None else None
-        if box is None and self._data.current is not None:
-            box = self._data.current.extent
-        self.panes.home(box)
+        selection, data = self._session.state.selection, self._data.current
+        box = None if data is None else data.extent
+        self.panes.home(box if selection is None else selection.region.box)
 
     def show_extent(self) -> None:
         """Show all check-ins."""
@@ -340,21 +335,18 @@ class MapWorkspace(Workspace):
         self.users.follow(selection)
         if selection is None:
             self.current_result = None
-            self.panes.clear()
-            self.metrics.clear()
-            self.contributions.clear()
+            for part in (self.panes, self.metrics, self.contributions):
+                part.clear()
             self._show_hint(HINT)
-        there = (self.region_action, self.noise_action, self.extent_action, self.play_action)
-        for action in there:
+        for action in (self.region_action, self.noise_action, self.extent_action, self.play_action):
             action.setEnabled(selection is not None)
         for action in (self.lines_action, self.cities_action):
             action.setEnabled(on_earth(selection.region if selection is not None else None))
 
     def _show_new_data(self) -> None:
         self.current_result = None
-        self.panes.clear()
-        self.metrics.clear()
-        self.contributions.clear()
+        for part in (self.panes, self.metrics, self.contributions):
+            part.clear()
         self.banner.settled("hint")
         self._went_home = self.isVisible()
         if self.isVisible():

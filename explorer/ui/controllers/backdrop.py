@@ -1,52 +1,16 @@
-"""The picture behind the map of a plane that is not the Earth."""
+"""The picture behind the map of a plane that is not the Earth: its file, and what is in it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime
-from explorer.figures.colour_maps import translucent
 from explorer.figures.pages.backdrop import pixels_of
-from explorer.geography.region import PlaneRegion, Region
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.map.overlay import rect_of
-
-BELOW = -1
-"""Height of the picture: below check-ins as dots, heatmap and lines."""
-
-
-class PictureItem(pg.ImageItem):
-    """A pane's picture, and the colours of a heatmap that it shines through."""
-
-    def __init__(self, view: Any) -> None:
-        super().__init__(axisOrder="row-major")
-        self.pixels: np.ndarray | None = None
-        self.setZValue(BELOW)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self.setVisible(False)
-        view.addItem(self, ignoreBounds=True)
-
-    def show_picture(self, pixels: np.ndarray | None, region: Region | None) -> None:
-        """Show a picture over all of a region's plane; none on the Earth.
-
-        Pixels are uint8 of shape (rows, columns, 3), row 0 the lowest.
-        """
-        self.pixels = pixels
-        plane = None if region is None else region.plane
-        self.setVisible(pixels is not None and plane is not None)
-        if pixels is not None and plane is not None:
-            self.setImage(pixels, autoLevels=False, levels=(0, 255))
-            self.setRect(rect_of(PlaneRegion.whole(plane).box))
-
-    def through(self, table: np.ndarray, diverging: bool) -> np.ndarray:
-        """Return a colour map for in front of the picture; as it is where there is none."""
-        return translucent(table, diverging) if self.isVisible() else table
 
 
 class Backdrop(QObject):
