@@ -228,6 +228,16 @@ def test_the_promise_is_one_of_distances() -> None:
     assert not any("sensitivity" in c.margin for c in result.conditions)
 
 
+def test_what_the_largest_user_spends_is_told_to_the_curator_alone() -> None:
+    result = points_of(epsilon=0.5, radius=300.0)[2]
+    most = np.bincount(FakeData()._all[0]).max()
+    found = result.readout("points_user")
+    assert found.curator_only
+    assert found.value == pytest.approx(0.5 * most)
+    assert "points_user" not in {r.key for r in public_result(result).readouts}
+    assert "points_user" not in {r.key for r in points_of(points="one")[2].readouts}
+
+
 def test_it_is_ranked_with_no_other() -> None:
     request = request_for(mechanism="planar-laplace")
     assert recommended(request).reason == HIDES_USERS

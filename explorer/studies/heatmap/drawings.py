@@ -18,9 +18,11 @@ from explorer.privacy.heatmaps.clustering.private import coreset_error
 from explorer.privacy.heatmaps.clustering.weighted import distances, k_median
 from explorer.privacy.heatmaps.evaluation.distance import block_interval
 from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.user_metric.point_noise import level_of_moves
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Fidelity, NoWorker, Overlay, Readout, Selection
 from explorer.studies.heatmap.mechanisms import ALGORITHM, mechanism_of
+from explorer.studies.heatmap.noisy_points import ONE_OF_EACH
 from explorer.studies.heatmap.panes import (
     CENTRES,
     OF_MECHANISM,
@@ -82,8 +84,20 @@ def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
         same = PRIVATE if asked == request else OF_MECHANISM + asked["mechanism"]
         from_points = maps.get(same) or run_mechanism(replace(task, request=asked))
         assert from_points.overlay is not None
-        made[POINTS] = Drawing(_cells(task, from_points), from_points.overlay, same)
+        cells, readouts = _cells(task, from_points), _whole_user(task)
+        made[POINTS] = Drawing(cells, from_points.overlay, same, readouts)
     return made
+
+
+def _whole_user(task: Task) -> tuple[Readout, ...]:
+    """Return what it costs the user with most check-ins if all of them move by r."""
+    request, user = task.request, task.points.user
+    if request["points"] == ONE_OF_EACH or not len(user):
+        return ()
+    most, radius = int(np.bincount(user).max()), request["radius"]
+    level = level_of_moves(request["epsilon"] / radius, np.full(most, radius))
+    label = f"ε of a user whose {most:,} check-ins, the most there are, all move by r"
+    return (Readout("points_user", label, float(level.value), Role.UPPER, curator_only=True),)
 
 
 def _grid(task: Task, estimate: Estimate) -> NDArray[np.float64]:
