@@ -18,6 +18,7 @@ from explorer.cli import run
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.read_recipe import read_recipe
 from tests.figures.reading import everything_in
+from tests.figures.samples import ALL_OF_MAPS, CELLS
 
 SMALL = ("--resolution", "32", "--users", "100", "--seed", "7", "--quiet")
 
@@ -240,7 +241,7 @@ def canary_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", ["json", "text", ".png", ".svg", ".pdf", ".csv", ".json"])
+@pytest.mark.parametrize("suffix", ["json", "text", *(f".{fmt}" for fmt in ALL_OF_MAPS)])
 @pytest.mark.parametrize("region", [[], ["--region", "-34.2,18.3,-34.04,18.6"]])
 def test_a_private_map_tells_nothing_of_the_file(
     canary_file: Path,
@@ -261,9 +262,13 @@ def test_a_private_map_tells_nothing_of_the_file(
         curators = ("rows", "users", "contributions", "metrics", "timings_ms", "seed")
         assert {printed.pop(key) for key in curators} == {None}
         told = json.dumps(printed).encode()
+    elif suffix[1:] in CELLS and not region:
+        assert run([*words, "--output", str(tmp_path / f"map{suffix}")]) == 1
+        told = capsys.readouterr().err.encode()
+        assert b"it would tell where the map lies" in told
     else:
         out = tmp_path / f"map{suffix}"
-        assert run([*words, "--output", str(out)]) == 0
+        assert run([*words, "--size", "400x300", "--dpi", "50", "--output", str(out)]) == 0
         told = everything_in(out.read_bytes(), suffix.lstrip("."))
         settings = read_recipe(out)
         assert settings["private_only"] is True

@@ -8,7 +8,7 @@ import zlib
 from xml.etree import ElementTree
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageSequence
 from pypdf import PdfReader
 
 from explorer.figures.view_state import ViewState
@@ -77,9 +77,10 @@ def panes(pixels: np.ndarray, colour: np.ndarray) -> list[slice]:
 def everything_in(content: bytes, fmt: str) -> bytes:
     """Return a file's bytes with all that is compressed in it written out."""
     parts = [content]
-    if fmt == "png":
+    if fmt in ("png", "gif", "apng"):
         with Image.open(io.BytesIO(content)) as image:
-            parts += [repr(image.info).encode(), image.tobytes()]
+            for frame in ImageSequence.Iterator(image):
+                parts += [repr(frame.info).encode(), frame.tobytes()]
     elif fmt == "pdf":
         reader = PdfReader(io.BytesIO(content))
         parts.append(repr(reader.metadata).encode())

@@ -33,6 +33,7 @@ from explorer.studies.heatmap.study import HeatmapStudy
 
 PICTURES = tuple(f.suffix for f in of_kind(Kind.PICTURE))
 TABLES = tuple(f.suffix for f in of_kind(Kind.NUMBERS))
+ALL_OF_MAPS = tuple(f.suffix for f in of_kind(maps=True))
 CELLS = tuple(f.suffix for f in of_kind(Kind.NUMBERS, maps=True) if f.maps_only)
 STAMP = "not private: computed from real data without accounting"
 PAPER = Reference("Author and Writer, A paper on curves", "Theorem 2", "constant corrected")
@@ -48,8 +49,9 @@ RECIPE = {
 
 
 def file_bytes(result, view, recipe, suffix: str, **size) -> bytes:
-    """Return what is exported in a format, maps on the shipped basemap."""
-    return rendered(ExportJob(result, view, recipe, by_suffix(suffix), **size))
+    """Return what is exported in a format, maps on the shipped basemap, draws twice the same."""
+    draws = (result, result)
+    return rendered(ExportJob(result, view, recipe, by_suffix(suffix), draws=draws, **size))
 
 
 def export(result, view, recipe, path, **size) -> None:

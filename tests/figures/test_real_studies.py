@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import get_study
 from tests.figures.reading import panes
-from tests.figures.samples import PICTURES, TABLES, export
+from tests.figures.samples import ALL_OF_MAPS, PICTURES, TABLES, export
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +64,10 @@ def heatmap(host, tmp_path_factory) -> Result:
     return final_result(host, request)
 
 
-@pytest.mark.parametrize("fmt", [*PICTURES, *TABLES])
-@pytest.mark.parametrize("kind", ["accountant", "heatmap"])
+@pytest.mark.parametrize(
+    ("kind", "fmt"),
+    [*product(["accountant"], (*PICTURES, *TABLES)), *product(["heatmap"], ALL_OF_MAPS)],
+)
 def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
     result = request.getfixturevalue(kind)
     view = ViewState.for_result(
