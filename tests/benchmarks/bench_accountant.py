@@ -21,27 +21,7 @@ from explorer.privacy.shuffling.clones import shuffled_delta, shuffled_epsilon
 from explorer.studies.base.study import Result, Scale, Sweep, default_request
 from explorer.studies.registry import get_study
 from tests.benchmarks.table import Row, at_least, at_most
-
-
-class _Context:
-    """What the study asks of its host, without a host."""
-
-    def __init__(self) -> None:
-        self.kept: dict[object, Any] = {}
-
-    def check(self) -> None:
-        pass
-
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
-
-    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        return function(*args)
-
-    def checkins(self, selection: Any) -> Any:
-        raise LookupError(selection)
+from tests.studies.context import Context
 
 
 def _median(function: Callable[[], object], repeats: int) -> float:
@@ -54,7 +34,7 @@ def _median(function: Callable[[], object], repeats: int) -> float:
     return 1e3 * statistics.median(times)
 
 
-def _answers(request: Any, context: _Context) -> list[tuple[Result, float]]:
+def _answers(request: Any, context: Context) -> list[tuple[Result, float]]:
     """Return each answer with the milliseconds it took."""
     study = get_study("shuffle-rdp")
     out, start = [], time.perf_counter()
@@ -73,7 +53,7 @@ def _study() -> list[Row]:
     """
     rows = []
     base = replace(default_request(get_study("shuffle-rdp")), quantity="eps")
-    context = _Context()
+    context = Context()
     for axis, low, high, dragged in (("T", 1, 1e6, "delta"), ("delta", 1e-12, 1e-4, "T")):
         request = replace(base, sweep=Sweep(axis, low, high, 100, Scale.LOG))
         values = np.geomspace(1e-9, 1e-8, 21) if dragged == "delta" else np.arange(90_000, 90_021)
@@ -94,7 +74,7 @@ def _study() -> list[Row]:
         request = replace(base, sweep=Sweep(axis, low, high, 100, Scale.LOG))
         first, last = [], []
         for _ in range(3):
-            answers = _answers(request, _Context())
+            answers = _answers(request, Context())
             first.append(answers[0][1])
             last.append(sum(spent for _, spent in answers))
         rows.append(at_most(f"study: sweep {axis}, coarse", statistics.median(first), 50.0, "ms"))

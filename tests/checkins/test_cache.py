@@ -35,12 +35,13 @@ def loads(path: Path, cache_dir: Path, **options: object) -> bool:
 
 def test_reopened_data_is_the_same(write: Write, cache_dir: Path) -> None:
     path = write("\n".join(ROWS))
-    with open_checkins(path, cache_dir=cache_dir) as first:
-        pass
+    names = (
+        "report", "fingerprint", "rows", "users", "extent", "first_time", "last_time", "size",
+    )  # fmt: skip
+    with open_checkins(path, cache_dir=cache_dir) as data:
+        first = {name: getattr(data, name) for name in names}
     with open_checkins(path, cache_dir=cache_dir) as again:
-        assert again.report == first.report
-        for name in ("fingerprint", "rows", "users", "extent", "first_time", "last_time", "size"):
-            assert getattr(again, name) == getattr(first, name)
+        assert {name: getattr(again, name) for name in names} == first
         assert again.points(again.extent).rows == 40
 
 

@@ -160,7 +160,7 @@ def test_only_what_is_found_alone_is_read(tmp_path: Path) -> None:
         assert not database.finds_exactly(con, tmp_path / "x?.txt")
         assert not database.finds_exactly(con, tmp_path / os.fsdecode(b"x\xff.txt"))
         with pytest.raises(FileNotFoundError), database.reachable(con, tmp_path / "x?.txt"):
-            pass
+            pytest.fail("read x1.txt and x2.txt for it")
     finally:
         con.close()
 

@@ -48,8 +48,8 @@ def test_names_that_climb_out(name: str) -> None:
 def test_missing() -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.bin is missing"):
         resource_bytes("nothing.bin")
-    with pytest.raises(FileNotFoundError), resource_path("nothing.bin"):
-        pass
+    with pytest.raises(FileNotFoundError), resource_path("nothing.bin") as path:
+        pytest.fail(f"gave {path}")
 
 
 def _probe(path: Path, folder: Path) -> dict[str, object]:

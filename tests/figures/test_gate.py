@@ -163,7 +163,7 @@ def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
     """Not in the bytes, and not in the pixels: any other canary gives the very same file."""
     content = written(fmt, 137, came_from)
     text = everything_in(content, fmt)
-    for canary in (b"canary", b"137000", b"137.0", b"2137"):
+    for canary in (b"canary", b"137000", b"137.0", b"2137-01"):
         assert canary not in text
     assert written(fmt, 731, came_from) == content
 

@@ -1,5 +1,6 @@
 """What a workspace, a tab of results, is to the window, and what it knows of the window."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -64,13 +65,13 @@ class WorkspaceHost(QMainWindow):
     answers: dict[str, StudyController]
     activity: Activity
 
+    @abstractmethod
     def show_status(self, text: str) -> None:
         """Show what was done in the status bar, for a while."""
-        raise NotImplementedError
 
+    @abstractmethod
     def show_problem(self, problem: Problem) -> None:
         """Show what went wrong in the banner."""
-        raise NotImplementedError
 
 
 class Workspace(QWidget):
@@ -94,9 +95,9 @@ class Workspace(QWidget):
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
 
     @classmethod
+    @abstractmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
-        raise NotImplementedError
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""

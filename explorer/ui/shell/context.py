@@ -1,5 +1,7 @@
 """What menus and export know of the window that holds them."""
 
+from abc import abstractmethod
+
 from PySide6.QtWidgets import QDockWidget
 
 from explorer.studies.base.study import Result
@@ -18,29 +20,29 @@ class WindowContext(WorkspaceHost):
     study_page: HelpWindow
 
     @property
+    @abstractmethod
     def workspace(self) -> Workspace:
         """The workspace of the study in front."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def tool(self) -> Workspace | None:
         """The workspace in front, if it is none of studies; made now if it is not there yet."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def current_result(self) -> Result | None:
         """The answer in front, if it belongs to the study in front."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def shown_result(self) -> Result | None:
         """The answer in front with what is pinned beside it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def show_study(self, study_id: str) -> None:
         """Bring a study to the front, from the Compare tab too."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""
-        raise NotImplementedError

@@ -7,5 +7,7 @@ from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, Par
 
 def make_row(parameter: Parameter) -> ParameterRow:
     """Return the row that suits a parameter's kind."""
-    kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow}
+    kinds: dict[Kind, type[ParameterRow]] = {
+        Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow,
+    }  # fmt: skip
     return kinds.get(parameter.kind, NumberRow)(parameter)

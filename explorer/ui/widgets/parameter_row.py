@@ -1,6 +1,7 @@
 """One row a parameter, made from its declaration alone."""
 
 import html
+from abc import abstractmethod
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -41,9 +42,9 @@ class ParameterRow(QWidget):
         self.setObjectName(f"parameter-{parameter.key}")
         self.setToolTip(_tooltip(parameter))
 
+    @abstractmethod
     def show_value(self, value: Value) -> None:
         """Show a value without emitting anything."""
-        raise NotImplementedError
 
     def show_error(self, why: str) -> None:
         """Show why a value was refused."""
