@@ -49,9 +49,9 @@ RECIPE = {
 
 
 def file_bytes(result, view, recipe, suffix: str, **size) -> bytes:
-    """Return what is exported in a format, maps on the shipped basemap, draws twice the same."""
-    draws = (result, result)
-    return rendered(ExportJob(result, view, recipe, by_suffix(suffix), draws=draws, **size))
+    """Return what is exported in a format, maps on the shipped basemap, two frames the same."""
+    job = ExportJob(result, view, recipe, by_suffix(suffix), **size)
+    return rendered(with_frames(job, Animation(frames=2), lambda *_: iter([result])))
 
 
 def export(result, view, recipe, path, **size) -> None:

@@ -22,15 +22,20 @@ def write(path, recipe=RECIPE, result=None):
     export(result, view, recipe, path, size_px=(300, 250), dpi=60)
 
 
+def question(path):
+    """A file's recipe without what it says of an animation."""
+    return {key: value for key, value in read_recipe(path).items() if key != "animation"}
+
+
 @pytest.mark.parametrize(
     ("made", "fmt"), [*product([curves], FORMATS), *product([maps], ALL_OF_MAPS)]
 )
 def test_recipes_come_back(made, fmt, tmp_path):
     path = tmp_path / f"out.{fmt}"
     write(path, result=made())
-    assert read_recipe(path) == RECIPE
+    assert question(path) == RECIPE
     renamed = path.rename(tmp_path / "without-extension")
-    assert read_recipe(renamed) == RECIPE
+    assert question(renamed) == RECIPE
 
 
 @pytest.mark.parametrize("fmt", ALL_OF_MAPS)
@@ -54,7 +59,7 @@ def test_recipes_come_back(made, fmt, tmp_path):
 def test_recipes_of_every_kind_come_back(fmt, recipe, tmp_path):
     path = tmp_path / f"out.{fmt}"
     write(path, recipe, curves() if fmt in FORMATS else maps())
-    assert read_recipe(path) == recipe
+    assert question(path) == recipe
 
 
 def test_pillow_reads_the_pngs_recipe(tmp_path):
