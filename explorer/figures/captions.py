@@ -58,9 +58,10 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
     unused: set[str] = set()
     if swept and not (with_swept and swept in known and not known[swept].axis_only):
         unused = {swept, *(known[swept].replaces if swept in known else ())}
-    values = dict(request.values)
+    given = dict(request.values)
+    values = study.used_values(given) if study else given
     parts = []
-    for key, value in request.values:
+    for key, value in values.items():
         parameter = known.get(key)
         if key in unused or (parameter is not None and not parameter.in_panel):
             continue  # what stands beside a map is told by the panes' titles

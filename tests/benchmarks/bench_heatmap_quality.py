@@ -105,9 +105,7 @@ def paper(counts: CellCounts, epsilon: float, seed: int) -> Map:
 
 def blurred(drawn: Map) -> NDArray[Any]:
     """Return the block sums of a map's heatmap."""
-    heat = smoothing(1 << LEVEL, SIGMA).exact(drawn)
-    step = (1 << LEVEL) // BLOCKS
-    return np.asarray(heat.reshape(BLOCKS, step, BLOCKS, step).sum(axis=(1, 3)))
+    return smoothing(1 << LEVEL, SIGMA).block_sums(drawn, BLOCKS)
 
 
 def distances(

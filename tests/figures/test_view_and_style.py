@@ -206,6 +206,14 @@ def test_infinite_numbers_beside_a_picture_are_reported():
     assert line.endswith("level = ∞ · bound ≤ ∞")
 
 
+@pytest.mark.parametrize(("side", "deepest"), [("256", 8), ("16", 4), ("2048", 11)])
+def test_levels_are_told_as_the_tree_has_them(side, deepest):
+    request = maps().request.with_value("mechanism", "adaptive").with_value("resolution", side)
+    assert request["L"] == 11
+    line = captions.settings_line(replace(maps(), request=request))
+    assert f"L = {deepest}" in line.split(" · ")
+
+
 def test_legends_name_the_role_once():
     assert captions.legend_label(series("a", Role.UPPER, [1])) == "Curve a — upper bound"
     told = series("a", Role.UPPER, [1], label="Theorem 1 (upper bound)")

@@ -18,7 +18,6 @@ from explorer.privacy.user_metric.frequency_errors import gkrr_inverse, laplace_
 from explorer.privacy.user_metric.itemwise import GKRR
 
 _DOMAIN_MAX = 1 << 24
-_CLUSTER_MAX = 2000
 
 
 def gkrr_estimate(answers: ArrayLike, mechanism: GKRR) -> FloatArray:

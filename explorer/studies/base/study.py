@@ -234,6 +234,13 @@ class Study(ABC):
         """Return what is recommended in place of what is asked, by public numbers alone."""
         return None
 
+    def used_values(self, values: Mapping[str, Value]) -> Mapping[str, Value]:
+        """Return values as they are used, where one limits another: what is written beside results.
+
+        May lack some parameters, and so may what is returned.
+        """
+        return values
+
     @abstractmethod
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield answers, each better than the one before, the last with ``complete=True``.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from explorer.studies.base.study import Advice, Context, Request, Result, Study
+from explorer.privacy.heatmaps.adaptive.budgets import measured_levels
+from explorer.privacy.heatmaps.pyramid.morton import level_of
+from explorer.studies.base.study import Advice, Context, Request, Result, Study, Value
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -25,6 +27,14 @@ class HeatmapStudy(Study):
     def advice(self, request: Request) -> Advice:
         """Return which mechanism to take."""
         return recommended(request)
+
+    def used_values(self, values: Mapping[str, Value]) -> Mapping[str, Value]:
+        """Return the values with q and L as the adaptive quadtree clips them to the map's own ℓ."""
+        if not {"q", "L", "resolution"} <= values.keys():
+            return values
+        own = level_of(int(values["resolution"]))
+        start, last = measured_levels(own, int(values["q"]), int(values["L"]))
+        return {**values, "q": start, "L": last}
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import (
@@ -17,6 +16,7 @@ from explorer.privacy.heatmaps import (
     reconstruct,
 )
 from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.simulation import dots_series, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
@@ -71,14 +71,10 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
         else:
             drawn = reconstruct(measure(counts, plan, e.cells, noise)).blocks().on(e.level)
         grid = drawn.grid() if isinstance(drawn, SparseMap) else drawn
-        found[trial] = exact_distance(_blocks(grid), _blocks(counts.grid())).high
+        found[trial] = exact_distance(
+            block_sums(grid, BLOCKS), block_sums(counts.grid(), BLOCKS)
+        ).high
     return found
-
-
-def _blocks(grid: NDArray[Any]) -> NDArray[Any]:
-    side = grid.shape[0]
-    step = max(1, side // BLOCKS)
-    return np.asarray(grid.reshape(side // step, step, side // step, step).sum(axis=(1, 3)))
 
 
 def simulated(

@@ -57,7 +57,6 @@ PRINTED_FAILS = (
 PRINTED_JUMPS = "the printed equations jump from α₀ = 1 to 2 ln 2 and give no α between"
 BEYOND = "more than α = 800"
 NO_DELTA = "no δ of the theorem between 1e-300 and 1 gives this α at this α₀"
-ITEMS_NEAR = "the space's items can be arbitrarily near to each other"
 PRINTED_NOTE = (
     "the paper's claim, not to calibrate with: for α₀ ≤ 1 4.6 to 8 times too small, for α₀ > 4 "
     "more than its own theorem allows"

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGraphicsSimpleTextItem
 from explorer.engine.error_curves import Answer
 from explorer.figures import style
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.numbers import format_number, nearest
+from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result, Series
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
@@ -28,7 +28,6 @@ from explorer.studies.heatmap.experiments.which_words import (
     MEAN,
     OFTEN,
     Line,
-    at,
     reached,
     said_of,
 )
@@ -308,10 +307,3 @@ def grey_series(answer: Answer) -> tuple[Series, ...]:
     reference = MECHANISMS[answer.curves[0].mechanism].references[0]
     x = answer.curves[0].x
     return (Series(GREY, "evenly grey map", Role.BASELINE, x, grey, reference),)
-
-
-def value_now(answer: Answer, mechanism: str, x: float) -> str:
-    """Return what a mechanism's curve says at an x."""
-    measure = answer.question.shown_measure
-    curve = next((c for c in answer.curves if c.mechanism == mechanism), None)
-    return format_number(None if curve is None else at(curve, measure, x))
