@@ -22,6 +22,7 @@ from explorer.cli.experiment_run import (
     stamp_of,
     write,
 )
+from explorer.cli.planes import plane_option
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -101,6 +102,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     metavar="ROLE=COLUMN,…",
     help="Which column holds what, as the command heatmap has it.",
 )
+@plane_option
 @click.option(
     "--region",
     "typed",
@@ -257,7 +259,9 @@ def _named(ctx: click.Context, name: str | None) -> Figure | None:
     takes_data = needs_data or (figure is not None and figure.needs == EITHER and "data" in given)
     refused: tuple[str, ...] = () if figure is None else (*SWEPT, "users")
     if not takes_data:
-        refused += ("data", "columns", "typed", "regions", "data_seed")
+        refused += ("data", "columns", "plane", "typed", "regions", "data_seed")
+    elif figure is not None and not figure.regions:
+        refused += ("typed", "regions")
     for key in refused:
         if key in given:
             raise click.BadParameter(
@@ -301,8 +305,9 @@ def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData
     if asked["data"] is None:
         return None
     data, _ = open_file(
-        stack, asked["data"], asked["columns"], use_cache=not asked["no_cache"], quiet=quiet
-    )
+        stack, asked["data"], asked["columns"], use_cache=not asked["no_cache"], quiet=quiet,
+        plane=asked["plane"],
+    )  # fmt: skip
     stack.callback(data.close)
     return data
 
@@ -326,13 +331,17 @@ def _points(
         CheckinSource,
         Source,
         busiest_places,
+        picture_places,
         place_of,
     )
     from explorer.studies.heatmap.mechanisms import MECHANISMS
 
     where: list[tuple[Place, Source]] = []
     if data is not None:
-        places = [place_of(region) for region in asked["typed"]] or busiest_places(
+        places = [place_of(region) for region in asked["typed"]]
+        if figure is not None and figure.pictures and not figure.regions:
+            places = picture_places(data, figure.pictures, figure.name)
+        places = places or busiest_places(
             data, asked["regions"] or (figure.regions if figure else 1)
         )
         if figure is not None:

@@ -14,6 +14,7 @@ from explorer.cli import experiment_run, run
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import kept_trials
 from explorer.studies.heatmap.experiments.figures import FIGURES
+from tests.planes import gaze_table
 
 REGION = "40.55,-74.10,40.90,-73.75"
 QUALITY = ["experiment", "heatmap-quality"]
@@ -188,6 +189,17 @@ def test_figure_13_of_made_data_and_of_check_ins(said: Said, data: tuple[str, ..
     assert (shuffled[0]["emd_km"] is None) is not bool(data)
 
 
+def test_figure_9_of_a_table_of_points_in_a_picture(said: Said, tmp_path: Path) -> None:
+    table = gaze_table(tmp_path / "gaze.csv", users=60)
+    words = ["--plane", "320x240", "--mechanisms", "adaptive", "--workers", "1", "--json"]
+    code, out, _ = said("experiment", "figure-9", "--data", str(table), *words)
+    assert code == 0
+    (row,) = (r for r in json.loads(out)["rows"] if r["region"] == "park")
+    assert (row["users"], row["epsilon"], row["resolution"]) == (50, 10, 512)
+    assert row["emd_km"] is None
+    assert 0 < row["emd"] < 0.1
+
+
 def test_the_list_names_them_all_and_says_why_one_is_missing(said: Said) -> None:
     code, out, _ = said("experiment", "--list")
     assert code == 0
@@ -205,7 +217,7 @@ WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
     [
         (["experiment"], ["NAME", "--list"]),
         (["experiment", "figure-3"], ["NAME", "figure-3", "heatmap-quality, figure-1"]),
-        (["experiment", "figure-9"], ["figure-9", "picture"]),
+        (["experiment", "figure-9", "--data", "sample"], ["figure-9", "--plane 320x240"]),
         ([*QUALITY, "--region", REGION], ["--data", "sample"]),
         ([*QUALITY, "--data", "sample"], ["--region", "--regions N"]),
         ([*WITH_DATA, "--regions", "3"], ["--regions", "choose"]),

@@ -93,7 +93,7 @@ class Figure:
     @property
     def needs(self) -> str:
         """Whether it is about check-ins, made data, or made data unless check-ins are named."""
-        if self.regions and (self.made or self.pictures):
+        if self.pictures or (self.regions and self.made):
             return EITHER
         return CHECKINS if self.regions else MADE
 
@@ -154,8 +154,12 @@ FIGURES = {
                    (("users", 50), ("resolution", "512"))),),
             draws=2, pictures=38,
         ),
-        Figure("figure-9", "The maps of one picture at ε = 10", "as figure 1",
-               missing="it is a picture, not numbers: see the map"),
+        Figure(
+            "figure-9", "Error of the maps of one picture at ε = 10; drawn by heatmap --picture",
+            "as figure 1",
+            (Panel("epsilon", "epsilon", (10.0,), (("users", 50), ("resolution", "512"))),),
+            draws=1, pictures=1,
+        ),
         Figure(
             "figure-10", "Error against filled cells: mixtures of 20 Gaussians, ε = 1, 10 sets",
             _DENSER, (_FILLED,), made=_mixtures(20, 20, 20, 20),

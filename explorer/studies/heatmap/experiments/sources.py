@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from explorer.geography.region import Region
+from explorer.geography.region import PlaneRegion, Region
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
 
@@ -27,16 +27,22 @@ class Place:
     name : str
         ``S,W,N,E`` in degrees, or what made data are called.
     region : Region or None
-        None where the plane is not the Earth.
+        None of made data.
+    image : str or None
+        Of points in pictures: which.
     """
 
     name: str
     region: Region | None = None
+    image: str | None = None
 
     @property
     def sides_km(self) -> tuple[float, float] | None:
-        """Width and height in kilometres; on a plane that is not the Earth in its unit."""
-        return None if self.region is None else self.region.sides
+        """Width and height in kilometres; on a plane that is not the Earth in its unit.
+
+        None of pictures, whose rows have columns named after kilometres.
+        """
+        return None if self.region is None or self.image is not None else self.region.sides
 
 
 class Source(Protocol):
@@ -71,6 +77,23 @@ def place_of(region: Region) -> Place:
 def degrees(value: float) -> str:
     """Write degrees to 10⁻⁷, without zeros at the end."""
     return np.format_float_positional(round(value, 7) + 0.0, trim="-")
+
+
+def picture_places(data: Any, number: int, name: str) -> list[Place]:
+    """Return the first so many images of a table of points, padded to a square, as places.
+
+    Raises
+    ------
+    ValueError
+        If its points do not lie in images.
+    """
+    if data.plane is None or not data.images:
+        raise ValueError(
+            f"{name}: {data.basename} has no points in images; name a table of (image, user, x, y) "
+            "and its range by --plane 320x240"
+        )
+    region = PlaneRegion.padded(data.plane)
+    return [Place(image, region, image) for image in data.images[:number]]
 
 
 def busiest_places(data: Any, number: int) -> list[Place]:
@@ -129,9 +152,12 @@ class CheckinSource:
         """Return the users with the smallest hashes under the number's seed, or all."""
         assert place.region is not None
         box, seed = place.region.box, self._data_seed + number
-        asked = (box, users, None if users is None else seed)
+        asked = (box, users, None if users is None else seed, place.image)
+        image = {} if place.image is None else {"image": place.image}
         if self._last[0] != asked:
-            points = self._checkins.points(box, users=users, data_seed=seed, check=self._check)
+            points = self._checkins.points(
+                box, users=users, data_seed=seed, check=self._check, **image
+            )
             self._last = (asked, points)
         points = self._last[1]
         if not points.users_used:
