@@ -23,7 +23,7 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.resources import resource_path, samples
-from explorer.studies.base.study import Cancelled, Request
+from explorer.studies.base.study import Cancelled, Origin, Request
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
@@ -39,16 +39,19 @@ from explorer.studies.heatmap.experiments.error_curves import (
 )
 from explorer.studies.heatmap.experiments.judging import NOT_THERE, THE_SAME, JudgedOn
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
+from explorer.studies.heatmap.experiments.proved_curves import proved_curves
 from explorer.studies.heatmap.experiments.sources import Place, place_of
 from explorer.studies.heatmap.experiments.trial import run_grey, task_of
 from explorer.studies.heatmap.experiments.which_epsilon import Found, search
 
-HERE, SAMPLE = "", "sample"
-"""Judged on the map's own check-ins, or on the bundled synthetic ones; else the path of a file."""
+HERE, SAMPLE, THEORY = "", "sample", "theory"
+"""Judged on the map's own check-ins, on the bundled synthetic ones, or by what is proved; else the
+path of a file."""
 FIRST_S, LATER_S = 0.1, 0.5
 """Seconds between two reports at least, until every point is there and from then on."""
 SEED = 0
 """Of the noise: new noise in the picture does not move the curves."""
+NO_DATA = "there are no check-ins; open a file first"
 Check = Callable[[], None]
 
 
@@ -63,7 +66,7 @@ class Question:
     axis, measure : str
         Keys of `AXES` and `MEASURES`.
     judged_on : str
-        `HERE`, `SAMPLE`, or the path of a public file.
+        `HERE`, `SAMPLE`, `THEORY`, or the path of a public file.
     draws : int
     """
 
@@ -86,6 +89,16 @@ class Question:
         own = selection is not None and selection.data in {s.sha256 for s in samples()}
         return self.judged_on == HERE or (self.judged_on == SAMPLE and own)
 
+    @property
+    def proved(self) -> bool:
+        """Whether nothing is judged on, only what is proved."""
+        return self.judged_on == THEORY
+
+    @property
+    def origin(self) -> Origin:
+        """Where an ε taken from the curves came from."""
+        return Origin.JUDGED if self.here else Origin.THEORY if self.proved else Origin.STAND_IN
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -100,7 +113,7 @@ class Answer:
     done, total : int
         Trials.
     users : int
-        Users that are judged on, where they are not on the axis.
+        Users that are judged on, or that bounds are for, where they are not on the axis.
     """
 
     question: Question
@@ -113,7 +126,7 @@ class Answer:
     @property
     def finished(self) -> bool:
         """Whether nothing is missing."""
-        return self.done == self.total and bool(self.grey.size)
+        return self.done == self.total and (self.question.proved or bool(self.grey.size))
 
 
 @dataclass(frozen=True)
@@ -164,6 +177,8 @@ class Judge:
             As `Executor.batches`.
         """
         request, axis = question.request, AXES[question.axis]
+        if question.proved:
+            return _proved(question)
         place, source = self._source(question, check)
         users = source.present() if axis.key == "users" else source.users
         mechanisms = compared(request["mechanism"], axis)
@@ -198,8 +213,10 @@ class Judge:
     ) -> Found:
         """Return which ε is enough and which is not (`which_epsilon.search`).
 
-        Raises as `curves`.
+        Raises as `curves`, and for what is proved, which is sure as it is.
         """
+        if question.proved:
+            raise ValueError("what is proved needs no search; judge on check-ins to search")
         place, source = self._source(question, check)
         measure = MEASURES[question.measure]
         worst = np.inf if measure.low_is_good else -np.inf
@@ -246,7 +263,7 @@ class Judge:
         """Return where and on whom is judged."""
         selection = question.request.selection
         if selection is None:
-            raise ValueError("there are no check-ins; open a file first")
+            raise ValueError(NO_DATA)
         place = place_of(selection.region)
         if question.judged_on == HERE:
             data = self._runtime.data(selection.data)
@@ -285,3 +302,13 @@ class Judge:
         if self._folder is None:
             self._folder = self._stack.enter_context(scratch())
         return self._folder
+
+
+def _proved(question: Question) -> Answer:
+    """Return what is proved of the errors; no data are opened."""
+    request = question.request
+    if request.selection is None:
+        raise ValueError(NO_DATA)
+    axis, sides_km = AXES[question.axis], place_of(request.selection.region).sides_km
+    curves = proved_curves(request, axis, question.measure, sides_km)
+    return Answer(question, curves, np.empty(0), 0, 0, int(request["n0"]))

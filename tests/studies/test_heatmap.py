@@ -338,6 +338,7 @@ ORIGINS = {
     Origin.PUBLIC: True,
     Origin.TYPED: None,
     Origin.STAND_IN: None,
+    Origin.THEORY: None,
     Origin.UNKNOWN: None,
     Origin.DRAWN: False,
     Origin.BUSIEST: False,

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import get_args
 
+import msgspec
 import numpy as np
 import pytest
 
+from explorer.engine.session import wire
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.session import state_from_dict
+from explorer.engine.session.which_view import WhichView
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
+from explorer.privacy.heatmaps import schedule
+from explorer.privacy.heatmaps.theory import sparse_error_bound
 from explorer.studies.base.study import Origin, Result, Selection, default_request
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.experiments import which_words
@@ -23,12 +31,17 @@ from explorer.studies.heatmap.experiments.error_curves import (
     compared,
     curve_points,
     error_curves,
+    first_target,
     in_order,
+    read_by,
 )
 from explorer.studies.heatmap.experiments.judging import taken
-from explorer.studies.heatmap.experiments.made import Mixtures
-from explorer.studies.heatmap.experiments.plan import rows_of
+from explorer.studies.heatmap.experiments.made import Mixtures, Points
+from explorer.studies.heatmap.experiments.plan import Point, rows_of
+from explorer.studies.heatmap.experiments.proved_curves import proved_curves
+from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
 from explorer.studies.heatmap.experiments.sources import Place
+from explorer.studies.heatmap.experiments.trial import run_trial, task_of
 from explorer.studies.heatmap.experiments.which_epsilon import (
     GRID,
     SIZES,
@@ -38,6 +51,7 @@ from explorer.studies.heatmap.experiments.which_epsilon import (
     reaches,
     search,
 )
+from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.benchmarks.bench_which_epsilon import false_alarms
 from tests.figures.samples import maps
@@ -220,20 +234,22 @@ def test_the_answer_is_one_sentence() -> None:
     )
 
 
-@pytest.mark.parametrize(("here", "holds"), [(True, False), (False, None)])
-def test_an_epsilon_taken_says_where_it_came_from(here: bool, holds: bool | None) -> None:
+@pytest.mark.parametrize(
+    ("came", "holds"), [(Origin.JUDGED, False), (Origin.STAND_IN, None), (Origin.THEORY, None)]
+)
+def test_an_epsilon_taken_says_where_it_came_from(came: Origin, holds: bool | None) -> None:
     selection = Selection("0" * 64, Region(40.0, -74.0, 41.0, -73.0))
     request = replace(REQUEST, selection=selection)
-    asked = taken(request, "pyramid", AXES["epsilon"], 1.0, here=here)
+    asked = taken(request, "pyramid", AXES["epsilon"], 1.0, came)
     assert (asked["mechanism"], asked["epsilon"]) == ("pyramid", 1.0)
     found = next(c for c in conditions(asked) if c.text.startswith("ε"))
     assert found.holds is holds  # never ✓, though 1 is the default
     assert asked.selection.rows == request.selection.rows
     again = recipe_from_dict(Recipe(asked).to_dict()).request
     assert again.selection.epsilon_from is asked.selection.epsilon_from
-    users = taken(request, "pyramid", AXES["users"], 50.0, here=here).selection
+    users = taken(request, "pyramid", AXES["users"], 50.0, came).selection
     assert (users.users, users.epsilon_from) == (50, Origin.TYPED)
-    assert taken(request, "pyramid", AXES["resolution"], 64.0, here=here)["resolution"] == "64"
+    assert taken(request, "pyramid", AXES["resolution"], 64.0, came)["resolution"] == "64"
 
 
 def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remedy() -> None:
@@ -251,3 +267,105 @@ def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remed
     both = ViewState.for_result(judged, surfaces=("true", "private"))
     assert gate(judged, both, recipe) == (judged, both, recipe)  # the curator's own
     assert gate(asked(Origin.STAND_IN), private, recipe)[2]["private_only"] is True
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_what_is_proved_is_the_theorys_bound(axis: str, measure: str) -> None:
+    request = default_request(HeatmapStudy(), resolution="64", n0=20_000, epsilon=2.0)
+    sides = (30.0, 20.0)
+    curves = {c.mechanism: c for c in proved_curves(request, AXES[axis], measure, sides)}
+    assert set(curves) >= {"pyramid", "capped"}
+    assert ("dense" in curves) == ("adaptive" in curves) == (axis != "w")
+    able = {key for key, mechanism in MECHANISMS.items() if mechanism.proved}
+    for key, curve in curves.items():
+        assert curve.proved
+        assert np.isfinite(curve.mean).any() == (key in able and measure != "pearson")
+    if axis == "users" and measure != "pearson":
+        plan = schedule(2.0, 6, 20)
+        emd = float(sparse_error_bound(plan, 20, 10_000).value)
+        expected = {
+            "emd": emd, "emd_km": emd * 30, "kl": emd / (2 * 0.02**2),
+            "similarity": max(0.0, 1 - math.sqrt(emd) / (2 * 0.02)),
+        }  # fmt: skip
+        place = list(curves["pyramid"].x).index(10_000)
+        assert curves["pyramid"].mean[place] == pytest.approx(expected[measure])
+
+
+def test_a_proved_epsilon_reaches_the_target_by_its_own_bound() -> None:
+    km = MEASURES["emd_km"]
+    curves = proved_curves(
+        default_request(HeatmapStudy(), n0=50_000), AXES["epsilon"], "emd_km", (40.0, 40.0)
+    )
+    for line in which_words.lines(curves, km, 1.0):
+        curve = next(c for c in curves if c.mechanism == line.mechanism)
+        if line.epsilon is None:
+            assert line.words in (which_words.NOT_PROVED, "over 20")
+            continue
+        at = list(curve.x).index(line.epsilon)
+        assert curve.mean[at] <= 1.0
+        assert not (curve.mean[:at] <= 1.0).any()
+        assert line.words == f"{line.epsilon:.3g}"
+        said = which_words.sentence(curve, km, 1.0, 1.0, line)
+        assert said.endswith("on average over draws: that is proved.")
+    few = [c for c in curves if c.mechanism == "adaptive"]
+    (line,) = which_words.lines(few, km, 1.0)
+    assert "no bound on this error is proved" in which_words.sentence(few[0], km, 1.0, 1.0, line)
+
+
+@pytest.mark.parametrize("measure", ["emd", "similarity", "kl"])
+def test_what_is_measured_keeps_to_what_is_proved(measure: str, tmp_path) -> None:
+    """Maps of few cells, drawn: the mean over draws is on the right side of the bound."""
+    source = OneCell(40)
+    request = default_request(HeatmapStudy(), resolution="32", n0=40, epsilon=20.0, w=20)
+    able = [key for key, mechanism in MECHANISMS.items() if mechanism.proved]
+    curves = {c.mechanism: c for c in proved_curves(request, AXES["epsilon"], measure, None)}
+    points = [
+        Point(Place("square"), source, 40,
+              {**{k: v for k, v in request.values if k in read_by(key)}, "mechanism": key}, 10)
+        for key in able
+    ]  # fmt: skip
+    for row in rows_of(points, 0, tmp_path, (measure,)):
+        drawn = [run_trial(task_of(trial, tmp_path))[measure] for trial in row.trials]
+        bound = curves[row.point.values["mechanism"]].mean[-1]
+        good = MEASURES[measure].low_is_good
+        assert np.isnan(bound) or (np.mean(drawn) <= bound if good else np.mean(drawn) >= bound)
+
+
+class OneCell:
+    """Users who are all in two cells."""
+
+    data = "two cells"
+
+    def __init__(self, users: int) -> None:
+        self._users = users
+
+    def sample(self, place, users, level, number):
+        at = np.where(np.arange(self._users) % 2, 0.3, 0.7)
+        return count_points(Points(np.arange(self._users), at, at), UNIT_SQUARE, level)
+
+
+def test_the_words_of_files_are_those_of_the_program() -> None:
+    for name, known in (("axis", AXES), ("measure", MEASURES)):
+        field = next(f for f in msgspec.structs.fields(wire.Which) if f.name == name)
+        assert set(get_args(field.type)) == set(known)
+
+
+def test_a_view_that_cannot_be_read_is_left_out_field_by_field() -> None:
+    left_out: list[str] = []
+    raw = {"open": True, "axis": "colour", "targets": {"emd": -1.0}, "judged_on": "theory"}
+    which = state_from_dict({"study": "heatmap", "which": raw}, left_out).which
+    assert which == WhichView(open=True, judged_on="theory")
+    assert [said.partition(":")[0].rstrip(".") for said in left_out] == [
+        "which.axis",
+        "which.targets",
+    ]
+
+
+def test_the_first_target_grows_with_the_map() -> None:
+    km = MEASURES["emd_km"]
+    assert first_target(km, (29.6, 38.9)) == 1.0  # the sample's city
+    assert first_target(km, (3.0, 4.0)) == 0.1
+    assert first_target(km, (5600.0, 5000.0)) == 200.0
+    assert first_target(km, None) == km.target
+    assert first_target(MEASURES["emd"], (3.0, 4.0)) == MEASURES["emd"].target

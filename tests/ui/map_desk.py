@@ -20,9 +20,9 @@ from explorer.ui.panels.data import DataPanel
 class Desk:
     """What a test of the map holds on to."""
 
-    def __init__(self, qtbot) -> None:
+    def __init__(self, qtbot, session: Session | None = None) -> None:
         self.qtbot = qtbot
-        self.session = Session(SessionState("heatmap"))
+        self.session = session or Session(SessionState("heatmap"))
         self.service = StudyService()
         self.controller = StudyController(self.session, self.service, "map")
         self.data = DataController(self.session, self.service.runtime)
@@ -73,8 +73,8 @@ class Desk:
 
 
 @contextmanager
-def opened(qtbot) -> Iterator[Desk]:
-    desk = Desk(qtbot)
+def opened(qtbot, session: Session | None = None) -> Iterator[Desk]:
+    desk = Desk(qtbot, session)
     try:
         yield desk
     finally:

@@ -12,10 +12,13 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
 
-from explorer.engine.error_curves import SAMPLE
+from explorer.engine.error_curves import SAMPLE, THEORY
+from explorer.engine.session.session import Session, state_from_dict, state_to_dict
 from explorer.studies.base.study import Origin
 from explorer.studies.heatmap.conditions import conditions
+from explorer.ui.map.tool_rows import ToolRows
 from explorer.ui.map.which.view import WhichEpsilon
 from tests.ui.map_desk import Desk, made_checkins, opened
 
@@ -253,3 +256,118 @@ def test_a_public_file_stands_in_and_the_maps_own_does_not(
     assert view.answer.question.judged_on == str(other)
     assert "stand-in" in view.line.small.text()
     assert "From 20 draws" in view.line.sentence.toolTip()
+
+
+def test_theory_names_an_epsilon_and_opens_no_data(desk: Desk, monkeypatch) -> None:
+    desk.session.set_value("n0", 50_000, "heatmap")
+    desk.answered()
+    view = shown(desk)
+    assert view.line.badge.isVisible()
+    view.cancel()
+
+    def look(*_: object) -> None:
+        raise AssertionError("what is proved needs no data")
+
+    monkeypatch.setattr(type(desk.service.runtime), "data", look)
+    for box, key in ((view.parts.judged, THEORY), (view.parts.measure, "emd_km")):
+        box.setCurrentIndex(box.findData(key))
+        box.activated.emit(box.currentIndex())
+    desk.qtbot.waitUntil(
+        lambda: view.answer is not None and view.answer.question == view.question()
+    )
+    monkeypatch.undo()
+    assert view.line.badge.isHidden()
+    rows = {line.mechanism: line for line in view._lines}
+    assert rows["adaptive"].words == "unproved"
+    assert rows["adaptive"].epsilon is None
+    assert {"pyramid", "capped", "dense"} == {m for m, line in rows.items() if line.epsilon}
+    assert view.mechanism in ("pyramid", "capped", "dense")  # the map's own has no bound
+    assert "proved" in view.line.sentence.text()
+    assert "50,000 users" in view.line.small.text()
+    assert not view.parts.sure.isEnabled()
+    assert not view.parts.more.isEnabled()
+    assert set(view.plot._curves) == {"pyramid", "capped", "dense"}
+    QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
+    assert not QGuiApplication.clipboard().text().startswith("# curator only")
+    taken_epsilon = rows[view.mechanism].epsilon
+    QTest.mouseClick(view.parts.use, Qt.MouseButton.LeftButton)
+    request = desk.session.request("heatmap")
+    assert request["epsilon"] == taken_epsilon
+    assert request.selection.epsilon_from is Origin.THEORY
+    assert chosen_without_looking(desk).holds is None
+    assert "proved bounds" in chosen_without_looking(desk).margin
+
+
+def test_what_is_shown_is_undone_and_saved(desk: Desk) -> None:
+    session = desk.session
+    view = shown(desk)
+    finished(desk, view)
+    assert session.state.which.open
+    view.set_target(0.71)
+    view.parts.axis.setCurrentIndex(view.parts.axis.findData("sigma"))
+    view.parts.axis.activated.emit(view.parts.axis.currentIndex())
+    view.judge_on(SAMPLE)
+    which = session.state.which
+    assert (which.axis, which.measure, which.judged_on) == ("sigma", "similarity", SAMPLE)
+    assert which.targets == {"similarity": 0.71}
+
+    left_out: list[str] = []
+    again = state_from_dict(state_to_dict(session.state), left_out)
+    assert (again.which, left_out) == (which, [])
+
+    session.undo()
+    assert view.parts.judged.currentText() == "these check-ins"
+    session.undo()
+    assert view.parts.axis.currentData() == "epsilon"
+    session.undo()
+    assert view.target != 0.71
+    session.undo()
+    assert view.parts.measure.currentData() == "emd_km"
+    session.undo()
+    assert view.isHidden()
+    assert not desk.map.which.action.isChecked()
+    for _ in range(3):
+        session.redo()
+    assert view.isVisible()
+    assert view.target == 0.71
+
+
+def test_it_opens_again_with_the_session(qtbot, checkins) -> None:
+    with opened(qtbot) as desk:
+        desk.load(checkins)
+        desk.answered()
+        shown(desk).set_target(0.66)
+        saved = state_to_dict(desk.session.state)
+    with opened(qtbot, Session(state_from_dict(saved))) as desk:
+        view = desk.map.which.view
+        assert view.isVisible()
+        assert desk.map.which.action.isChecked()
+        assert view.parts.field.number == 0.66
+
+
+def test_in_a_small_window_it_is_a_tab_beside_the_maps(desk: Desk) -> None:
+    tools = desk.map.findChild(ToolRows)
+    desk.widget.resize(1400, 900)
+    desk.qtbot.waitUntil(lambda: not desk.map.which.small)
+    assert tools.tabs.isHidden()
+    desk.session.set_value("beside", "true,least-squares,laplace", "heatmap")
+    assert len(desk.map.panes.keys) == 4
+    desk.panel.hide()
+    desk.widget.resize(570, 640)
+    desk.qtbot.waitUntil(lambda: desk.map.which.small and tools.tabs.isVisible())
+    assert desk.map.panes.keys == ("true", "private")
+    assert not desk.map.add_button.isEnabled()
+    for button in desk.map.findChildren(QToolButton):
+        if button.isVisible():
+            corner = button.mapTo(desk.map, button.rect().bottomRight())
+            assert desk.map.rect().contains(corner), button.text()
+    tools.tabs.setCurrentIndex(1)
+    view = desk.map.which.view
+    assert view.isVisible()
+    assert desk.map.panes.isHidden()
+    assert not desk.map.play_button.isVisible()
+    tools.tabs.setCurrentIndex(0)
+    assert view.isHidden()
+    assert desk.map.panes.isVisible()
+    desk.widget.resize(1400, 900)
+    desk.qtbot.waitUntil(lambda: len(desk.map.panes.keys) == 4)

@@ -27,6 +27,7 @@ from explorer.engine.session.plot_view import (
     pins_to_list,
 )
 from explorer.engine.session.recipe import Recipe, request_from_dict
+from explorer.engine.session.which_view import WhichView, which_from_dict, which_to_dict
 from explorer.studies.base.study import (
     Fidelity,
     Request,
@@ -64,6 +65,8 @@ class SessionState:
         Curves kept for reference, of all studies.
     comparison : tuple of Entry
         Numbers put side by side, in their order.
+    which : WhichView
+        What *Which ε?* shows.
     """
 
     study: str
@@ -72,6 +75,7 @@ class SessionState:
     looks: Mapping[Subject, PlotView] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     comparison: tuple[Entry, ...] = ()
+    which: WhichView = field(default_factory=WhichView)
 
     @property
     def request(self) -> Request:
@@ -240,6 +244,10 @@ class Session:
         """Put these numbers side by side, in this order."""
         self._commit(replace(self._state, comparison=entries), text, gesture)
 
+    def set_which(self, which: WhichView, text: str, gesture: str | None = None) -> None:
+        """Have *Which ε?* show this."""
+        self._commit(replace(self._state, which=which), text, gesture)
+
     def forget_steps(self) -> None:
         """Let the present be the beginning: nothing to undo or redo."""
         self._undo.clear()
@@ -328,7 +336,10 @@ class Session:
 
 
 def state_to_dict(state: SessionState) -> dict[str, Any]:
-    """Return a session state as JSON values; data is named by fingerprint, never by path."""
+    """Return a session state as JSON values; data is named by fingerprint, never by path.
+
+    But for a public file that *Which ε?* judges on.
+    """
     if not state.requests and state.study in study_ids():  # one at least carries the selection
         state = state.with_request(state.request)
     return wire_reading.plain(
@@ -341,6 +352,7 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
             looks=looks_to_list(state.looks),
             pins=pins_to_list(state.pins),
             comparison=entries_to_list(state.comparison),
+            which=which_to_dict(state.which),
         )
     )
 
@@ -371,4 +383,5 @@ def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionSt
         looks=MappingProxyType(looks_from_list(read.looks, left_out)),
         pins=pins_from_list(read.pins, left_out),
         comparison=entries_from_list(read.comparison, left_out),
+        which=which_from_dict(read.which, left_out),
     )

@@ -25,7 +25,16 @@ _SOUND = "^[^\ud800-\udfff]*$"
 Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Origin = Literal[
-    "public", "typed", "stand-in", "unknown", "drawn", "busiest", "first", "extent", "judged"
+    "public",
+    "typed",
+    "stand-in",
+    "theory",
+    "unknown",
+    "drawn",
+    "busiest",
+    "first",
+    "extent",
+    "judged",
 ]
 Share = Annotated[float, Meta(gt=0, le=1)]
 Users = Annotated[int, Meta(ge=1, le=2**63 - 1)]
@@ -38,6 +47,10 @@ ClaimedKey = Annotated[str, Meta(max_length=200, pattern=_SOUND)]
 Keys = Annotated[list[Key], Meta(max_length=200)]
 Place = Annotated[str, Meta(min_length=1, max_length=10_000, pattern="^[^\0]*$")]
 """A path; bytes of its name that are no letters stand as halves of surrogate pairs."""
+JudgedOn = Annotated[str, Meta(max_length=10_000, pattern="^[^\0]*$")]
+"""Nothing for the map's own check-ins, ``sample``, ``theory``, or the path of a public file."""
+Measure = Literal["emd_km", "emd", "similarity", "pearson", "kl"]
+Target = Annotated[float, Meta(gt=0, le=_LARGEST)]
 FileName = Annotated[str, Meta(max_length=500, pattern="^[^\0]*$")]
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Instant = Annotated[
@@ -197,6 +210,17 @@ class PlotView(Struct):
     claim: ClaimedKey = ""
 
 
+class Which(Struct):
+    """What *Which ε?* shows; fields are read one by one."""
+
+    open: bool = False
+    axis: Literal["epsilon", "users", "resolution", "w", "sigma"] = "epsilon"
+    measure: Measure = "emd_km"
+    statistic: Literal["often", "mean"] = "often"
+    targets: dict[Measure, Target] = {}
+    judged_on: JudgedOn = ""
+
+
 class Session(Struct):
     """What a session file's `session` holds; items of lists are read one by one."""
 
@@ -209,6 +233,8 @@ class Session(Struct):
     """Of `Pin`."""
     comparison: list[Any] = []
     """Of `Entry`."""
+    which: Any = UNSET
+    """Of `Which`."""
 
 
 class Window(Struct):

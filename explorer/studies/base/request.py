@@ -22,6 +22,8 @@ class Origin(StrEnum):
     STAND_IN = "stand-in"
     """Found on other people's check-ins; whoever took it must vouch that they have nothing to do
     with these."""
+    THEORY = "theory"
+    """By proved bounds, for a number of users that was assumed: to be vouched for as that is."""
     UNKNOWN = "unknown"
     """Nobody wrote down where it came from."""
     DRAWN = "drawn"
@@ -40,14 +42,16 @@ class Origin(StrEnum):
         """Whether the choice did not depend on the data; None where only its maker can know."""
         if self is Origin.PUBLIC:
             return True
-        return None if self in (Origin.TYPED, Origin.STAND_IN, Origin.UNKNOWN) else False
+        return None if self in (*_CHOSEN, Origin.UNKNOWN) else False
 
     @property
     def may_be_told(self) -> bool:
         """Whether the choice may stand in what holds nothing private."""
-        return self in (Origin.PUBLIC, Origin.TYPED, Origin.STAND_IN)
+        return self is Origin.PUBLIC or self in _CHOSEN
 
 
+_CHOSEN = (Origin.TYPED, Origin.STAND_IN, Origin.THEORY)
+"""Somebody's choices that need not have to do with the data."""
 Origins = tuple[Origin, Origin, Origin, Origin]
 """Of south, west, north and east."""
 

@@ -17,6 +17,7 @@ CAME_FROM = {
     Origin.PUBLIC: "a constant of the program, its sample or a paper",
     Origin.TYPED: "typed in: whoever chose it must vouch for that",
     Origin.STAND_IN: "found on a stand-in: whoever took it must vouch that it is none of this data",
+    Origin.THEORY: "from proved bounds for n₀ users: whoever took it must vouch for n₀ and w",
     Origin.UNKNOWN: "not known where it came from: whoever chose it must vouch for that",
     Origin.DRAWN: "drawn on the map over the check-ins: not private",
     Origin.BUSIEST: "picked from the cells with most check-ins: not private",
@@ -96,7 +97,8 @@ def _settings(request: Request) -> Condition:
         return Condition(text, False, f"ε: {CAME_FROM[selection.epsilon_from]}")
     if selection is not None and assumed and selection.n0_from.independent is False:
         return Condition(text, False, f"n₀: {CAME_FROM[selection.n0_from]}")
-    taken = selection is not None and selection.epsilon_from is Origin.STAND_IN
+    came = Origin.TYPED if selection is None else selection.epsilon_from
+    taken = came in (Origin.STAND_IN, Origin.THEORY)
     if not taken and _of_a_paper(request):
         return Condition(text, True, "as in a paper's figure")
     changed = [p.symbol for p in there if values[p.key] != p.default or taken * (p.symbol == "ε")]
@@ -106,7 +108,7 @@ def _settings(request: Request) -> Condition:
         return Condition(text, True, "the program's defaults")
     vouch = f"whoever chose {', '.join(changed)} must vouch for that"
     if taken:
-        vouch += f"; ε was {CAME_FROM[Origin.STAND_IN]}"
+        vouch += f"; ε was {CAME_FROM[came]}"
     return Condition(text, None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
 
 

@@ -84,6 +84,7 @@ _CLAMPED = (
     "How many points there are is not hidden, nor how many each user has."
 )
 _RUN = "explorer.studies.heatmap.run:"
+_PROVED = "explorer.studies.heatmap.proved:"
 _GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
 _WIDER = "explorer.studies.heatmap.guarantee:wider"
 _SHUFFLED = "explorer.studies.heatmap.shuffled_pyramid:"
@@ -143,6 +144,9 @@ class Mechanism:
         Whether experiments that repeat the paper's figures run it.
     compared : bool
         Whether *Which ε?* draws its curve beside that of the chosen one.
+    proved : str
+        ``module:function``, from parameters and a number of users to an upper `Bound` on the error;
+        empty where none is proved.
     release : str or None
         What releases it with exact noise; None where nothing does, and it is a demonstration.
     """
@@ -166,6 +170,7 @@ class Mechanism:
     notes: tuple[str, ...] = ()
     in_figures: bool = False
     compared: bool = False
+    proved: str = ""
     release: str | None = None
 
     @property
@@ -235,10 +240,11 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
             (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True, compared=True,
+            proved=_PROVED + "pyramid",
         ),
         Mechanism(
             "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
-            (CAPPED,), uses=("w", "n0", "backend"),
+            (CAPPED,), uses=("w", "n0", "backend"), proved=_PROVED + "capped",
         ),
         Mechanism(
             "least-squares", "Depth cap + least squares", "depth cap + least squares",
@@ -248,7 +254,7 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
             "the counts of one level, fixed beforehand, change by at most 1 in total",
-            (DENSE,), uses=("n0",),
+            (DENSE,), uses=("n0",), proved=_PROVED + "dense",
         ),
         Mechanism(
             "laplace", "Laplace baseline", "Laplace", _RUN + "laplace", _CELLS, (BASELINES,),

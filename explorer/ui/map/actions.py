@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from explorer.figures.colour_maps import COLOUR_MAPS
 from explorer.ui.base.styled import tool_button
@@ -31,6 +31,14 @@ def make_action(
         + (f" ({', '.join(names)})" if names else "")
     )
     owner.addAction(action)
+    return action
+
+
+def ticked_action(owner: QWidget, text: str, tip: str, do: Callable[[bool], None]) -> QAction:
+    """Return an action of a widget that is switched on, and what switching does."""
+    action = make_action(owner, text, (), tip, checkable=True)
+    action.setChecked(True)
+    action.toggled.connect(do)
     return action
 
 
@@ -70,19 +78,3 @@ def menu_button(text: str, tip: str, name: str, menu: QMenu) -> QToolButton:
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
-
-
-def tool_bar(left: Iterable[QWidget], right: Iterable[QWidget]) -> QToolBar:
-    """Return a bar with widgets at its left and others at its right."""
-    bar = QToolBar("Map tools")
-    # All of it fits beside both panels of a window 1280 pixels wide.
-    bar.setStyleSheet("QToolButton { padding: 4px 6px; }")
-    bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-    for widget in left:
-        bar.addWidget(widget)
-    spring = QWidget()
-    spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-    bar.addWidget(spring)
-    for widget in right:
-        bar.addWidget(widget)
-    return bar

@@ -8,7 +8,7 @@ from typing import Self
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
@@ -34,8 +34,9 @@ from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
 from explorer.ui.map.region_tool import with_drawn_region
+from explorer.ui.map.tool_rows import ToolRows
 from explorer.ui.map.users_line import UsersLine
-from explorer.ui.map.which.toggle import WhichToggle
+from explorer.ui.map.which.toggle import NARROW_MOST, WhichToggle
 from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
@@ -93,7 +94,7 @@ class MapWorkspace(Workspace):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
         box.setSpacing(2)
-        box.addWidget(self._tool_bar())
+        box.addWidget(self._tools())
         box.addWidget(self.banner)
         box.addWidget(self.panes, 1)
         box.addWidget(self.metrics)
@@ -248,23 +249,18 @@ class MapWorkspace(Workspace):
         self.error_action.triggered.connect(lambda shown: self.beside.show(ERROR, shown))
         self.add_menu = QMenu("Add a map be&side", self)
         self.add_menu.aboutToShow.connect(lambda: self.beside.fill_add(self.add_menu))
-        self.linked_action = action(
-            "One &colour scale for all maps", (), "0 to the maximum of the true map", True
-        )
-        self.linked_action.setChecked(True)
-        self.linked_action.toggled.connect(self.panes.set_linked)
-        self.lines_action = action("Coasts and &borders", (), "", True)
-        self.lines_action.setChecked(True)
-        self.lines_action.toggled.connect(self.panes.set_lines_visible)
-        self.cities_action = action("City na&mes", (), "", True)
-        self.cities_action.setChecked(True)
-        self.cities_action.toggled.connect(self.panes.set_cities_visible)
-        self.dots_action = action(
-            "Check-ins as &dots (curator only)", (),
-            "Every kept check-in, beyond the region too, in the true pane alone", True,
+        ticked = partial(actions.ticked_action, self)
+        self.linked_action = ticked(
+            "One &colour scale for all maps", "0 to the maximum of the true map",
+            self.panes.set_linked,
         )  # fmt: skip
-        self.dots_action.setChecked(True)
-        self.dots_action.toggled.connect(self.dots.set_enabled)
+        self.lines_action = ticked("Coasts and &borders", "", self.panes.set_lines_visible)
+        self.cities_action = ticked("City na&mes", "", self.panes.set_cities_visible)
+        self.dots_action = ticked(
+            "Check-ins as &dots (curator only)",
+            "Every kept check-in, beyond the region too, in the true pane alone",
+            self.dots.set_enabled,
+        )
         choose = self.panes.set_colour_map
         self._colour_actions = actions.colour_actions(self, lambda name, *_: choose(name))
         self._view_actions = [
@@ -277,7 +273,7 @@ class MapWorkspace(Workspace):
             *self._colour_actions.values(),
         ]  # fmt: skip
 
-    def _tool_bar(self) -> QToolBar:
+    def _tools(self) -> ToolRows:
         self.add_button = actions.menu_button(
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
@@ -286,10 +282,14 @@ class MapWorkspace(Workspace):
             (self.which.action, ""), (self.region_action, "▭ Region"), (self.zoom_in_action, "+"),
             (self.zoom_out_action, "−"), (self.home_action, "Reset"),
         )  # fmt: skip
-        left = [actions.action_button(*pair) for pair in short]
-        error = actions.action_button(self.error_action, "Error")
-        right = self.seed_label, actions.action_button(self.noise_action), self.play_button
-        return actions.tool_bar((*left, self.add_button, error, self.users), right)
+        which, *left = [actions.action_button(*pair) for pair in short]
+        left += [self.add_button, actions.action_button(self.error_action, "Error")]
+        right = actions.action_button(self.noise_action), self.play_button
+        aside = self.users, self.seed_label
+        rows = ToolRows(which, self.which.action, left, right, aside, spare=left[1:3])
+        self.which.small_changed.connect(rows.set_small)
+        self.which.small_changed.connect(lambda _: self._follow_panes())
+        return rows
 
     # Session, answers, data ------------------------------------------------------------------
 
@@ -319,12 +319,13 @@ class MapWorkspace(Workspace):
 
     def _follow_panes(self) -> None:
         """Show the panes that the question names."""
-        self.panes.set_keys(self.beside.keys)
+        most = NARROW_MOST if self.which.narrow else None
+        self.panes.set_keys(self.beside.keys[:most])
         for header in self.panes.headers.values():
             header.set_changeable(bool(self.beside.choices()))
         self.error_action.setChecked(ERROR in self.beside.names)
         there = self._session.state.selection is not None
-        room = there and not self.beside.full
+        room = there and not self.beside.full and len(self.panes.keys) != most
         self.add_button.setEnabled(room)
         self.error_action.setEnabled(room or (there and self.error_action.isChecked()))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,7 +73,8 @@ class Measure:
         What is said of a map that reaches a target, which stands for the braces.
     low_is_good : bool
     target : float
-        What one might begin to ask for.
+        What one might begin to ask for; of kilometres, on a map as large as a city
+        (`first_target`).
     """
 
     key: str
@@ -119,6 +121,19 @@ def measure_of(key: str, region: Region | None) -> Measure:
     return replace(measure, name=f"error in {region.unit}", unit=region.unit)
 
 
+CITY_KM = 35.0
+"""Geometric mean of a map's sides on which one begins with `Measure.target` kilometres."""
+
+
+def first_target(measure: Measure, sides_km: tuple[float, float] | None) -> float:
+    """Return what one might begin to ask for on a map of this size: 1, 2 or 5 times 10ⁿ km."""
+    if measure.key != "emd_km" or sides_km is None:
+        return measure.target
+    wanted = measure.target * math.sqrt(sides_km[0] * sides_km[1]) / CITY_KM
+    round_numbers = (m * 10.0**n for n in range(-4, 5) for m in (1, 2, 5))
+    return min(round_numbers, key=lambda number: abs(math.log(number / wanted)))
+
+
 @dataclass(frozen=True)
 class ErrorCurve:
     """What the draws of one mechanism say at every x; NaN where there is none yet.
@@ -135,6 +150,8 @@ class ErrorCurve:
         Those of `explorer.studies.heatmap.experiments.statistics.QUANTILES`.
     values : tuple of tuples of float
         What was measured at every x, NaN where a draw has no such number.
+    proved : bool
+        Whether `mean` is a proved bound and nothing was drawn (`proved_curves`).
     """
 
     mechanism: str
@@ -145,6 +162,7 @@ class ErrorCurve:
     high: FloatArray
     quantiles: FloatArray
     values: tuple[tuple[float, ...], ...] = ()
+    proved: bool = False
 
     def quantile(self, q: float) -> FloatArray:
         """Return one of the quantiles at every x."""
@@ -160,9 +178,13 @@ def compared(chosen: str, axis: Axis) -> tuple[str, ...]:
     keys = dict.fromkeys([chosen, *(m.key for m in MECHANISMS.values() if m.compared)])
     if not MECHANISMS[chosen].comparable:
         del keys[chosen]
+    return tuple(reading(axis, keys)[:MOST_CURVES])
+
+
+def reading(axis: Axis, mechanisms: Iterable[str]) -> list[str]:
+    """Return those of some mechanisms that read what is on an axis."""
     special = any(axis.key in mechanism.uses for mechanism in MECHANISMS.values())
-    found = [key for key in keys if not special or axis.key in MECHANISMS[key].uses]
-    return tuple(found[:MOST_CURVES])
+    return [key for key in mechanisms if not special or axis.key in MECHANISMS[key].uses]
 
 
 def curve_points(

@@ -106,15 +106,15 @@ class JudgedOn:
         return self._last[1]
 
 
-def taken(request: Request, mechanism: str, axis: Axis, x: float, *, here: bool) -> Request:
+def taken(request: Request, mechanism: str, axis: Axis, x: float, came: Origin) -> Request:
     """Return a map's question with a point of a curve: its mechanism, and what is on the axis.
 
     Parameters
     ----------
     request : Request
         With a selection, which keeps where an ε came from.
-    here : bool
-        Whether it was judged on the map's own check-ins, and not on a stand-in.
+    came : Origin
+        What it was judged on.
     """
     selection = request.selection
     assert selection is not None
@@ -122,7 +122,6 @@ def taken(request: Request, mechanism: str, axis: Axis, x: float, *, here: bool)
     if axis.key == "users":
         return replace(request, selection=replace(selection, users=int(x), share=None))
     if axis.key == "epsilon":
-        came = Origin.JUDGED if here else Origin.STAND_IN
         request = replace(request, selection=replace(selection, epsilon_from=came))
     kind = type(axis.values[0])
     return request.with_value(axis.key, str(int(x)) if kind is str else kind(x))

@@ -12,6 +12,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
+from explorer.studies.base.study import Origin
 from explorer.studies.heatmap.experiments.error_curves import DRAWS, Axis, ErrorCurve, Measure
 from explorer.studies.heatmap.experiments.statistics import QUANTILES
 from explorer.studies.heatmap.experiments.which_epsilon import (
@@ -21,6 +22,7 @@ from explorer.studies.heatmap.experiments.which_epsilon import (
     quantile_interval,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.proved import FEW_CELLS
 
 DIGITS = 3
 OFTEN, MEAN = "often", "mean"
@@ -33,7 +35,14 @@ STAND_IN = (
     "Estimated on {users} users of a stand-in: no look at these check-ins. Vouch that the "
     "stand-in has nothing to do with them."
 )
+THEORY = (
+    "Proved, without a look at any data, for {users} users (n₀){cells}. Vouch for n₀. By Markov’s "
+    "inequality 9 of 10 draws err less than ten times as much."
+)
+FEW = " whose map has mass in at most w = {w} cells, others err more"
 CURATOR_ONLY = "curator only"
+IN_DRAWS, ON_AVERAGE = "in 9 of 10 draws", "on average over draws"
+NOT_KNOWN, NOT_PROVED = "computing…", "unproved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ class Line:
 
 def reached(curve: ErrorCurve, measure: Measure) -> FloatArray:
     """Return what 9 of 10 draws are at least as good as; the mean where there is one draw alone."""
-    few = np.asarray(curve.draws) < 2
+    few = np.asarray(curve.draws) < 2  # or what is proved, of the mean
     return np.where(few, curve.mean, curve.quantile(measure.quantile))
 
 
@@ -82,9 +91,13 @@ def lines(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> list
     """Return the table of the ε that a target needs, the smallest first."""
     rows = []
     for curve in curves:
+        title = MECHANISMS[curve.mechanism].title
+        if curve.proved:
+            rows.append(_proved_line(curve, measure, target, title))
+            continue
         found = estimates([curve], measure, target)[curve.mechanism]
         known = curve.x[np.isfinite(reached(curve, measure))]
-        words, epsilon = "computing…", None
+        words, epsilon = NOT_KNOWN, None
         if found is not None and found.epsilon is not None:
             epsilon = usable(found.epsilon)
             words = f"{NEARLY} {nearest(epsilon, DIGITS)}"
@@ -93,13 +106,23 @@ def lines(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> list
             words = f"below {nearest(epsilon, DIGITS)}"
         elif found is not None:
             words = f"over {nearest(float(known[-1]), DIGITS)}"
-        title = MECHANISMS[curve.mechanism].title
         rows.append(Line(curve.mechanism, title, words, epsilon, False))
     rows.sort(key=lambda row: math.inf if row.epsilon is None else row.epsilon)
     if rows and rows[0].epsilon is not None and len(rows) > 1:
         first = rows[0]
         rows[0] = Line(first.mechanism, first.title, first.words, first.epsilon, True)
     return rows
+
+
+def _proved_line(curve: ErrorCurve, measure: Measure, target: float, title: str) -> Line:
+    """Return the smallest ε looked at whose own bound reaches the target."""
+    y = curve.mean
+    enough = curve.x[(y <= target) if measure.low_is_good else (y >= target)]
+    if enough.size:
+        return Line(curve.mechanism, title, nearest(enough[0], DIGITS), float(enough[0]), False)
+    proved = bool(MECHANISMS[curve.mechanism].proved) and not np.isnan(y).all()
+    words = f"over {nearest(curve.x[-1], DIGITS)}" if proved else NOT_PROVED
+    return Line(curve.mechanism, title, words, None, False)
 
 
 def at(curve: ErrorCurve, measure: Measure, x: float) -> float | None:
@@ -118,8 +141,10 @@ def at(curve: ErrorCurve, measure: Measure, x: float) -> float | None:
 
 def headline(line: Line | None) -> str:
     """Return the answer in a word: ``ε ≈ 1.27``."""
-    if line is None or line.words == "computing…":
+    if line is None or line.words in (NOT_KNOWN, NOT_PROVED):
         return "ε = …"
+    if line.words[0].isdigit():
+        return f"ε = {line.words}"
     return f"ε {line.words}".replace("below", "≤").replace("over", ">")
 
 
@@ -127,9 +152,11 @@ def sentence(
     curve: ErrorCurve | None, measure: Measure, target: float, now: float, line: Line | None
 ) -> str:
     """Return what the curve of a mechanism says of a target, and of today's ε."""
-    if curve is None or line is None or line.words == "computing…":
-        return "computing…"
+    if curve is None or line is None or line.words == NOT_KNOWN:
+        return NOT_KNOWN
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
+    if curve.proved:
+        return _proved_sentence(reach, line)
     if line.epsilon is None:
         said = (
             f"With {line.title} this map {reach} in 9 of 10 draws only above ε = " + line.words[5:]
@@ -147,6 +174,13 @@ def sentence(
     return said
 
 
+def _proved_sentence(reach: str, line: Line) -> str:
+    if line.words == NOT_PROVED:
+        return f"For {line.title} no bound on this error is proved; choose another in the table."
+    above = "" if line.epsilon is not None else f" only above ε = {line.words[5:]}"
+    return f"With {line.title} this map {reach} {ON_AVERAGE}{above}: that is proved."
+
+
 def certified(found: Found, mechanism: str, measure: Measure, target: float) -> str:
     """Return what a search found."""
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
@@ -162,9 +196,34 @@ def certified(found: Found, mechanism: str, measure: Measure, target: float) -> 
     )
 
 
+def sure_answer(found: Found, mechanism: str, measure: Measure, target: float) -> tuple[str, str]:
+    """Return headline and sentence of what a search found."""
+    head = "ε = …" if found.enough is None else f"ε = {at_most(found.enough)}"
+    return head, certified(found, mechanism, measure, target)
+
+
+def over(axis: Axis, measure: Measure, now: float) -> str:
+    """Return what curves over something else than ε are."""
+    name = measure.name[:1].upper() + measure.name[1:]
+    return f"{name} over {axis.symbol}, at today's ε = {nearest(now)}."
+
+
+def judged_on(came: Origin, users: int, mechanism: str, w: int) -> str:
+    """Return on whom an answer about a mechanism rests, and what must be vouched for."""
+    cells = FEW.format(w=w) if mechanism in FEW_CELLS else ""
+    said = {Origin.STAND_IN: STAND_IN, Origin.THEORY: THEORY}.get(came, LOOK)
+    return said.format(users=f"{users:,}", cells=cells)
+
+
+def how_far(curves: Sequence[ErrorCurve], done: int, total: int, how: str) -> str:
+    """Return how many draws and trials there are."""
+    least = min((min(curve.draws) for curve in curves), default=0)
+    return f"{least} draw{'s' * (least != 1)} a point · {done:,} of {total:,} · {how}"
+
+
 def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
     """Return how far the draws at the ε next to one tell what 9 of 10 draws reach."""
-    if curve is None or not curve.values:
+    if curve is None or not curve.values or curve.proved:
         return ""
     place = int(np.argmin(np.abs(np.log(curve.x / epsilon))))
     values = [value for value in curve.values[place] if np.isfinite(value)]
@@ -204,5 +263,5 @@ def as_csv(
     table = io.StringIO()
     columns, rows = table_rows(curves, axis)
     csv.writer(table, lineterminator="\n").writerows([columns, *rows])
-    said = (stamp, f"{measure.name}: {measure.key}", *about)
+    said = filter(None, (stamp, f"{measure.name}: {measure.key}", *about))
     return "".join(f"# {line}\n" for line in said) + table.getvalue()

@@ -8,6 +8,7 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES
 from explorer.studies.heatmap.experiments.which_result import TITLE, log_axis, which_result
+from explorer.studies.heatmap.experiments.which_words import MEAN
 from explorer.ui.controllers.workspace import Exported
 from explorer.ui.drawing.map_style import style_for
 from explorer.ui.map.which.parts import JUDGED
@@ -23,7 +24,8 @@ def exported(view: WhichEpsilon) -> Exported | None:
         return None
     question = answer.question
     axis, measure = AXES[question.axis], MEASURES[question.measure]
-    target = view.targets[measure.key]
+    target = view.target_of(measure.key)
+    statistic = MEAN if question.proved else view.which.statistic
     # Never the path of a file.
     judged = next((said for key, said in JUDGED if key == question.judged_on), "a stand-in file")
     notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
@@ -31,7 +33,7 @@ def exported(view: WhichEpsilon) -> Exported | None:
         notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
     notes += [view.line.sentence.text(), view.line.small.text()]
     result = which_result(
-        question.request, axis, measure, view.statistic, drawn.series, answer.curves, answer.grey,
+        question.request, axis, measure, statistic, drawn.series, answer.curves, answer.grey,
         target, text.stamp(False, curator_only=True), notes,
     )  # fmt: skip
     look = ViewState(
@@ -39,7 +41,7 @@ def exported(view: WhichEpsilon) -> Exported | None:
     )
     told = {
         "which": {
-            "axis": axis.key, "measure": measure.key, "statistic": view.statistic,
+            "axis": axis.key, "measure": measure.key, "statistic": statistic,
             "target": target, "judged_on": judged, "draws": question.draws,
         }
     }  # fmt: skip

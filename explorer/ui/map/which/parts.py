@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.error_curves import HERE, SAMPLE, Question
+from explorer.engine.error_curves import HERE, SAMPLE, THEORY, Answer, Question
+from explorer.engine.session.which_view import WhichView
 from explorer.studies.base.numbers import nearest
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
@@ -35,7 +36,23 @@ JUDGED = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
     (FILE, "a public file…"),
+    (THEORY, "theory (no data)"),
 )
+
+
+def stamp_of(question: Question) -> str:
+    """Return what stands on the numbers of an answer: what is proved looks at nothing."""
+    return "" if question.proved else text.stamp(False, curator_only=True)
+
+
+def csv_of(answer: Answer) -> str:
+    """Return the numbers of all curves as CSV, stamped."""
+    asked = answer.question
+    judged = next((said for key, said in JUDGED if key == asked.judged_on), "a stand-in file")
+    about = [f"judged on: {judged}", f"{answer.users} users"]
+    about += [f"{key} = {value}" for key, value in asked.request.values]
+    axis, measure = AXES[asked.axis], asked.shown_measure
+    return words.as_csv(answer.curves, axis, measure, stamp_of(asked), about)
 
 
 class AnswerLine(QWidget):
@@ -77,21 +94,22 @@ class Parts:
     def __init__(self, owner: QWidget) -> None:
         self.plot = ErrorPlot()
         self.measure = ChoiceBox("What is measured")
-        self.measure.offer([(m.key, m.name) for m in MEASURES.values()], "emd_km")
         self.statistic = ChoiceBox("What of the draws is shown")
-        self.statistic.offer(STATISTICS, words.OFTEN)
         self.statistic.setToolTip(
             "9 of 10 draws: what nine of ten draws are at least as good as; the band is 10–90 % of "
             "draws.\nMean of draws: the band is the 95 % interval of the mean."
         )
         self.axis = ChoiceBox("What is on the x axis")
-        self.axis.offer([(a.key, f"over {a.symbol}") for a in AXES.values()], "epsilon")
         self.judged = ChoiceBox("Judge on")
-        self.judged.offer(JUDGED, HERE)
         self.judged.setToolTip(
             "These check-ins: a look at the data, for planning alone.\nA stand-in: people who have "
-            "nothing to do with them, as many as n₀ says, in a square as large as this region."
+            "nothing to do with them, as many as n₀ says, in a square as large as this region.\n"
+            "Theory: what is proved of the error for n₀ users, where anything is."
         )
+        self.boxes = {
+            "measure": self.measure, "statistic": self.statistic, "axis": self.axis,
+            "judged_on": self.judged,
+        }  # fmt: skip
         self.field = ValueField(_checked_target)
         self.field.setAccessibleName("Target: what one can live with")
         self.field.setFixedWidth(58)
@@ -119,6 +137,16 @@ class Parts:
         named = [replace(question, measure=key).shown_measure for key in MEASURES]
         self.measure.offer([(m.key, m.name) for m in named], question.measure)
 
+    def offer(self, which: WhichView) -> None:
+        """Show what is chosen among what can be; what is proved is so of the mean alone."""
+        known = which.judged_on in dict(JUDGED)
+        proved = which.judged_on == THEORY
+        axes = [(axis.key, f"over {axis.symbol}") for axis in AXES.values()]
+        self.statistic.offer(STATISTICS, words.MEAN if proved else which.statistic)
+        self.statistic.setEnabled(not proved)
+        self.axis.offer(axes, which.axis)
+        self.judged.offer(JUDGED, which.judged_on if known else FILE)
+
     def show_field(self, shown: bool, question: Question) -> None:
         """Show the field of the target, or hide it."""
         self.name_measures(question)
@@ -126,13 +154,19 @@ class Parts:
             widget.setVisible(shown)
 
     def show_lines(
-        self, measure: Measure, target: float, lines: Sequence[words.Line], picked: str
+        self,
+        measure: Measure,
+        target: float,
+        lines: Sequence[words.Line],
+        picked: str,
+        question: Question,
     ) -> None:
         """Show which ε each mechanism needs for a target, one of them picked."""
-        self.unit.setText(f"{measure.unit}, 9 of 10 draws".lstrip(" ,"))
+        of = dict(STATISTICS)[words.MEAN if question.proved else words.OFTEN]
+        self.unit.setText(f"{measure.unit}, {of}".lstrip(" ,"))
         value = measure.written(nearest(target, words.DIGITS))
-        self.table.title = f"ε for {value} in 9 of 10 draws"
-        self.table.note = text.stamp(False, curator_only=True)
+        self.table.title = f"ε for {value}, {of}"
+        self.table.note = stamp_of(question)
         self.table.set_table(("mechanism", "ε"), [(x.title, x.words) for x in lines])
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -141,30 +175,48 @@ class Parts:
             if line.mechanism == picked:
                 self.table.selectRow(place)
 
+    def show_use(self, epsilon: float | None, mechanism: str) -> None:
+        """Offer an ε, and a mechanism where it is another than the map's."""
+        name = "" if epsilon is None else f" = {nearest(epsilon, 6)}"
+        self.use.setText(f"Use ε{name}" + f", {mechanism}" * bool(mechanism))
+        self.use.setEnabled(epsilon is not None)
+
+    def show_state(self, answer: Answer | None, busy: bool, able: bool, more: bool) -> None:
+        """Say how far the curves are, and offer to stop, to go on and to draw more."""
+        unfinished = answer is None or not answer.finished
+        self.stop.setText("Cancel" if busy else "Go on")
+        self.stop.setEnabled(busy or (unfinished and able))
+        self.more.setEnabled(more)
+        for button in (self.copy, self.export):
+            button.setEnabled(answer is not None)
+        if answer is None or answer.question.proved:
+            self.state.setText("computing…" if busy else "")
+            return
+        how = "computing…" if busy else "stopped" if unfinished else "finished"
+        self.state.setText(words.how_far(answer.curves, answer.done, answer.total, how))
+
     def _lay_out(self, owner: QWidget) -> None:
         top = QHBoxLayout()
         top.setSpacing(6)
-        for box, share in ((self.measure, 5), (self.statistic, 4), (self.axis, 3)):
+        said = QLabel("Judge on")
+        said.setBuddy(self.judged)
+        shares = (self.measure, 5), (self.statistic, 5), (self.axis, 4), (self.judged, 5)
+        for box, share in shares:
             box.setMinimumContentsLength(3)
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             box.setMinimumWidth(60)
+            if box is self.judged:
+                top.addWidget(said)
             top.addWidget(box, share)
-        left = QVBoxLayout()
-        left.setSpacing(2)
-        left.addLayout(top)
-        left.addWidget(self.plot, 1)
         buttons = QGridLayout()
         buttons.setSpacing(4)
         rows = (self.use,), (self.sure, self.more, self.stop), (self.copy, self.export)
-        for place, row in enumerate(rows):
-            for i, button in enumerate(row):
-                buttons.addWidget(button, place, i * 6 // len(row), 1, 6 // len(row))
-        for button in (button for row in rows for button in row):
+        for place, buttons_of in enumerate(rows):
+            for i, button in enumerate(buttons_of):
+                buttons.addWidget(button, place, i * 6 // len(buttons_of), 1, 6 // len(buttons_of))
+        for button in (button for buttons_of in rows for button in buttons_of):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        judged = QHBoxLayout()
-        judged.addWidget(QLabel("Judge on"))
-        judged.addWidget(self.judged, 1)
         side = QVBoxLayout()
         side.setSpacing(4)
         wanted = QHBoxLayout()
@@ -176,16 +228,19 @@ class Parts:
         side.addWidget(self.table, 1)
         side.addWidget(self.state)
         side.addLayout(buttons)
-        side.addLayout(judged)
-        columns = QHBoxLayout(owner)
-        columns.setContentsMargins(4, 0, 4, 0)
-        columns.setSpacing(8)
-        columns.addLayout(left, 1)
+        column = QVBoxLayout(owner)
+        column.setContentsMargins(4, 0, 4, 0)
+        column.setSpacing(2)
+        column.addLayout(top)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.plot, 1)
         beside = QWidget()
         beside.setLayout(side)
         side.setContentsMargins(0, 0, 0, 0)
         beside.setFixedWidth(beside.fontMetrics().averageCharWidth() * SIDE_LETTERS)
-        columns.addWidget(beside)
+        row.addWidget(beside)
+        column.addLayout(row, 1)
 
 
 def _checked_target(value: float) -> float:

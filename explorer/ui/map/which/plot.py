@@ -126,6 +126,7 @@ class ErrorPlot(BoundsPlot):
         """Show curves, that of the chosen mechanism in bold."""
         axis, measure = AXES[answer.question.axis], answer.question.shown_measure
         self._answer, self._chosen = answer, chosen
+        statistic = MEAN if answer.question.proved else statistic
         words = f"{measure.name}, {said_of(statistic, measure)}"
         self.set_axes(f"{axis.symbol}  {axis.name}", words, log_axis(axis), measure.log)
         series = tuple(series_of(curve, measure, statistic) for curve in in_table_order(answer))
@@ -146,8 +147,9 @@ class ErrorPlot(BoundsPlot):
     def show_met(self, lines: Sequence[Line], target: float | None, statistic: str) -> None:
         """Mark where curves meet the target."""
         spots, best = [], None
-        for line in lines if target is not None and statistic == OFTEN else ():
-            if line.epsilon is None or not line.words.startswith("≈"):
+        proved = self._answer is not None and self._answer.question.proved
+        for line in lines if target is not None and (proved or statistic == OFTEN) else ():
+            if line.epsilon is None or line.words.startswith("below"):
                 continue
             place = QPointF(math.log10(line.epsilon), self.target.line.value())
             best = best or (place, line)
@@ -281,8 +283,12 @@ class ErrorPlot(BoundsPlot):
 
 
 def in_table_order(answer: Answer) -> list[ErrorCurve]:
-    """Return curves in the order of the table of mechanisms: colours stay where they are."""
-    return sorted(answer.curves, key=lambda curve: list(MECHANISMS).index(curve.mechanism))
+    """Return curves in the order of the table of mechanisms: colours stay where they are.
+
+    Without those of which nothing is proved.
+    """
+    known = [c for c in answer.curves if not (c.proved and np.isnan(c.mean).all())]
+    return sorted(known, key=lambda curve: list(MECHANISMS).index(curve.mechanism))
 
 
 def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
@@ -293,6 +299,12 @@ def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
         y, low, high = reached(curve, measure), curve.quantile(0.1), curve.quantile(0.9)
     low, high = np.where(np.isfinite(low), low, y), np.where(np.isfinite(high), high, y)
     mechanism = MECHANISMS[curve.mechanism]
+    if curve.proved:
+        role = Role.UPPER if measure.low_is_good else Role.LOWER
+        return Series(
+            curve.mechanism, mechanism.title, role, curve.x, y, mechanism.references[0],
+            undefined_reason="nothing is proved" if np.isnan(y).any() else "",
+        )  # fmt: skip
     return Series(
         curve.mechanism, mechanism.title, Role.ESTIMATE, curve.x, y, mechanism.references[0],
         low, high, "not computed yet" if np.isnan(y).any() else "", computing=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pkgutil import resolve_name
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -9,7 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import StudyRuntime
-from explorer.engine.session.session import Session
+from explorer.engine.session.session import Session, SessionState
 from explorer.ui.base.errors import Banner
 
 TYPE_CHECKING = False
@@ -24,7 +25,11 @@ EXPORTED = "explorer.ui.map.which.exported:exported"
 HIGHEST = 330
 """Pixels: the maps keep the rest."""
 TIGHT = 700
-"""Below so many pixels for all there are no maps beside it."""
+"""Below so many pixels for all it is a tab, with no maps beside it."""
+NARROW = 600
+"""The same of the width."""
+NARROW_MOST = 2
+"""Panes where it is narrow; the question keeps the others."""
 QWIDGETSIZE_MAX = (1 << 24) - 1
 
 
@@ -45,11 +50,19 @@ class WhichToggle(QObject):
     Signals
     -------
     busy_changed(bool)
+    small_changed(bool)
+        Whether there is room for the view in place of the maps alone; or `narrow` has changed.
     export_asked(Exported)
         The curves are to be exported.
+
+    Attributes
+    ----------
+    small, narrow : bool
+        The latter leaves room for two maps at most.
     """
 
     busy_changed = Signal(bool)
+    small_changed = Signal(bool)
     export_asked = Signal(object)
 
     def __init__(
@@ -63,22 +76,25 @@ class WhichToggle(QObject):
     ) -> None:
         super().__init__(parent)
         self._maps, self._parent = maps, parent
-        self._given = session, runtime, banner
+        self._session, self._given = session, (session, runtime, banner)
         self._instead_of = instead_of
         self._box: QVBoxLayout | None = None
+        self.small = self.narrow = False
         self.view: WhichEpsilon | None = None
         self.action = QAction("&Which ε?", parent)
         self.action.setShortcut(QKeySequence("E"))
         self.action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         self.action.setCheckable(True)
         self.action.setToolTip("Which ε? Error against ε for these users, curator only (E)")
-        self.action.toggled.connect(self._show)
+        self.action.toggled.connect(self._choose)
+        session.changed.connect(self._follow)
         parent.addAction(self.action)
         parent.installEventFilter(self)
 
     def put_into(self, box: QVBoxLayout) -> None:
-        """Stand at the end of a column of widgets, the answer at its top."""
+        """Stand at the end of a column of widgets that begins with the tools, the answer on top."""
         self._box = box
+        self._follow(self._session.state)
 
     def join(self, window: WorkspaceHost) -> None:
         """Let a window show what is computed and ask how to export it."""
@@ -101,12 +117,19 @@ class WhichToggle(QObject):
 
     def close_view(self) -> None:
         """End threads and processes; the window closes."""
+        self._session.changed.disconnect(self._follow)
         if self.view is not None:
             self.view.close_view()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the height there is."""
+        """Follow the room there is."""
         if event.type() == QEvent.Type.Resize:
+            size = self._parent.size()
+            narrow = size.width() < NARROW
+            room = narrow or size.height() < TIGHT, narrow
+            if room != (self.small, self.narrow):
+                self.small, self.narrow = room
+                self.small_changed.emit(self.small)
             self._make_room()
         return False
 
@@ -118,23 +141,34 @@ class WhichToggle(QObject):
     def _make_room(self) -> None:
         shown = self.action.isChecked()
         self._instead_of.setVisible(not shown)
-        tight = self._parent.height() < TIGHT
-        self._maps.setVisible(not (shown and tight))
-        if self.view is not None:
-            self.view.setMaximumHeight(QWIDGETSIZE_MAX if tight else HIGHEST)
+        self._maps.setVisible(not (shown and self.small))
+        if self.view is not None and self._box is not None:
+            self.view.setMaximumHeight(QWIDGETSIZE_MAX if self.small else HIGHEST)
+            if self._box.indexOf(self.view.line) != int(self.small):  # below tabs
+                self._box.removeWidget(self.view.line)
+                self._box.insertWidget(int(self.small), self.view.line)
 
-    def _show(self, shown: bool) -> None:
+    def _choose(self, shown: bool) -> None:
+        which = self._session.state.which
+        if shown != which.open:
+            self._session.set_which(replace(which, open=shown), "show Which ε?")
+
+    def _follow(self, state: SessionState, _old: SessionState | None = None) -> None:
+        """Be open or not as the session says."""
+        shown = state.which.open
+        if shown == (self.view is not None and not self.view.isHidden()) or self._box is None:
+            return
         if self.view is None:
-            assert self._box is not None
             self.view = resolve_name(VIEW)(*self._given)
             self.view.job.busy_changed.connect(self.busy_changed)
             self.view.parts.export.clicked.connect(self._export)
             self._box.insertWidget(0, self.view.line)
             self._box.addWidget(self.view, 1)
+        self.action.setChecked(shown)
         self._make_room()
         self.view.line.setVisible(shown)
         self.view.setVisible(shown)
         if shown:
-            self.view.ask()
+            self.view.open_view()
         else:
             self.view.cancel()

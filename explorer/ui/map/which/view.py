@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.error_curves import HERE, SAMPLE, Answer, Judge, Question, Searching
+from explorer.engine.error_curves import Answer, Judge, Question, Searching
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.which_view import WhichView
 from explorer.figures import style
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
@@ -20,21 +20,26 @@ from explorer.studies.heatmap.experiments.error_curves import (
     MEASURES,
     STAGES,
     Axis,
+    first_target,
     read_by,
 )
 from explorer.studies.heatmap.experiments.judging import taken
+from explorer.studies.heatmap.experiments.sources import place_of
 from explorer.studies.heatmap.experiments.which_epsilon import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.drawing.map_style import style_for
-from explorer.ui.map.which.parts import FILE, JUDGED, MORE_DRAWS, AnswerLine, Parts
+from explorer.ui.map.which.parts import FILE, MORE_DRAWS, AnswerLine, Parts, csv_of
+from explorer.ui.widgets.choice_box import ChoiceBox
 
 STUDY = "heatmap"
 ASK_AFTER_MS = 250
 """After the last change of a setting that moves the curves."""
 STEP = 1.1
 """By how much the up and down keys move a target."""
+DRAG = "target"
+"""Moves that follow each other are undone as one."""
 
 
 class WhichEpsilon(QWidget):
@@ -64,9 +69,7 @@ class WhichEpsilon(QWidget):
         super().__init__()
         self.setAccessibleName("Which ε? Curator only")
         self._session, self._banner = session, banner
-        self.axis, self.measure, self.statistic = "epsilon", "emd_km", words.OFTEN
-        self.judged_on, self.draws = HERE, DRAWS
-        self.targets = {key: measure.target for key, measure in MEASURES.items()}
+        self.draws = DRAWS
         self.answer: Answer | None = None
         self.certified: Found | None = None
         self._mechanism = ""
@@ -81,19 +84,13 @@ class WhichEpsilon(QWidget):
         self.plot = self.parts.plot
         self._connect()
         self._restyle()
-        self._show_target()
 
     def _connect(self) -> None:
         parts = self.parts
-        for box, change in (
-            (parts.measure, self._choose_measure),
-            (parts.statistic, self._choose_statistic),
-            (parts.axis, self._choose_axis),
-            (parts.judged, self._choose_judged),
-        ):
-            box.activated.connect(lambda _, box=box, change=change: change(box.currentData()))
+        for name, box in parts.boxes.items():
+            box.activated.connect(lambda _, name=name, box=box: self._choose(name, box))
         parts.field.entered.connect(lambda value: self.set_target(float(value)))
-        parts.field.stepped.connect(lambda way: self.set_target(self.target * STEP**way))
+        parts.field.stepped.connect(lambda way: self.set_target(self.target * STEP**way, DRAG))
         parts.table.clicked.connect(lambda at: self._pick(self._lines[at.row()].mechanism))
         parts.use.clicked.connect(self.take)
         parts.sure.clicked.connect(self.make_sure)
@@ -101,7 +98,8 @@ class WhichEpsilon(QWidget):
         parts.stop.clicked.connect(self._stop_or_go_on)
         parts.copy.clicked.connect(self.copy_csv)
         self.plot.point_chosen.connect(self._choose_point)
-        self.plot.target.dragged.connect(self.set_target)
+        self.plot.target.dragged.connect(lambda target: self.set_target(target, DRAG))
+        self.plot.target.line.sigPositionChangeFinished.connect(self._session.end_gesture)
         self.plot.line_dragged.connect(self._drag_epsilon)
         self.plot.line_released.connect(self._session.end_gesture)
         self._soon.timeout.connect(self._ask)
@@ -114,9 +112,20 @@ class WhichEpsilon(QWidget):
     # What is asked -------------------------------------------------------------------------------
 
     @property
+    def which(self) -> WhichView:
+        """What is asked for and shown."""
+        return self._session.state.which
+
+    @property
     def target(self) -> float:
-        """What one can live with, in the unit of the measure."""
-        return self.targets[self.measure]
+        """What one can live with now."""
+        return self.target_of(self.which.measure)
+
+    def target_of(self, measure: str) -> float:
+        """Return what one can live with by a measure: chosen, or what one begins with."""
+        chosen = self.request.selection
+        sides = None if chosen is None else place_of(chosen.region).sides_km
+        return self.which.targets.get(measure) or first_target(MEASURES[measure], sides)
 
     @property
     def request(self) -> Request:
@@ -125,20 +134,26 @@ class WhichEpsilon(QWidget):
 
     @property
     def mechanism(self) -> str:
-        """Whose ε is found: picked in the table, else the map's, if it has a curve here."""
-        found = self._mechanism or str(self.request["mechanism"])
-        return found if MECHANISMS[found].comparable else RECOMMENDED.key
+        """The mechanism whose ε is found: the one picked in the table, else the map's.
+
+        One with a curve here: where only what is proved counts, the best of which anything is.
+        """
+        chosen = self._mechanism or str(self.request["mechanism"])
+        if not MECHANISMS[chosen].comparable:
+            chosen = RECOMMENDED.key
+        if self._mechanism or not self._shown.proved or MECHANISMS[chosen].proved:
+            return chosen
+        return next((line.mechanism for line in self._lines if line.epsilon is not None), chosen)
 
     def question(self) -> Question:
         """Return what curves are asked for now."""
-        return Question(self.request, self.axis, self.measure, self.judged_on, self.draws)
+        which = self.which
+        return Question(self.request, which.axis, which.measure, which.judged_on, self.draws)
 
-    def set_target(self, target: float) -> None:
+    def set_target(self, target: float, gesture: str | None = None) -> None:
         """Ask for the ε of another target."""
-        self.targets[self.measure] = words.rounded(target)
-        self.certified = None
-        self._show_target()
-        self._read_off()
+        which = self.which.with_target(self.which.measure, words.rounded(target))
+        self._session.set_which(which, "change target", gesture)
 
     def ask(self) -> None:
         """Ask for the curves of what is set, unless that is what was asked last."""
@@ -159,16 +174,16 @@ class WhichEpsilon(QWidget):
 
     def _key(self) -> object:
         """Return all that curves depend on."""
-        request, axis = self.request, AXES[self.axis]
+        request, which = self.request, self.which
         read = frozenset({"mechanism"}).union(*map(read_by, MECHANISMS))
-        values = tuple((k, v) for k, v in request.values if k != axis.key and k in read)
+        values = tuple((k, v) for k, v in request.values if k != which.axis and k in read)
         rows = None if request.selection is None else request.selection.rows
-        return values, rows, axis.key, self.measure, self.judged_on, self.draws
+        return values, rows, which.axis, which.measure, which.judged_on, self.draws
 
     def make_sure(self) -> None:
         """Search for an ε that is enough and one that is not."""
         question, mechanism, target = self.question(), self.mechanism, self.target
-        self._asked = None
+        self._soon.stop()
         self._banner.settled("which")
 
         def work(task: Task) -> Found:
@@ -181,6 +196,14 @@ class WhichEpsilon(QWidget):
         epsilon = self._usable()
         if epsilon is not None:
             self._set_map(self.mechanism, AXES["epsilon"], epsilon)
+
+    def open_view(self) -> None:
+        """Show what the session says by now, and ask for it."""
+        if self.answer is not None and self.answer.question.judged_on != self.which.judged_on:
+            self.answer = None
+        self.parts.offer(self.which)
+        self._draw()
+        self.ask()
 
     def cancel(self) -> None:
         """Stop computing; what is there stays."""
@@ -199,54 +222,31 @@ class WhichEpsilon(QWidget):
     def copy_csv(self) -> None:
         """Put the numbers of all curves on the clipboard, stamped."""
         if self.answer is not None:
-            asked = self.answer.question
-            judged = next((w for key, w in JUDGED if key == asked.judged_on), "a stand-in file")
-            about = [f"judged on: {judged}", f"{self.answer.users} users"]
-            about += [f"{key} = {value}" for key, value in asked.request.values]
-            stamp, axis = text.stamp(False, curator_only=True), AXES[asked.axis]
-            numbers = self.answer.curves, axis, asked.shown_measure, stamp, about
-            QGuiApplication.clipboard().setText(words.as_csv(*numbers))
-            self.said.emit("The numbers are on the clipboard: for the curator only.")
+            QGuiApplication.clipboard().setText(csv_of(self.answer))
+            who = "" if self.answer.question.proved else ": for the curator only"
+            self.said.emit(f"The numbers are on the clipboard{who}.")
 
     # What was chosen -----------------------------------------------------------------------------
 
-    def _choose_measure(self, key: str) -> None:
-        self.measure = key
-        self._show_target()
-        self.ask()
-
-    def _choose_statistic(self, key: str) -> None:
-        self.statistic = key
-        self._draw()
-
-    def _choose_axis(self, key: str) -> None:
-        self.axis = key
-        self._show_target()
-        self.ask()
-
-    def _choose_judged(self, key: str) -> None:
-        if key == FILE:
+    def _choose(self, name: str, box: ChoiceBox) -> None:
+        chosen = str(box.currentData())
+        if chosen == FILE:
             path, _ = QFileDialog.getOpenFileName(self, "A public file of check-ins to judge on")
-            key = path or self.judged_on
-        self.judge_on(key)
+            chosen = path or self.which.judged_on
+        which = self.which.with_choice(name, chosen)
+        self._session.set_which(which, f"choose {box.currentText()}")
+        self.parts.offer(self.which)
 
     def judge_on(self, key: str) -> None:
-        """Judge on the map's check-ins, the sample, or the file at a path."""
-        self.judged_on = key
-        known = key in (HERE, SAMPLE)
-        self.parts.judged.offer(JUDGED, key if known else FILE)
-        self.answer = None
-        self.ask()
+        """Judge on the map's check-ins, the sample, what is proved, or the file at a path."""
+        self._session.set_which(self.which.with_choice("judged_on", key), "judge on others")
 
     def _draw_more(self) -> None:
         self.draws = MORE_DRAWS
         self.ask()
 
     def _stop_or_go_on(self) -> None:
-        if self.job.busy:
-            self.cancel()
-        else:
-            self.ask()
+        (self.cancel if self.job.busy else self.ask)()
 
     def _pick(self, mechanism: str) -> None:
         self._mechanism = mechanism
@@ -260,12 +260,12 @@ class WhichEpsilon(QWidget):
     def _set_map(self, mechanism: str, axis: Axis, x: float) -> None:
         if self.request.selection is None:
             return
-        asked = taken(self.request, mechanism, axis, x, here=self.question().here)
+        asked = taken(self.request, mechanism, axis, x, self._shown.origin)
         self._mechanism = ""
         self._session.follow(asked, text=f"use {axis.symbol} = {nearest(x)}")
 
     def _drag_epsilon(self, x: float) -> None:
-        if self.axis == "epsilon":
+        if self.which.axis == "epsilon":
             epsilon = min(max(words.rounded(x), 0.01), 20.0)
             self._session.set_value("epsilon", epsilon, STUDY, gesture="which ε")
 
@@ -280,13 +280,26 @@ class WhichEpsilon(QWidget):
             self.cancel()
             self.answer = None
             self._draw()
+        if state.which != old.which:
+            self._follow(state.which, old.which)
         if state.request_of(STUDY)["mechanism"] != old.request_of(STUDY)["mechanism"]:
             self._mechanism = ""
         self._draw_now()
+        self._show_target()
         self._read_off()
         self.ask()
 
-    def _progress(self, key: object, said: object) -> None:
+    def _follow(self, which: WhichView, old: WhichView) -> None:
+        """Show another view of the errors."""
+        self.parts.offer(which)
+        if (which.measure, which.targets) != (old.measure, old.targets):
+            self.certified = None
+        if which.judged_on != old.judged_on:
+            self.answer, self._mechanism = None, ""
+        if which.statistic != old.statistic:
+            self._draw()
+
+    def _progress(self, _key: object, said: object) -> None:
         if isinstance(said, Answer):
             self._take_answer(said)
         elif isinstance(said, Searching):
@@ -300,6 +313,8 @@ class WhichEpsilon(QWidget):
         elif isinstance(found, Found) and key == (self.mechanism, self.target):
             self.certified = found
             self._read_off()
+        if not isinstance(found, Answer) and not (self.answer and self.answer.finished):
+            self._asked = None  # the search took the curves' place; they can go on
         self._say_state()
 
     def _take_answer(self, answer: Answer) -> None:
@@ -322,7 +337,8 @@ class WhichEpsilon(QWidget):
     def _draw(self) -> None:
         self.plot.setEnabled(self.answer is not None)
         if self.answer is not None and self.answer.curves:
-            self.plot.show_answer(self.answer, self.mechanism, self.statistic)
+            self._read_off()
+            self.plot.show_answer(self.answer, self.mechanism, self.which.statistic)
         self._draw_now()
         self._show_target()
         self._read_off()
@@ -340,75 +356,57 @@ class WhichEpsilon(QWidget):
         self.plot.value_line.setMovable(axis.key == "epsilon")
 
     def _show_target(self) -> None:
-        on_epsilon = self.axis == "epsilon"
+        on_epsilon, measure = self.which.axis == "epsilon", self.which.measure
         self.parts.show_field(on_epsilon, self.question())
         self.parts.field.set_number(self.target)
-        shown = self.answer is not None and self.answer.question.measure == self.measure
+        shown = self.answer is not None and self.answer.question.measure == measure
         wanted = self.target if on_epsilon and shown else None
         self.plot.show_target(wanted, self.question().shown_measure)
 
     def _read_off(self) -> None:
         """Say which ε the target needs, by the curves as far as they are known."""
-        measure, target = self._shown.shown_measure, self.targets[self._shown.measure]
+        measure, target = self._shown.shown_measure, self.target_of(self._shown.measure)
         curves = self.answer.curves if self.answer is not None else ()
         on_epsilon = self._shown.axis == "epsilon"
         self._lines = words.lines(curves, measure, target) if on_epsilon else []
-        self.plot.show_met(self._lines, target if on_epsilon else None, self.statistic)
-        self.parts.show_lines(measure, target, self._lines, self.mechanism)
+        self.plot.show_met(self._lines, target if on_epsilon else None, self.which.statistic)
+        self.parts.show_lines(measure, target, self._lines, self.mechanism, self._shown)
         mine = next((line for line in self._lines if line.mechanism == self.mechanism), None)
         curve = next((c for c in curves if c.mechanism == self.mechanism), None)
-        small = words.LOOK
-        if self.answer is not None and not self.answer.question.here:
-            small = words.STAND_IN.format(users=f"{self.answer.users:,}")
-        if self.certified is not None and self.certified.enough is not None:
-            head = f"ε = {at_most(self.certified.enough)}"
-        else:
-            head = words.headline(mine) if on_epsilon else ""
+        users = int(self.request["n0"]) if self.answer is None else self.answer.users
+        small = words.judged_on(self._shown.origin, users, self.mechanism, self.request["w"])
+        now = float(self.request["epsilon"])
         if self.certified is not None:
-            said = words.certified(self.certified, self.mechanism, measure, target)
+            head, said = words.sure_answer(self.certified, self.mechanism, measure, target)
+        elif on_epsilon:
+            head, said = words.headline(mine), words.sentence(curve, measure, target, now, mine)
         else:
-            now = float(self.request["epsilon"])
-            said = words.sentence(curve, measure, target, now, mine) if on_epsilon else (
-                f"{measure.name.capitalize()} over {AXES[self._shown.axis].symbol}, at today's "
-                f"ε = {nearest(now)}."
-            )  # fmt: skip
+            head, said = "", words.over(AXES[self._shown.axis], measure, now)
         self.line.say(head, said, small)
-        read_at = (mine and mine.epsilon) or float(self.request["epsilon"])
-        sure = words.how_sure(curve, measure, read_at)
+        self.line.badge.setVisible(not self._shown.proved)
+        sure = words.how_sure(curve, measure, (mine and mine.epsilon) or now)
         self.line.sentence.setToolTip(sure if on_epsilon else "")
         usable = self._usable()
-        name = "" if usable is None else f" = {nearest(usable, 6)}"
         other = self.mechanism != self.request["mechanism"]
-        self.parts.use.setText(f"Use ε{name}" + f", {MECHANISMS[self.mechanism].title}" * other)
-        self.parts.use.setEnabled(usable is not None)
-        self.parts.sure.setEnabled(on_epsilon and bool(curves))
+        self.parts.show_use(usable, MECHANISMS[self.mechanism].title if other else "")
+        self.parts.sure.setEnabled(on_epsilon and bool(curves) and not self._shown.proved)
 
     def _usable(self) -> float | None:
         """Return the ε that would be taken: certified if it is, else estimated."""
         if self.certified is not None and self.certified.enough is not None:
             return float(at_most(self.certified.enough))
-        line = next((line for line in self._lines if line.mechanism == self.mechanism), None)
         curves = self.answer.curves if self.answer is not None else ()
-        draws = [min(curve.draws) for curve in curves if curve.mechanism == self.mechanism]
-        return line.epsilon if line is not None and draws[0] >= STAGES[-1] else None
+        few = any(
+            min(curve.draws) < STAGES[-1] and not curve.proved
+            for curve in curves if curve.mechanism == self.mechanism
+        )  # fmt: skip
+        found = (x.epsilon for x in self._lines if x.mechanism == self.mechanism and not few)
+        return next(found, None)
 
     def _say_state(self) -> None:
-        answer, busy = self.answer, self.job.busy
-        self.parts.stop.setText("Cancel" if busy else "Go on")
-        unfinished = answer is None or not answer.finished
-        self.parts.stop.setEnabled(busy or (unfinished and self.request.selection is not None))
-        self.parts.more.setEnabled(self.draws < MORE_DRAWS)
-        for button in (self.parts.copy, self.parts.export):
-            button.setEnabled(answer is not None)
-        if answer is None:
-            self.parts.state.setText("computing…" if busy else "")
-            return
-        least = min((min(curve.draws) for curve in answer.curves), default=0)
-        how = "finished" if answer.finished else "computing…" if busy else "stopped"
-        self.parts.state.setText(
-            f"{least} draw{'s' * (least != 1)} a point · "
-            f"{answer.done:,} of {answer.total:,} · {how}"
-        )
+        more = self.draws < MORE_DRAWS and not self._shown.proved
+        able = self.request.selection is not None
+        self.parts.show_state(self.answer, self.job.busy, able, more)
 
     def _restyle(self) -> None:
         self.plot.set_theme(style.theme(style_for(self.palette()).theme))
