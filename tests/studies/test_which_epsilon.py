@@ -340,7 +340,7 @@ class OneCell:
     def __init__(self, users: int) -> None:
         self._users = users
 
-    def sample(self, place, users, level, number):
+    def sample(self, place, users, level, number, *_how):
         at = np.where(np.arange(self._users) % 2, 0.3, 0.7)
         return count_points(Points(np.arange(self._users), at, at), UNIT_SQUARE, level)
 

@@ -18,7 +18,7 @@ from explorer.engine.error_curves import SAMPLE, THEORY
 from explorer.engine.session.session import Session, state_from_dict, state_to_dict
 from explorer.studies.base.study import Origin
 from explorer.studies.heatmap.conditions import conditions
-from explorer.ui.map.tool_rows import ToolRows
+from explorer.ui.map.which.tool_rows import ToolRows
 from explorer.ui.map.which.view import WhichEpsilon
 from tests.ui.map_desk import Desk, made_checkins, opened
 
@@ -354,7 +354,7 @@ def test_in_a_small_window_it_is_a_tab_beside_the_maps(desk: Desk) -> None:
     assert len(desk.map.panes.keys) == 4
     desk.panel.hide()
     desk.widget.resize(570, 640)
-    desk.qtbot.waitUntil(lambda: desk.map.which.small and tools.tabs.isVisible())
+    desk.qtbot.waitUntil(lambda: desk.map.which.narrow and tools.tabs.isVisible())
     assert desk.map.panes.keys == ("true", "private")
     assert not desk.map.add_button.isEnabled()
     for button in desk.map.findChildren(QToolButton):

@@ -84,7 +84,7 @@ _CLAMPED = (
     "How many points there are is not hidden, nor how many each user has."
 )
 _RUN = "explorer.studies.heatmap.run:"
-_PROVED = "explorer.studies.heatmap.proved:"
+_PROVED = "explorer.studies.heatmap.experiments.proved:"
 _GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
 _WIDER = "explorer.studies.heatmap.guarantee:wider"
 _SHUFFLED = "explorer.studies.heatmap.shuffled_pyramid:"

@@ -34,9 +34,9 @@ from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
 from explorer.ui.map.region_tool import with_drawn_region
-from explorer.ui.map.tool_rows import ToolRows
 from explorer.ui.map.users_line import UsersLine
 from explorer.ui.map.which.toggle import NARROW_MOST, WhichToggle
+from explorer.ui.map.which.tool_rows import ToolRows
 from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
@@ -285,8 +285,9 @@ class MapWorkspace(Workspace):
         which, *left = [actions.action_button(*pair) for pair in short]
         left += [self.add_button, actions.action_button(self.error_action, "Error")]
         right = actions.action_button(self.noise_action), self.play_button
-        aside = self.users, self.seed_label
-        rows = ToolRows(which, self.which.action, left, right, aside, spare=left[1:3])
+        rows = ToolRows(
+            which, self.which.action, left, right, (self.users, self.seed_label), left[1:3]
+        )
         self.which.small_changed.connect(rows.set_small)
         self.which.small_changed.connect(lambda _: self._follow_panes())
         return rows

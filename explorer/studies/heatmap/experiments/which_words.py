@@ -14,6 +14,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
 from explorer.studies.base.study import Origin
 from explorer.studies.heatmap.experiments.error_curves import DRAWS, Axis, ErrorCurve, Measure
+from explorer.studies.heatmap.experiments.proved import FEW_CELLS
 from explorer.studies.heatmap.experiments.statistics import QUANTILES
 from explorer.studies.heatmap.experiments.which_epsilon import (
     Estimate,
@@ -22,7 +23,6 @@ from explorer.studies.heatmap.experiments.which_epsilon import (
     quantile_interval,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
-from explorer.studies.heatmap.proved import FEW_CELLS
 
 DIGITS = 3
 OFTEN, MEAN = "often", "mean"
