@@ -250,10 +250,8 @@ class MapWorkspace(Workspace):
         self.add_menu = QMenu("Add a map be&side", self)
         self.add_menu.aboutToShow.connect(lambda: self.beside.fill_add(self.add_menu))
         ticked = partial(actions.ticked_action, self)
-        self.linked_action = ticked(
-            "One &colour scale for all maps", "0 to the maximum of the true map",
-            self.panes.set_linked,
-        )  # fmt: skip
+        top = "0 to the maximum of the true map"
+        self.linked_action = ticked("One &colour scale for all maps", top, self.panes.set_linked)
         self.lines_action = ticked("Coasts and &borders", "", self.panes.set_lines_visible)
         self.cities_action = ticked("City na&mes", "", self.panes.set_cities_visible)
         self.dots_action = ticked(
@@ -285,9 +283,8 @@ class MapWorkspace(Workspace):
         which, *left = [actions.action_button(*pair) for pair in short]
         left += [self.add_button, actions.action_button(self.error_action, "Error")]
         right = actions.action_button(self.noise_action), self.play_button
-        rows = ToolRows(
-            which, self.which.action, left, right, (self.users, self.seed_label), left[1:3]
-        )
+        aside = self.users, self.seed_label
+        rows = ToolRows(which, self.which.action, left, right, aside, left[1:3])
         self.which.small_changed.connect(rows.set_small)
         self.which.small_changed.connect(lambda _: self._follow_panes())
         return rows
