@@ -282,7 +282,7 @@ def test_a_private_map_tells_nothing_of_the_file(
         "473519",
         "2010-01",
         "similarity",
-        "ontributions",
+        "What users contribute",
         "users with so many check-ins",
     ]
     canaries += (
