@@ -12,13 +12,11 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolButton
 
 from explorer.engine.error_curves import SAMPLE, THEORY
 from explorer.engine.session.session import Session, state_from_dict, state_to_dict
 from explorer.studies.base.study import Origin
 from explorer.studies.heatmap.conditions import conditions
-from explorer.ui.map.which.tool_rows import ToolRows
 from explorer.ui.map.which.view import WhichEpsilon
 from tests.ui.map_desk import Desk, made_checkins, opened
 
@@ -343,31 +341,3 @@ def test_it_opens_again_with_the_session(qtbot, checkins) -> None:
         assert view.isVisible()
         assert desk.map.which.action.isChecked()
         assert view.parts.field.number == 0.66
-
-
-def test_in_a_small_window_it_is_a_tab_beside_the_maps(desk: Desk) -> None:
-    tools = desk.map.findChild(ToolRows)
-    desk.widget.resize(1400, 900)
-    desk.qtbot.waitUntil(lambda: not desk.map.which.small)
-    assert tools.tabs.isHidden()
-    desk.session.set_value("beside", "true,least-squares,laplace", "heatmap")
-    assert len(desk.map.panes.keys) == 4
-    desk.panel.hide()
-    desk.widget.resize(570, 640)
-    desk.qtbot.waitUntil(lambda: desk.map.which.narrow and tools.tabs.isVisible())
-    assert desk.map.panes.keys == ("true", "private")
-    assert not desk.map.add_button.isEnabled()
-    for button in desk.map.findChildren(QToolButton):
-        if button.isVisible():
-            corner = button.mapTo(desk.map, button.rect().bottomRight())
-            assert desk.map.rect().contains(corner), button.text()
-    tools.tabs.setCurrentIndex(1)
-    view = desk.map.which.view
-    assert view.isVisible()
-    assert desk.map.panes.isHidden()
-    assert not desk.map.play_button.isVisible()
-    tools.tabs.setCurrentIndex(0)
-    assert view.isHidden()
-    assert desk.map.panes.isVisible()
-    desk.widget.resize(1400, 900)
-    desk.qtbot.waitUntil(lambda: len(desk.map.panes.keys) == 4)
