@@ -109,11 +109,13 @@ _ALLOWED = {
     "engine/solving/solve.py", "ui/curves/solving.py", "ui/widgets/number_slider.py",
     "ui/curves/workspace.py", "ui/curves/value_axis.py", "studies/base/numbers.py",
     "ui/panels/sample.py", "studies/heatmap/experiments/error_curves.py",
+    "studies/heatmap/experiments/proved_curves.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
     "ui/controllers/activity.py", "ui/panels/load_bar.py",
     "ui/panels/data.py", "ui/dialogs/busiest.py", "ui/dialogs/open_checkins.py",
     "ui/dialogs/help_window.py", "ui/shell/launch.py", "cli/common.py", "cli/fetch.py",
-    "cli/heatmap.py", "figures/pages/maps.py", "figures/read_recipe.py", "ui/widgets/numbers.py",
+    "cli/heatmap_summary.py", "figures/pages/maps.py", "figures/read_recipe.py",
+    "ui/widgets/numbers.py",
     "studies/choose_alpha/curves.py",  # a curve's key
     "studies/metric_space/files.py", "studies/metric_space/pictures.py",
 }  # fmt: skip

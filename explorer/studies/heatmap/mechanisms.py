@@ -317,6 +317,9 @@ MECHANISMS: dict[str, Mechanism] = {
 
 RECOMMENDED = next(iter(MECHANISMS.values()))
 
+SHUFFLED_AND_CENTRAL = ("pyramid", "shuffled-pyramid")
+"""One algorithm with and without a curator."""
+
 REFERENCES = tuple(
     dict.fromkeys(
         (

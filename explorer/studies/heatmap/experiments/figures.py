@@ -14,7 +14,7 @@ from typing import Any
 from explorer.studies.heatmap.experiments.made import Gazes, Mixtures
 from explorer.studies.heatmap.experiments.plan import Point
 from explorer.studies.heatmap.experiments.sources import Place, Source
-from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
 
 QUALITY = "heatmap-quality"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -175,7 +175,7 @@ FIGURES = {
             (Panel("B", "B", tuple(1 << i for i in range(4, 13)),
                    (("epsilon", 5.0), ("delta", 1e-5), ("users", 50), ("n0", 50),
                     ("resolution", "512"))),),
-            draws=20, pictures=1, regions=1, mechanisms=("pyramid", "shuffled-pyramid"),
+            draws=20, pictures=1, regions=1, mechanisms=SHUFFLED_AND_CENTRAL,
         ),
     )
 }  # fmt: skip

@@ -14,8 +14,6 @@ from typing import Any
 from explorer.privacy.core.bound import Bound
 from explorer.privacy.heatmaps import depth_cap, level_of, schedule, start_level, theory
 
-FEW_CELLS = ("pyramid", "capped")
-"""Mechanisms whose bound is for maps with mass in at most w cells."""
 Values = Mapping[str, Any]
 
 
@@ -38,3 +36,7 @@ def dense(values: Values, users: float) -> Bound:
     """Bound dense aggregation, on any map (`theory.dense_error_bound`)."""
     level = level_of(int(values["resolution"]))
     return theory.dense_error_bound(values["epsilon"], values["n0"], users, level)
+
+
+FEW_CELLS = tuple(f"{__name__}:{bound.__name__}" for bound in (pyramid, capped))
+"""Those, by name, that hold for maps with mass in at most w cells."""

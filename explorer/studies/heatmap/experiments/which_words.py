@@ -210,7 +210,7 @@ def over(axis: Axis, measure: Measure, now: float) -> str:
 
 def judged_on(came: Origin, users: int, mechanism: str, w: int) -> str:
     """Return on whom an answer about a mechanism rests, and what must be vouched for."""
-    cells = FEW.format(w=w) if mechanism in FEW_CELLS else ""
+    cells = FEW.format(w=w) if MECHANISMS[mechanism].proved in FEW_CELLS else ""
     said = {Origin.STAND_IN: STAND_IN, Origin.THEORY: THEORY}.get(came, LOOK)
     return said.format(users=f"{users:,}", cells=cells)
 
