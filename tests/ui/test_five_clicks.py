@@ -1,0 +1,77 @@
+"""A curator who knows no mathematics: from opening a file to an ε, clicks counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QMenu, QMenuBar, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from explorer.ui.shell.main_window import MainWindow
+from tests.ui.map_desk import made_checkins
+from tests.ui.small_map import SMALL_MAP
+
+
+class Mouse:
+    """Clicks where somebody would, and counts."""
+
+    def __init__(self) -> None:
+        self.clicks = 0
+
+    def click(self, widget: QWidget, at: QPoint | None = None) -> None:
+        assert widget.isVisible()
+        assert widget.isEnabled()
+        self.clicks += 1
+        at = widget.rect().center() if at is None else at
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at)
+
+
+def entry(menu: QMenu | QMenuBar, words: str) -> QPoint:
+    """Return where an entry of a menu or a menu bar is."""
+    action = next(a for a in menu.actions() if a.text().replace("&", "").startswith(words))
+    return menu.actionGeometry(action).center()
+
+
+def test_from_a_file_to_an_epsilon_in_five_clicks(
+    open_window: Callable[..., MainWindow],
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, mouse = made_checkins(tmp_path, rows=20_000, users=600), Mouse()
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    qtbot.waitUntil(lambda: window.workspaces["map"].current_result is not None)
+
+    def chosen(*_: object) -> tuple[str, str]:
+        mouse.clicks += 1  # the system's dialog: a double click on the file
+        return str(path), ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
+    bar = window.menuBar()
+    mouse.click(bar, entry(bar, "File"))
+    menu = next(m for m in bar.findChildren(QMenu) if m.isVisible())
+    mouse.click(menu, entry(menu, "Open check-ins"))
+    qtbot.waitUntil(
+        lambda: window.data.current is not None and window.data.current.basename == path.name
+    )
+    page = window.workspaces["map"]
+    qtbot.waitUntil(lambda: page.current_result is not None)
+    buttons = page.findChildren(QToolButton)
+    mouse.click(next(b for b in buttons if b.defaultAction() is page.which.action))
+    view = page.which.view
+    qtbot.waitUntil(view.parts.use.isEnabled)
+    assert re.match(r"ε (≈|≤) [\d.]+$", view.line.head.text())
+    assert re.search(
+        r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.line.sentence.text()
+    )
+    assert mouse.clicks == 4
+    before = view.request["epsilon"]
+    mouse.click(view.parts.use)
+    assert mouse.clicks == 5
+    assert view.request["epsilon"] != before
+    assert f"At today's ε = {view.request['epsilon']:g} it is ≈" in view.line.sentence.text()

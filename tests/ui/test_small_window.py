@@ -1,0 +1,46 @@
+"""The map where there is little room: 1024 × 720, the least size that everything is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from explorer.ui.map.which.tool_rows import ToolRows
+from explorer.ui.shell.main_window import MainWindow
+from tests.ui.small_map import SMALL_MAP
+
+
+def test_in_a_small_window_which_epsilon_is_a_tab_beside_the_maps(
+    open_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    beside = (("beside", "true,least-squares,laplace"),)
+    window = open_window(study="heatmap", values=SMALL_MAP + beside)
+    page = window.workspaces["map"]
+    which, tools = page.which, page.findChild(ToolRows)
+    qtbot.waitUntil(lambda: page.current_result is not None)
+    window.resize(1400, 900)
+    qtbot.waitUntil(lambda: len(page.panes.keys) == 4)
+    assert tools.tabs.isHidden()
+
+    window.resize(1024, 720)
+    qtbot.waitUntil(lambda: which.narrow and tools.tabs.isVisible())
+    qtbot.waitUntil(lambda: page.panes.keys == ("true", "private"))
+    assert window.width() == 1024  # nothing in it wants to be wider
+    assert not page.add_button.isEnabled()
+    for button in page.findChildren(QToolButton):
+        if button.isVisible():
+            corner = button.mapTo(page, button.rect().bottomRight())
+            assert page.rect().contains(corner), button.text()
+
+    tools.tabs.setCurrentIndex(1)
+    assert which.view.isVisible()
+    assert page.panes.isHidden()
+    assert not page.play_button.isVisible()
+    tools.tabs.setCurrentIndex(0)
+    assert which.view.isHidden()
+    assert page.panes.isVisible()
+
+    window.resize(1400, 900)
+    qtbot.waitUntil(lambda: len(page.panes.keys) == 4)
