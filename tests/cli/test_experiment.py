@@ -209,6 +209,13 @@ def test_the_list_names_them_all_and_says_why_one_is_missing(said: Said) -> None
         assert figure.missing in out
 
 
+def test_check_ins_for_a_figure_of_pictures_are_refused_with_what_to_name(said: Said) -> None:
+    code, out, err = said("experiment", "figure-9", "--data", "sample")
+    assert (code, out) == (1, "")
+    for word in ("figure-9", "points in images", "--plane 320x240"):
+        assert word in err
+
+
 WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
 
 
@@ -217,7 +224,6 @@ WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
     [
         (["experiment"], ["NAME", "--list"]),
         (["experiment", "figure-3"], ["NAME", "figure-3", "heatmap-quality, figure-1"]),
-        (["experiment", "figure-9", "--data", "sample"], ["figure-9", "--plane 320x240"]),
         ([*QUALITY, "--region", REGION], ["--data", "sample"]),
         ([*QUALITY, "--data", "sample"], ["--region", "--regions N"]),
         ([*WITH_DATA, "--regions", "3"], ["--regions", "choose"]),

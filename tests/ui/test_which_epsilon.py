@@ -15,9 +15,11 @@ from PySide6.QtTest import QTest
 
 from explorer.engine.error_curves import SAMPLE, THEORY
 from explorer.engine.session.session import Session, state_from_dict, state_to_dict
-from explorer.studies.base.study import Origin
+from explorer.studies.base.study import Origin, preset
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.registry import get_study
 from explorer.ui.map.which.view import WhichEpsilon
+from explorer.ui.panels.presets import follow_preset, preset_in_front
 from tests.ui.map_desk import Desk, made_checkins, opened
 
 
@@ -341,3 +343,22 @@ def test_it_opens_again_with_the_session(qtbot, checkins) -> None:
         assert view.isVisible()
         assert desk.map.which.action.isChecked()
         assert view.parts.field.number == 0.66
+
+
+def test_a_figure_of_the_paper_opens_its_curves(desk: Desk) -> None:
+    session = desk.session
+    before = session.state
+    item = preset(get_study("heatmap"), "figure-4")
+    follow_preset(session, item)
+    view = desk.map.which.view
+    assert view is not None
+    assert view.isVisible()
+    assert view.parts.axis.currentData() == "users"
+    assert (session.state.which.measure, session.state.which.statistic) == ("emd", "mean")
+    assert session.request("heatmap")["epsilon"] == 10.0
+    assert preset_in_front(session.state) == item
+    session.set_which(session.state.which.with_choice("axis", "sigma"), "over σ")
+    assert preset_in_front(session.state) is None
+    session.undo()
+    session.undo()
+    assert session.state == before

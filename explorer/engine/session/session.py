@@ -271,10 +271,12 @@ class Session:
         gesture: str | None = None,
         text: str = "open recipe",
         keep_pins: bool = True,
+        error_over: str = "",
     ) -> None:
         """Take over a whole request (a recipe, a preset) as one step, selection included.
 
-        Without `keep_pins` the study's pins go in the same step.
+        Without `keep_pins` the study's pins go in the same step. With `error_over` *Which ε?*
+        opens over that axis.
         """
         state = replace(self._state.with_request(request), study=request.study)
         if not keep_pins:
@@ -282,6 +284,8 @@ class Session:
             state = replace(state, pins=others)
         if request.selection is not None:
             state = replace(state, selection=request.selection)
+        if error_over:
+            state = replace(state, which=state.which.over(error_over))
         self._commit(state, text, gesture)
 
     def end_gesture(self) -> None:

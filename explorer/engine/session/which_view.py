@@ -40,6 +40,10 @@ class WhichView:
         change: dict[str, Any] = {name: chosen}
         return replace(self, **change)
 
+    def over(self, axis: str) -> WhichView:
+        """Return this view as a figure of the paper has it: mean distance over an axis."""
+        return replace(self, open=True, axis=axis, measure="emd", statistic="mean")
+
     def with_target(self, measure: str, target: float) -> WhichView:
         """Return this view with another target for a measure."""
         return replace(self, targets=MappingProxyType({**self.targets, measure: target}))

@@ -70,6 +70,9 @@ class Preset:
         What comes out here and, where it differs, why.
     users : int or None
         How many of the check-ins' users are sampled; None leaves that as it is.
+    error_over : str
+        Of the map: the axis over which *Which ε?* opens with error curves; empty leaves it as it
+        is.
     """
 
     key: str
@@ -81,6 +84,7 @@ class Preset:
     published: str = ""
     computed: str = ""
     users: int | None = None
+    error_over: str = ""
 
 
 def sampled_for(chosen: Preset, selection: Selection) -> Selection:

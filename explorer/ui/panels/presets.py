@@ -27,8 +27,14 @@ from explorer.ui.widgets.links import follow_links, linked
 
 def preset_in_front(state: SessionState) -> Preset | None:
     """Return the preset that the study in front shows unchanged, if it does."""
-    item = _asked_by(state.study).get(state.request)
-    return item if item is None or _has_its_users(item, state.selection) else None
+    there = _asked_by(state.study).get(state.request, ())
+    return next((item for item in there if _is_shown(item, state)), None)
+
+
+def _is_shown(item: Preset, state: SessionState) -> bool:
+    """Return whether users and error curves are those of a preset whose question is asked."""
+    over = state.which.axis if state.which.open else ""
+    return item.error_over in ("", over) and _has_its_users(item, state.selection)
 
 
 def _has_its_users(item: Preset, selection: Selection | None) -> bool:
@@ -39,10 +45,13 @@ def _has_its_users(item: Preset, selection: Selection | None) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _asked_by(study_id: str) -> dict[Request, Preset]:
+def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
     """Return the presets of a study by their questions, which are looked up with every move."""
     study = get_study(study_id)
-    return {preset_request(study, item): item for item in reversed(study.presets)}
+    found: dict[Request, list[Preset]] = {}
+    for item in study.presets:
+        found.setdefault(preset_request(study, item), []).append(item)
+    return found
 
 
 def follow_preset(session: Session, item: Preset) -> None:
@@ -54,7 +63,7 @@ def follow_preset(session: Session, item: Preset) -> None:
     selection = session.state.selection
     if selection is not None:
         request = replace(request, selection=sampled_for(item, selection))
-    session.follow(request, text=f"choose {item.name}", keep_pins=False)
+    session.follow(request, text=f"choose {item.name}", keep_pins=False, error_over=item.error_over)
 
 
 class PresetMenu(QMenu):

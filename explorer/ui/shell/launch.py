@@ -139,7 +139,8 @@ class Launch(QObject):
         if self.options.preset is not None:
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
-            session.follow(preset_request(study, self._preset))
+            asked = preset_request(study, self._preset)
+            session.follow(asked, error_over=self._preset.error_over)
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:

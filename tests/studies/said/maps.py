@@ -52,6 +52,10 @@ SAID = {
         "64", "64", Measured(".042"), Measured(".0013"), "200", Measured(".078"), Measured(".051"),
         "891", "7,102", Measured(".0104"), Measured(".0188"), Measured(".0170"),
     ),
+    ("heatmap", "figure-9"): lambda a: (
+        "9", "12", "20", "50", Measured(".040"), Measured(".006"), ".01", Measured(".49"),
+        Measured(".53"), Measured(".023"),
+    ),
     ("heatmap", "figure-13"): lambda a: (
         "13", "20", "50", "20", Measured(".0814"), "16", Measured(".0782"), "32",
         Measured(".0761"), "256", Measured(".0763"), "64",
