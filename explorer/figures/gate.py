@@ -21,9 +21,9 @@ VIEW = (
 )  # fmt: skip
 """What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
 JUDGED_HERE = (
-    "ε was judged on these check-ins by “Which ε?”: it tells of them, and no file of private maps "
-    "alone can be without it. Judge on a stand-in there (synthetic people or a public file) and "
-    "take its ε, or include the true map and keep the file to yourself"
+    "ε or another setting was judged on these check-ins by “Which ε?”: it tells of them, and no "
+    "file of private maps alone can be without it. Judge on a stand-in there (synthetic people or "
+    "a public file) and take its ε, or include the true map and keep the file to yourself"
 )
 _SCHEMA = re.compile(r"privacy-explorer-recipe/\d{1,3}")
 
@@ -58,7 +58,7 @@ def gate(
     if not private_only(result, view):
         return result, view, recipe
     chosen = result.request.selection
-    if chosen is not None and chosen.epsilon_from.independent is False:
+    if chosen is not None and chosen.judged:
         raise ValueError(JUDGED_HERE)
     study = study_of(result)
     made: Callable[[Result], Result] | None = getattr(study, "public_result", None)
@@ -104,8 +104,8 @@ def _selection(chosen: Selection | None) -> dict[str, Any]:
         told["time_from"] = chosen.time_origin.value
         if chosen.time_origin.may_be_told:
             told |= {"start": chosen.start, "end": chosen.end}
-    if not chosen.n0_from.may_be_told:
-        told["n0_from"] = chosen.n0_from.value
-    if not chosen.epsilon_from.may_be_told:
-        told["epsilon_from"] = chosen.epsilon_from.value
+    for name in ("n0_from", "epsilon_from", "settings_from"):
+        came = getattr(chosen, name)
+        if not came.may_be_told:
+            told[name] = came.value
     return told

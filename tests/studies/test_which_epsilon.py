@@ -249,14 +249,30 @@ def test_an_epsilon_taken_says_where_it_came_from(came: Origin, holds: bool | No
     assert again.selection.epsilon_from is asked.selection.epsilon_from
     users = taken(request, "pyramid", AXES["users"], 50.0, came).selection
     assert (users.users, users.epsilon_from) == (50, Origin.TYPED)
-    assert taken(request, "pyramid", AXES["resolution"], 64.0, came)["resolution"] == "64"
+    finer = taken(request, "pyramid", AXES["resolution"], 64.0, came)
+    assert finer["resolution"] == "64"
+    assert finer.selection.settings_from is came
+    found = next(c for c in conditions(finer) if c.text.startswith("ε"))
+    assert found.holds is holds
+    assert recipe_from_dict(Recipe(finer).to_dict()).request.selection == finer.selection
+
+
+def test_what_was_found_here_is_not_taken_back_by_a_stand_in() -> None:
+    request = replace(REQUEST, selection=Selection("0" * 64, Region(40.0, -74.0, 41.0, -73.0)))
+    here = taken(request, "adaptive", AXES["sigma"], 0.04, Origin.JUDGED)
+    later = taken(here, "pyramid", AXES["epsilon"], 1.0, Origin.STAND_IN).selection
+    assert (later.epsilon_from, later.settings_from) == (Origin.STAND_IN, Origin.JUDGED)
+    assert later.judged
+    other = taken(request, "pyramid", AXES["epsilon"], 1.0, Origin.JUDGED).selection
+    same = taken(request, request["mechanism"], AXES["epsilon"], 1.0, Origin.JUDGED).selection
+    assert (other.settings_from, same.settings_from) == (Origin.JUDGED, Origin.TYPED)
 
 
 def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remedy() -> None:
     result = maps()
 
-    def asked(came: Origin) -> Result:
-        selection = replace(result.request.selection, epsilon_from=came)
+    def asked(came: Origin, of: str = "epsilon_from") -> Result:
+        selection = replace(result.request.selection, **{of: came})
         return replace(result, request=replace(result.request, selection=selection))
 
     judged = asked(Origin.JUDGED)
@@ -264,6 +280,8 @@ def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remed
     private = ViewState.for_result(judged)
     with pytest.raises(ValueError, match=r"judged on these check-ins.* Judge on a stand-in"):
         gate(judged, private, recipe)
+    with pytest.raises(ValueError, match="another setting was judged"):
+        gate(asked(Origin.JUDGED, "settings_from"), private, recipe)
     both = ViewState.for_result(judged, surfaces=("true", "private"))
     assert gate(judged, both, recipe) == (judged, both, recipe)  # the curator's own
     assert gate(asked(Origin.STAND_IN), private, recipe)[2]["private_only"] is True

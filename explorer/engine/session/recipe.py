@@ -144,6 +144,8 @@ def _written(selection: Selection) -> wire.Selection:
         written.n0_from = _word(selection.n0_from)
     if selection.epsilon_from is not Origin.TYPED:
         written.epsilon_from = _word(selection.epsilon_from)
+    if selection.settings_from is not Origin.TYPED:
+        written.settings_from = _word(selection.settings_from)
     if selection.region.plane is not None:
         written.plane = selection.region.plane.text
     if selection.image is not None:
@@ -311,11 +313,10 @@ def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
         "data_seed": chosen.data_seed,
         "share": share,
         "region_from": (south, west, north, east),
-        "n0_from": Origin.TYPED if chosen.n0_from is UNSET else Origin(chosen.n0_from),
-        "epsilon_from": (
-            Origin.TYPED if chosen.epsilon_from is UNSET else Origin(chosen.epsilon_from)
-        ),
     }
+    for name in ("n0_from", "epsilon_from", "settings_from"):
+        word = getattr(chosen, name)
+        others[name] = Origin.TYPED if word is UNSET else Origin(word)
     bounded = chosen.start is not None or chosen.end is not None
     if bounded or chosen.time_from is UNSET:  # else there is a time range that is not told
         came = Origin.UNKNOWN if chosen.time_from is UNSET else Origin(chosen.time_from)

@@ -130,6 +130,7 @@ class Selection(Struct):
     time_from: Origin | UnsetType = UNSET
     n0_from: Origin | UnsetType = UNSET
     epsilon_from: Origin | UnsetType = UNSET
+    settings_from: Origin | UnsetType = UNSET
     plane: Text | UnsetType = UNSET
     """What the region lies in if it is not the Earth, such as ``320x240:px:down``; the region is
     then YMIN, XMIN, YMAX, XMAX in its unit."""

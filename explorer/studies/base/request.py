@@ -93,6 +93,8 @@ class Selection:
     epsilon_from : Origin
         Where ε came from. Once it was found on the check-ins it stays so while it is moved by hand:
         who moved it has seen the errors.
+    settings_from : Origin
+        The same of mechanism, number of users and all other settings together.
 
     Raises
     ------
@@ -111,6 +113,7 @@ class Selection:
     time_from: Origin = Origin.UNKNOWN
     n0_from: Origin = Origin.TYPED
     epsilon_from: Origin = Origin.TYPED
+    settings_from: Origin = Origin.TYPED
     image: str | None = None
 
     def __post_init__(self) -> None:
@@ -131,6 +134,11 @@ class Selection:
         return Origin.PUBLIC if self.start is self.end is None else self.time_from
 
     @property
+    def judged(self) -> bool:
+        """Whether ε or another setting was found by comparing maps of the check-ins."""
+        return False in (self.epsilon_from.independent, self.settings_from.independent)
+
+    @property
     def sampled(self) -> bool:
         """Whether a sample of the users is used."""
         return self.users is not None or self.share is not None
@@ -145,8 +153,9 @@ class Selection:
         """The same rows, wherever the choice came from: what may be kept for them."""
         plain = Origin.UNKNOWN
         return replace(
-            self, region_from=all_sides(plain), time_from=plain, n0_from=plain, epsilon_from=plain
-        )
+            self, region_from=all_sides(plain), time_from=plain, n0_from=plain, epsilon_from=plain,
+            settings_from=plain,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

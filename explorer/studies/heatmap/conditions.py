@@ -95,6 +95,8 @@ def _settings(request: Request) -> Condition:
     text += " were chosen without looking at the data"
     if selection is not None and selection.epsilon_from.independent is False:
         return Condition(text, False, f"ε: {CAME_FROM[selection.epsilon_from]}")
+    if selection is not None and selection.settings_from.independent is False:
+        return Condition(text, False, f"a setting: {CAME_FROM[selection.settings_from]}")
     if selection is not None and assumed and selection.n0_from.independent is False:
         return Condition(text, False, f"n₀: {CAME_FROM[selection.n0_from]}")
     came = Origin.TYPED if selection is None else selection.epsilon_from

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.geography.region import Box
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
+from explorer.studies.base.request import worst
 from explorer.studies.base.study import Origin, Request, Selection
 from explorer.studies.heatmap.experiments.error_curves import Axis
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
@@ -118,10 +119,14 @@ def taken(request: Request, mechanism: str, axis: Axis, x: float, came: Origin) 
     """
     selection = request.selection
     assert selection is not None
-    request = request.with_value("mechanism", mechanism)
+    if axis.key == "epsilon":
+        selection = replace(selection, epsilon_from=came)
+    if axis.key != "epsilon" or mechanism != request["mechanism"]:
+        # An answer from elsewhere takes nothing back of what else was found here.
+        came = worst((selection.settings_from, came))
+        selection = replace(selection, settings_from=came)
+    request = replace(request, selection=selection).with_value("mechanism", mechanism)
     if axis.key == "users":
         return replace(request, selection=replace(selection, users=int(x), share=None))
-    if axis.key == "epsilon":
-        request = replace(request, selection=replace(selection, epsilon_from=came))
     kind = type(axis.values[0])
     return request.with_value(axis.key, str(int(x)) if kind is str else kind(x))
