@@ -82,6 +82,11 @@ def needed(study: Study, p: Parameter) -> dict[str, Value]:
     for key, allowed in p.relevant_when:
         other = parameter(study, key)
         values.update(needed(study, other))
-        if str(other.default) not in allowed:
+        if str(other.default) in allowed:
+            continue
+        if other.choices and allowed[0] not in dict(other.choices):  # only in the list beside it
+            other = parameter(study, dict(p.more_values)[key])
+            values[other.key] = other.parse(f"{other.default},{allowed[0]}")
+        else:
             values[key] = other.parse(allowed[0])
     return values
