@@ -162,7 +162,8 @@ class Contributions(QWidget):
         table = next((t for t in result.tables if t.key == HISTOGRAM), None)
         self.setEnabled(table is not None)
         if table is None:
-            if result.complete and result.readout("similarity").value is None:
+            nobody = any(r.key == "similarity" and r.value is None for r in result.readouts)
+            if result.complete and nobody:
                 self.clear()
             return
         self._result = result

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.engine.session.recipe import Recipe
+from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.ui.base.errors import explain
-from explorer.ui.controllers.export_controller import ExportController
+from explorer.ui.controllers.export_controller import DRAWS, ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
 if TYPE_CHECKING:
@@ -111,12 +112,12 @@ class ExportActions(QObject):
         )  # the gate is passed, or not, as it is written
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
-    def _start(self, job: ExportJob) -> None:
+    def _start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
         """Start a job, with the picture that its view names."""
         backdrop = getattr(self._window.workspace, "backdrop", None)
         if backdrop is not None and job.view.picture == backdrop.value:
             job = replace(job, backdrop=backdrop.data)
-        self.controller.start(job)
+        self.controller.start(job, animation)
 
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")
