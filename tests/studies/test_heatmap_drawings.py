@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps.clustering.weighted import distances, k_median_cost
 from explorer.privacy.user_metric.point_noise import great_circle, planar_laplace_cdf
 from explorer.studies.base.study import (
@@ -75,6 +76,24 @@ def test_centres_are_those_of_the_private_map_and_their_numbers_are_right(mechan
     # Within what any centres can differ: f·OPT + (1 + f)·EMD already holds for f = 1 here.
     assert true.value <= best.value + 2 * emd.value
     assert "f·OPT + (1 + f)·EMD" in emd.note
+
+
+def test_of_a_finer_map_than_is_added_up_distances_are_estimates_and_bounds_wider() -> None:
+    result = with_centres(mechanism="laplace", centres=2, sigma=0.0, resolution="512")
+    overlay = result.surface("centres").overlay
+    assert overlay is not None
+    centres, cells = overlay.points * SIDES, middles(512) * SIDES
+    inside, costs = SIDES.sum() / 512, []
+    for name, surface in (("centres_cost", "private"), ("centres_true", "true")):
+        readout = result.readout(name)
+        assert readout.role is Role.ESTIMATE
+        mass = result.surface(surface).values.ravel().astype(float)
+        exactly = k_median_cost(cells, mass / mass.sum(), centres)
+        assert abs(readout.value - exactly) <= inside
+        costs.append(exactly)
+    assert result.readout("centres_emd").value >= abs(costs[0] - costs[1])
+    coarser = with_centres(mechanism="laplace", centres=2, sigma=0.0)
+    assert {coarser.readout(k).role for k in ("centres_cost", "centres_true")} == {Role.EXACT}
 
 
 def test_squares_go_by_their_mass_and_borders_lie_between_centres() -> None:

@@ -122,9 +122,11 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     shares = np.bincount(nearest, weights, minlength=len(centres)).astype(float)
     borders = l1_borders(centres * sides, sides) / (*sides, *sides)
     overlay = Overlay(centres, shares, True, _squares(grid), borders)
-    cost = _cost(block_sums(grid, SOUGHT) if live else grid, centres, selection)
+    counted = block_sums(grid, SOUGHT if live else COUNTED)
+    cost = _cost(counted, centres, selection)
+    role = Role.EXACT if len(counted) == len(grid) else Role.ESTIMATE
     found = Readout(
-        "centres_cost", "Mean distance to the nearest centre", cost, unit=_unit(selection),
+        "centres_cost", "Mean distance to the nearest centre", cost, role, _unit(selection),
         note=f"{format_number(cost)} {_unit(selection)} to the nearest on average",
     )  # fmt: skip
     return Drawing(grid.astype(np.float32), overlay, PRIVATE, (found, *_kappa(task)))
@@ -179,10 +181,10 @@ def _told_sides(selection: Selection) -> tuple[float, float]:
 
 def _cost(grid: NDArray[np.float64], centres: NDArray[np.float64], selection: Selection) -> float:
     """Return the mean ℓ1 distance of a map's mass to the nearest centre, in the region's unit."""
-    sums, sides = block_sums(grid, COUNTED), _sides(selection)
-    heavy = np.flatnonzero(sums)
-    apart = distances(_middles(sums)[heavy] * sides, centres * sides)
-    return float(sums.ravel()[heavy] @ apart.min(axis=1) / sums.sum())
+    sides = _sides(selection)
+    heavy = np.flatnonzero(grid)
+    apart = distances(_middles(grid)[heavy] * sides, centres * sides)
+    return float(grid.ravel()[heavy] @ apart.min(axis=1) / grid.sum())
 
 
 def _kappa(task: Task) -> tuple[Readout, ...]:
@@ -208,19 +210,25 @@ def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[Re
     For maps of one mass and any centres the mean distances differ by at most the earth mover's
     distance under the same metric. So centres within a factor f of the best on the private map cost
     at most f·OPT + (1 + f)·EMD on the true one.
+
+    All are computed of sums over `COUNTED` squares a side. Of a finer map the true cost is then an
+    estimate, and bounds allow for what moving mass to the middle of its square costs.
     """
     selection = task.request.selection
     assert selection is not None
     unit, (high, wide) = _unit(selection), _sides(selection)
     centres = drawing.overlay.points
     truth = smoothing(1 << task.counts.level, 0.0).exact(task.counts.blocks().normalised())
-    private = _grid(task, estimate)
-    cost = _cost(truth, centres, selection)
-    best = min(cost, _cost(truth, _found(truth, len(centres), (high, wide)), selection))
+    finer = len(truth) > COUNTED
+    inside = 0.5 * (wide + high) / COUNTED if finer else 0.0
+    sums = block_sums(_grid(task, estimate), COUNTED), block_sums(truth, COUNTED)
+    cost = _cost(sums[1], centres, selection)
+    sought = _found(truth, len(centres), (high, wide))
+    best = min(cost, _cost(sums[1], sought, selection)) + inside
     task.context.check()
-    sums = block_sums(private, COUNTED), block_sums(truth, COUNTED)
     try:
         emd = task.context.run_in_worker(block_interval, *sums, SOUGHT, wide, high).high
+        emd += 2 * inside
     except NoWorker:
         return ()
     said = f"truly {format_number(cost)}, off by at most {at_most(emd)} {unit} (EMD)"
@@ -236,7 +244,13 @@ def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[Re
         return Readout(key, label, value, role, unit, curator_only=True, note=note)
 
     return (
-        secret("centres_true", "True mean distance to the nearest centre", cost, Role.EXACT, said),
+        secret(
+            "centres_true",
+            "True mean distance to the nearest centre",
+            cost,
+            Role.ESTIMATE if finer else Role.EXACT,
+            said,
+        ),
         secret("centres_emd", "Earth mover's distance before blurring", emd, Role.UPPER, factor),
         secret("centres_best", "Least mean distance of so many centres", best, Role.UPPER),
     )
