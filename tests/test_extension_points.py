@@ -38,7 +38,8 @@ class BlockReader:
     def preview(self, look: Beginning) -> Preview:
         look.check()
         rows = _cells(look.path)
-        return table_preview(look, "blocks", tuple(rows[0]), [tuple(r.values()) for r in rows])
+        dialect = Dialect("blocks", "", has_header=True)
+        return table_preview(look, dialect, tuple(rows[0]), [tuple(r.values()) for r in rows])
 
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
@@ -117,13 +118,14 @@ def test_a_reader_of_checkins_is_in_dialogs_and_the_command_lines_help(
     from explorer.ui.controllers.data_controller import MappingRequest
     from explorer.ui.dialogs.open_checkins import MappingDialog
 
-    assert file_patterns() == "*.txt *.tsv *.csv *.gz *.parquet *.blocks"
+    assert file_patterns().startswith("*.txt *.tsv *.csv *.gz *.parquet *.gpkg *.geojson ")
+    assert file_patterns().endswith(" *.xlsx *.xlsm *.blocks")
     dialog = MappingDialog(MappingRequest(blocks, sniff(blocks), ""))
     qtbot.addWidget(dialog)
     assert "Detected: Blocks, " in dialog.detected.text()
     dialog.reject()
     assert run(["heatmap", "--help"]) == 0
-    assert "FILE is SNAP text, CSV, TSV (plain or .gz) or Parquet or Blocks;" in " ".join(
+    assert "or Parquet or GeoPackage or GeoJSON or Excel (.xlsx) or Blocks;" in " ".join(
         capsys.readouterr().out.split()
     )
 

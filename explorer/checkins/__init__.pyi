@@ -4,6 +4,9 @@ from explorer.checkins.cache import (
     cache_use as cache_use,
     clear_cache as clear_cache,
 )
+from explorer.checkins.chosen.points import (
+    PointSet as PointSet,
+)
 from explorer.checkins.data import (
     CheckinData as CheckinData,
 )
@@ -23,10 +26,13 @@ from explorer.checkins.model import (
     Format as Format,
     LoadReport as LoadReport,
     Mapping as Mapping,
-    PointSet as PointSet,
     Preview as Preview,
     Progress as Progress,
     Reason as Reason,
+)
+from explorer.checkins.parts.files import (
+    find_files as find_files,
+    sniff_files as sniff_files,
 )
 from explorer.checkins.readers.detect import (
     sniff as sniff,

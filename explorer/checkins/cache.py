@@ -23,8 +23,8 @@ import xxhash
 CAPACITY = 10_000_000_000
 """Bytes the cache may take; the entries not used for longest go first."""
 
-_VERSION = 4
-_END = 1 << 20
+_VERSION = 5
+_END, _LEAST_END = 1 << 20, 1 << 12
 _BUILDING = "building-"
 _SCRATCH = "privacy-explorer-"
 _SCRATCH_NAME = re.compile(_SCRATCH + r"\w{8}", re.ASCII)
@@ -34,18 +34,25 @@ _JUST_BEGUN_S = 60
 """An entry without a lock must be older to count as left behind."""
 
 
-def source_key(path: Path) -> str:
-    """Return a name for this state of a file.
+def source_key(*paths: Path) -> str:
+    """Return a name for this state of a file, or of several.
 
-    Made of path, size, time of change and the first and last megabyte, so that it costs no pass
-    over the file. A change in the middle that leaves all of them is found by `drop_changed`.
+    Made of path, size, time of change and the first and last megabyte (of several files, their
+    shares of it), so that it costs no pass over the file. A change in the middle that leaves all of
+    them is found by `drop_changed`.
     """
+    end = max(_END // len(paths), _LEAST_END)
+    keys = [_source_key(path, end) for path in paths]
+    return keys[0] if len(keys) == 1 else _hashed(*keys)
+
+
+def _source_key(path: Path, end: int) -> str:
     status = path.stat()
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        digest.update(file.read(_END))
-        file.seek(max(status.st_size - _END, 0))
-        digest.update(file.read(_END))
+        digest.update(file.read(end))
+        file.seek(max(status.st_size - end, 0))
+        digest.update(file.read(end))
     return _hashed(
         _VERSION, str(path.resolve()), status.st_size, status.st_mtime_ns, digest.hexdigest()
     )
@@ -134,7 +141,7 @@ class Entry:
             If it has changed since.
         """
         stored: dict[str, Any] = json.loads(self.file(_REPORT).read_bytes())
-        if _checksum_of(stored["report"], stored["files"]) != stored["checksum"]:
+        if checksum_of(stored["report"], stored["files"]) != stored["checksum"]:
             raise ValueError("the cached report has changed")
         report: dict[str, Any] = stored["report"]
         return report
@@ -144,8 +151,8 @@ class Entry:
 
         Written last, so that an entry with a report is whole.
         """
-        files = self._checksums(sorted(p.name for p in self.folder.glob("*.parquet")), tick)
-        whole = {"report": report, "files": files, "checksum": _checksum_of(report, files)}
+        files = checksums(self.folder, sorted(p.name for p in self.folder.glob("*.parquet")), tick)
+        whole = {"report": report, "files": files, "checksum": checksum_of(report, files)}
         self.file(_REPORT).write_text(json.dumps(whole))
 
     def verify(self, tick: Callable[[float], None]) -> None:
@@ -163,22 +170,8 @@ class Entry:
         """
         self.read_report()
         known: dict[str, str] = json.loads(self.file(_REPORT).read_bytes())["files"]
-        if self._checksums(list(known), tick) != known:
+        if checksums(self.folder, list(known), tick) != known:
             raise ValueError("the cached rows have changed")
-
-    def _checksums(self, names: list[str], tick: Callable[[float], None]) -> dict[str, str]:
-        whole = max(sum(self.file(name).stat().st_size for name in names), 1)
-        done, found = 0, {}
-        piece = memoryview(bytearray(_PIECE))
-        for name in names:
-            checksum = xxhash.xxh3_128()
-            with self.file(name).open("rb", buffering=0) as file:
-                while count := file.readinto(piece):
-                    checksum.update(piece[:count])
-                    done += count
-                    tick(done / whole)
-            found[name] = checksum.hexdigest()
-        return found
 
     def keep(self, cache_dir: Path, key: str) -> None:
         """Give a finished entry its lasting name and make room for it."""
@@ -306,7 +299,26 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _checksum_of(report: dict[str, Any], files: dict[str, str]) -> str:
+def checksums(
+    folder: Path, names: list[str], tick: Callable[[float], None] = lambda done: None
+) -> dict[str, str]:
+    """Return the checksums of a folder's files, by name; `tick` is told the share done."""
+    whole = max(sum((folder / name).stat().st_size for name in names), 1)
+    done, found = 0, {}
+    piece = memoryview(bytearray(_PIECE))
+    for name in names:
+        checksum = xxhash.xxh3_128()
+        with (folder / name).open("rb", buffering=0) as file:
+            while count := file.readinto(piece):
+                checksum.update(piece[:count])
+                done += count
+                tick(done / whole)
+        found[name] = checksum.hexdigest()
+    return found
+
+
+def checksum_of(report: dict[str, Any], files: dict[str, str]) -> str:
+    """Return the checksum of what is said of files together with theirs."""
     return xxhash.xxh3_128_hexdigest(json.dumps([report, files], sort_keys=True).encode())
 
 

@@ -1,11 +1,18 @@
 """What an entry of the cache remembers beside its rows."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from explorer.checkins.errors import shown_name
-from explorer.checkins.model import Dialect, Example, LoadReport, Mapping, Reason
+from explorer.checkins.model import (
+    Dialect,
+    Example,
+    LoadReport,
+    Mapping,
+    PartReport,
+    Reason,
+)
+from explorer.checkins.parts.files import DataFiles
 
 
 def describe(
@@ -13,18 +20,20 @@ def describe(
     sha256: str,
     mapping: Mapping,
     dialect: Dialect,
-    path: Path,
+    files: DataFiles,
+    dialects: Sequence[Dialect],
     size: int,
-    state: list[int],
+    state: list[list[int]],
 ) -> dict[str, Any]:
     """Return what an entry of the cache remembers beside its rows."""
     return {
         "fingerprint": sha256,
-        "basename": shown_name(path),
+        "basename": files.name,
         "size": size,
         "has_times": mapping.time is not None,
         "has_weights": mapping.weight is not None,
         "dialect": asdict(dialect),
+        "dialects": [asdict(one) for one in dialects],
         "mapping": mapping.stored(),
         "state": state,
         "report": {
@@ -37,17 +46,12 @@ def describe(
             "notes": report.notes,
             "set_aside": {reason.value: n for reason, n in report.set_aside.items()},
             "examples": {
-                reason.value: [[e.line, e.text] for e in found]
+                reason.value: [[e.line, e.text, e.part] for e in found]
                 for reason, found in report.examples.items()
             },
+            "parts": [asdict(part) for part in report.parts],
         },
     }
-
-
-def file_state(path: Path) -> list[int]:
-    """Return what changes when a file does: its size and time of change."""
-    status = path.stat()
-    return [status.st_size, status.st_mtime_ns]
 
 
 def read_report(stored: dict[str, Any]) -> LoadReport:
@@ -59,10 +63,17 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
         kept=stored["kept"],
         set_aside={Reason(r): n for r, n in stored["set_aside"].items()},
         examples={
-            Reason(r): tuple(Example(line, text) for line, text in found)
+            Reason(r): tuple(Example(*example) for example in found)
             for r, found in stored["examples"].items()
         },
         notes=tuple(stored["notes"]),
         continued=stored["continued"],
         seconds=stored["seconds"],
+        parts=tuple(PartReport(**part) for part in stored["parts"]),
     )
+
+
+def read_columns(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return how the columns were read, as a recipe tells it, of what `describe` stored."""
+    layer = stored["dialect"].get("layer")
+    return {**stored["mapping"], **({"layer": layer} if layer else {})}

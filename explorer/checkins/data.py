@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import threading
@@ -14,21 +13,26 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.cache import Entry
-from explorer.checkins.cache_entry import file_state, read_report
-from explorer.checkins.database import POLL_SECONDS, connect, parquet_table
+from explorer.checkins.cache_entry import read_columns, read_report
+from explorer.checkins.chosen.points import Kept, Part, PointSet
+from explorer.checkins.chosen.working_set import Columns, WorkingSets
+from explorer.checkins.database import Questions, connect, parquet_table
 from explorer.checkins.errors import CheckinError
+from explorer.checkins.layout import Layout
 from explorer.checkins.model import (
     Box,
     Cell,
     Dialect,
     IndexArray,
     Mapping,
-    PointSet,
 )
-from explorer.checkins.queries import grid_cell, positions, rows_inside
+from explorer.checkins.parts.files import DataFiles
+from explorer.checkins.queries import cell_sides, grid_cell, positions, rows_inside, seconds
+from explorer.checkins.readers.sql import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.rejected import export
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
-from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest
+from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest, threshold
+from explorer.user_rows import Where
 
 QUERY_BYTES = 1_000_000_000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""
@@ -38,21 +42,21 @@ _PIECE = 400_000
 
 _BUSIEST = {"rows": "n", "users": "count(DISTINCT user_id)"}
 
-_FEW_USERS = 2000
-"""Up to so many sampled users are picked by the database; more are picked from all rows."""
+LAYOUT = "layout"
+"""Folder of an entry."""
 
 
 class CheckinData:
-    """Validated check-ins of one file. Every method may be called from any thread.
+    """Validated check-ins of one file or of several. Methods may be called from any thread.
 
     Attributes
     ----------
     fingerprint : str
-        sha256 of the file (of the archive, if compressed); empty if it was not taken.
+        sha256 of the file as it is, or of names and sha256 of several; empty if it was not taken.
     basename : str
-        Name of the file without its folder; all that a recipe may tell.
-    path : Path
-        Where the file was, for exporting what was rejected. Never stored in a recipe.
+        Name of the file or folder without what it lies in; all that a recipe may tell.
+    files : DataFiles
+        Where the files were, for exporting what was rejected. Never stored in a recipe.
     size : int
         Bytes of the file.
     synthetic : bool
@@ -64,8 +68,11 @@ class CheckinData:
         ISO 8601 UTC instants; None without a time column.
     extent : (south, west, north, east)
         Smallest box of degrees around all kept rows.
-    has_times, has_weights : bool
+    has_times, has_weights, larger_than_memory : bool
+    asked_once : bool
+        Whether only one region's rows were read (`explorer.checkins.shards.once`).
     mapping : Mapping
+    columns : dict, which is the mapping (and layer or sheet) as a recipe tells it
     plane : Plane or None
         What positions lie in, if it is not the Earth: "degrees" are then its unit, and latitudes
         are y, with the sign turned where y goes down.
@@ -73,25 +80,8 @@ class CheckinData:
         The pictures that rows are about, by code point; empty without a column of them.
     """
 
-    def __init__(self, entry: Entry, path: Path, known_synthetic: frozenset[str]) -> None:
-        stored = entry.read_report()
-        self._entry = entry
-        self._lock = threading.Lock()
-        self._idle = threading.Condition(self._lock)
-        self._cursors: list[Any] = []
-        self._closed = False
-        self._settings = stored
-        self.path = path
-        self.fingerprint: str = stored["fingerprint"]
-        self.basename: str = stored["basename"]
-        self.size: int = stored["size"]
-        self.has_times: bool = stored["has_times"]
-        self.has_weights: bool = stored["has_weights"]
-        self.mapping = Mapping(**stored["mapping"])
-        self.plane = self.mapping.plane_there
-        self.images: tuple[str, ...] = ()
-        self.report = read_report(stored["report"])
-        self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
+    def __init__(self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> None:
+        self._recall(entry, files, known_synthetic)
         self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")
         self._con = connect(self._spill, QUERY_BYTES)
         try:
@@ -101,17 +91,12 @@ class CheckinData:
             stored_rows = parquet_table(entry.file(ROWS), numbered=True)
             self._rows = f"(FROM {stored_rows} WHERE code = 0)"
             if self._con.execute("SELECT count(*) FROM duplicates").fetchone()[0]:
-                self._rows = self._rows[:-1] + (
-                    " AND file_row_number NOT IN (SELECT n FROM duplicates))"
-                )
-            if self.plane is not None:
-                self._rows = f"(SELECT {positions(self.plane)} FROM {self._rows})"
-            self._physical: int = self._con.execute(
-                f"SELECT count(*) FROM {stored_rows}"
-            ).fetchone()[0]
-            self._keys = self._con.execute(
-                f"SELECT user_id FROM {parquet_table(entry.file(USERS))}"
-            ).fetchnumpy()["user_id"]
+                self._rows = self._rows[:-1] + " AND file_row_number NOT IN (FROM duplicates))"
+            self._rows = f"(SELECT {positions(self.plane)} FROM {self._rows})"
+            counted = f"SELECT count(*) FROM {stored_rows}"
+            self._physical: int = self._con.execute(counted).fetchone()[0]
+            users = parquet_table(entry.file(USERS))
+            (self.users,) = self._con.execute(f"SELECT count(*) FROM {users}").fetchone()
             south, west, north, east, rows, first, last = self._con.execute(
                 "SELECT min(lat), min(lon), max(lat), max(lon), count(*), "
                 f"strftime(min(time), '%Y-%m-%dT%H:%M:%SZ'), "
@@ -120,22 +105,57 @@ class CheckinData:
             if self.mapping.image is not None:
                 images = f"SELECT DISTINCT image FROM {self._rows} ORDER BY image"
                 self.images = tuple(name for (name,) in self._con.execute(images).fetchall())
+            if first and not f"{FIRST_YEAR}" <= first <= last < f"{LAST_YEAR + 1}":
+                raise ValueError("the cached rows have times that are set aside by now")
             if rows != self.report.kept:
                 raise ValueError("the cached rows are not those of the report")
         except BaseException:
             self._con.close()
             raise
+        self._asking = Questions(self._con, self.basename)
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
-        self.users: int = int(self._keys.size)
         self._hashes: tuple[int, HashArray] | None = None
+        self._sets = WorkingSets(entry.file(LAYOUT), self._made_layout)
         self.first_time: str | None = first
         self.last_time: str | None = last
 
+    def _recall(self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> None:
+        """Take over what an entry says of its rows."""
+        stored = entry.read_report()
+        self._entry = entry
+        self._lock = threading.Lock()
+        self._settings = stored
+        self.files = files
+        self.fingerprint: str = stored["fingerprint"]
+        self.basename: str = stored["basename"]
+        self.size: int = stored["size"]
+        self.has_times: bool = stored["has_times"]
+        self.has_weights: bool = stored["has_weights"]
+        self.mapping = Mapping(**stored["mapping"])
+        self.columns = read_columns(stored)
+        self.plane = self.mapping.plane_there
+        self.images = ()
+        self.report = read_report(stored["report"])
+        self.larger_than_memory = self.asked_once = False
+        self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
+        self._kept = Kept()
+
     @classmethod
-    def from_entry(cls, entry: Entry, path: Path, known_synthetic: frozenset[str]) -> CheckinData:
+    def from_entry(
+        cls, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]
+    ) -> CheckinData:
         """Open what an entry of the cache holds; raises whatever is wrong with a damaged one."""
-        return cls(entry, path, known_synthetic)
+        if "shards" in entry.read_report():
+            from explorer.checkins.shards.data import ShardedData
+
+            return ShardedData(entry, files, known_synthetic)
+        return cls(entry, files, known_synthetic)
+
+    @property
+    def folder(self) -> Path:
+        """Where the rows are kept (`explorer.checkins.stored`)."""
+        return self._entry.folder
 
     def points(
         self,
@@ -166,7 +186,7 @@ class CheckinData:
         share : Fraction or None
             Which share of the users, above 0 and at most 1, in place of a number.
         check : callable
-            Called now and then while ids are hashed; may raise to stop.
+            Called now and then while ids are hashed for a seed other than 0; may raise to stop.
         image : str or None
             Which picture's rows; None takes all.
 
@@ -181,34 +201,37 @@ class CheckinData:
             raise ValueError(f"users: {users} is below 1")
         if users is not None and share is not None:
             raise ValueError("users, share: choose one of them")
-        where, values = self._inside(box, start, end, image)
-        there = self._fetch(
-            f"SELECT user_id, count(*) AS n FROM {self._rows} WHERE {where} "
-            "GROUP BY user_id ORDER BY user_id",
-            values,
-        )
-        chosen = there["user_id"]
-        present = int(chosen.size)
         if share is not None:
-            chosen = chosen[below(self._hashed(chosen, data_seed, check), share)]
-        elif users is not None and users < present:
-            chosen = chosen[smallest(self._hashed(chosen, data_seed, check), users)]
-        query = f"SELECT user_id, lat, lon, weight FROM {self._rows} WHERE {where}"
-        few = chosen.size <= _FEW_USERS and chosen.size < present
-        if few:
-            query += " AND user_id IN (SELECT unnest(?::BIGINT[]))"
-            values.append(chosen.tolist())
-        pieces = []
-        for found in self._pieces(query, values, few or int(there["n"].sum()) <= _PIECE):
-            ids = found.pop("user_id")
-            user = np.searchsorted(chosen, ids).astype(np.uint32)
-            if chosen.size < present and not few:
-                keep = chosen[np.minimum(user, chosen.size - 1)] == ids
-                user = user[keep]
-                found = {name: column[keep] for name, column in found.items()}
-            pieces.append((user, found["lat"], found["lon"], found["weight"]))
-        user, lat, lon, weight = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-        return PointSet(user, lat, lon, weight, self.users, present, int(chosen.size))
+            threshold(share)  # refuses what is no share
+        edges = self._sets.whole().edges(box)
+        where, index = Where(edges, *self._seconds(start, end)), self._image_index(image)
+        ranked = data_seed != 0 and (users is not None or share is not None)
+        if ranked:
+            self._hashed(data_seed, check)
+
+        def choose(hashes: HashArray) -> Any:
+            return smallest(hashes, users or 0) if share is None else below(hashes, share)
+
+        def find() -> Part:
+            near = self._sets.around(edges, index)
+            if ranked:
+                return Part.ranked(near, where, self._hashed(data_seed), choose)
+            among = None if share is None else near.users_below(share)
+            return Part(near, where, users, among)
+
+        def find_early(seconds_a_row: float) -> Part | None:
+            first = self._sets.first_users(edges, seconds_a_row)
+            return None if first is None else Part(first, where)
+
+        everybody = (users, share, index) == (None, None, None)
+        return PointSet(find, self.users, self._kept, find_early if everybody else None)
+
+    def layout(self) -> Layout:
+        """Return all rows as they are counted, made once and kept in the entry of the cache.
+
+        Never in the interface's thread: that takes a second for 10 million rows.
+        """
+        return self._sets.whole()
 
     def density(
         self,
@@ -258,7 +281,6 @@ class CheckinData:
         With `by` = ``users`` those with most users. This looks at the real data and is not private;
         whoever shows it must say so. Ties go to the cell further south, then west.
         """
-        south, west, north, east = box
         where, values = self._inside(box, start, end, image)
         cell = grid_cell(box, partition, partition)
         counted = self._fetchall(
@@ -273,30 +295,17 @@ class CheckinData:
                 [*values, [index for index, _ in counted]],
             )
         )
-        height, width = (north - south) / partition, (east - west) / partition
-        cells = []
-        for index, n in counted:
-            row, column = divmod(index, partition)
-            cells.append(
-                Cell(
-                    (
-                        south + row * height,
-                        west + column * width,
-                        south + (row + 1) * height,
-                        west + (column + 1) * width,
-                    ),
-                    n,
-                    people[index],
-                )
-            )
-        return tuple(cells)
+        return tuple(
+            Cell(cell_sides(box, partition, index), n, people[index]) for index, n in counted
+        )
 
     def export_set_aside(
         self, target: str | os.PathLike[str], cancelled: Callable[[], bool] | None = None
     ) -> int:
-        """Write every row rejected as CSV: line number, reason, what is wrong, the line's text.
+        """Write every row rejected as CSV: line, reason, what is wrong, text.
 
-        The file is read again for the texts, and the target replaced only once all is written.
+        Of several files, its name comes first, and lines are numbered in each. They are read again
+        for the texts; the target is replaced only once all is written.
 
         Returns
         -------
@@ -311,7 +320,7 @@ class CheckinData:
             If `cancelled` said so.
         """
         try:
-            changed = file_state(self.path) != self._settings["state"]
+            changed = self.files.states() != self._settings["state"]
         except OSError:
             changed = True
         if changed:
@@ -319,12 +328,11 @@ class CheckinData:
                 f"{self.basename} has been changed or moved since it was opened; open it again "
                 "to export what was rejected."
             )
-        stored = self._settings["dialect"]
-        dialect = Dialect(**stored)
-        with self._cursor() as cursor:
+        dialects = [Dialect(**stored) for stored in self._settings["dialects"]]
+        with self._asking.cursor() as cursor:
             return export(
-                cursor, self._entry.folder, self.path, dialect, self.mapping, Path(target),
-                cancelled,
+                cursor, self._entry.folder, self.files, self.report, dialects, self.mapping,
+                Path(target), cancelled,
             )  # fmt: skip
 
     def close(self) -> None:
@@ -332,15 +340,7 @@ class CheckinData:
 
         Questions that other threads are still asking are interrupted and raise there.
         """
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            while self._cursors:  # an interrupt before a question has begun is lost
-                for cursor in self._cursors:
-                    cursor.interrupt()
-                self._idle.wait(POLL_SECONDS)
-        self._con.close()
+        self._asking.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         self._entry.close()
 
@@ -350,67 +350,65 @@ class CheckinData:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _hashed(self, keys: IndexArray, seed: int, check: Callable[[], None]) -> HashArray:
-        """Return the hashes of some users' ids; everybody's are kept for the seed asked last."""
+    def _made_layout(self) -> Layout:
+        columns = Columns(self.rows, self.plane, self.has_times, self.has_weights, self.images)
+        users = parquet_table(self._entry.file(USERS))
+        keys = self._fetch(f"SELECT user_id FROM {users} ORDER BY user_id", [])["user_id"]
+        return columns.layout(self._pieces(*columns.query), keys, self._hashed(0))
+
+    def _hashed(self, seed: int, check: Callable[[], None] = lambda: None) -> HashArray:
+        """Return the hashes of all users' ids, in the order of these, kept for the last seed."""
         with self._lock:
             known = self._hashes
         if known is None or known[0] != seed:
-            with self._cursor() as cursor:
+            with self._asking.cursor() as cursor:
                 file = parquet_table(self._entry.file(USERS))
                 names = cursor.execute(f"SELECT name FROM {file} ORDER BY user_id")
                 known = (seed, fetched_hashes(names, seed, check))
             with self._lock:
                 self._hashes = known
-        found: HashArray = known[1][np.searchsorted(self._keys, keys)]
-        return found
+        return known[1]
+
+    def _seconds(self, *instants: str | None) -> tuple[int | None, ...]:
+        """Return the seconds of the start and the end of a time range."""
+        if instants != (None, None) and not self.has_times:
+            raise ValueError(f"{self.basename} has no times; choose no time range")
+        named = zip(("start", "end"), instants, strict=True)
+        return tuple(None if text is None else seconds(name, text) for name, text in named)
+
+    def _image_index(self, image: str | None) -> int | None:
+        if image is None:
+            return None
+        if image not in self.images:
+            some = ", ".join(self.images[:5]) + " …" * (len(self.images) > 5)
+            there = f"there are {some}" if self.images else "it has no column with images"
+            raise ValueError(f"image: {self.basename} has no image {image!r}; {there}")
+        return self.images.index(image)
 
     def _inside(
         self, box: Box, start: str | None, end: str | None, image: str | None
     ) -> tuple[str, list[Any]]:
-        if (start is not None or end is not None) and not self.has_times:
-            raise ValueError(f"{self.basename} has no times; choose no time range")
-        if image is not None and image not in self.images:
-            some = ", ".join(self.images[:5]) + " …" * (len(self.images) > 5)
-            there = f"there are {some}" if self.images else "it has no column with images"
-            raise ValueError(f"image: {self.basename} has no image {image!r}; {there}")
+        self._seconds(start, end)
+        self._image_index(image)
         where, values = rows_inside(box, start, end)
         return (where, values) if image is None else (f"{where} AND image = ?", [*values, image])
 
-    @contextlib.contextmanager
-    def _cursor(self) -> Iterator[Any]:
-        """Yield a connection of one's own, which `close` interrupts."""
-        with self._lock:
-            if self._closed:
-                raise ValueError(f"{self.basename} has been closed; open it again")
-            cursor = self._con.cursor()
-            self._cursors.append(cursor)
-        try:
-            yield cursor
-        finally:
-            with self._lock:
-                self._cursors.remove(cursor)
-                cursor.close()
-                self._idle.notify_all()
-
     def _fetch(self, query: str, values: list[Any]) -> dict[str, Any]:
         """Return numeric columns as arrays; never ask for text this way (it blocks the window)."""
-        with self._cursor() as cursor:
+        with self._asking.cursor() as cursor:
             found = cursor.execute(query, values).fetchnumpy()
         return {name: np.asarray(column) for name, column in found.items()}
 
-    def _pieces(self, query: str, values: list[Any], whole: bool) -> Iterator[dict[str, Any]]:
-        """Fetch a query over the rows at once, or some rows of the file at a time.
+    def _pieces(self, query: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+        """Fetch columns of all rows, some rows of the file at a time.
 
         Handing over arrays stops all other Python threads: a few milliseconds for a piece.
         """
-        if whole:
-            yield self._fetch(query, values)
-            return
         for at in range(0, self._physical, _PIECE):
-            part = f"{query} AND file_row_number >= {at} AND file_row_number < {at + _PIECE}"
-            yield self._fetch(part, values)
+            part = f"file_row_number >= {at} AND file_row_number < {at + _PIECE}"
+            yield self._fetch(f"SELECT {query} FROM {self._rows} WHERE {part}", values)
 
     def _fetchall(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:
-        with self._cursor() as cursor:
+        with self._asking.cursor() as cursor:
             rows: list[tuple[Any, ...]] = cursor.execute(query, values).fetchall()
         return rows

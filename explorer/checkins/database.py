@@ -58,6 +58,11 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def identifier(name: str) -> str:
+    """Return an SQL name of a column, whatever letters it has."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def written_file(path: Path) -> str:
     """Return an SQL literal of a file that a COPY writes."""
     return quote(os.path.abspath(path))
@@ -72,8 +77,8 @@ def read_file(path: Path) -> str:
     return quote("".join(f"[{c}]" if c in "*?[" else c for c in os.path.abspath(path)))
 
 
-def parquet_table(path: Path, numbered: bool = False) -> str:
-    """Return a table expression of exactly this Parquet file.
+def parquet_table(*paths: Path, numbered: bool = False) -> str:
+    """Return a table expression of exactly this Parquet file, or of several, one after the other.
 
     Its columns are those inside it, whatever the folders around it are called (``user=5``).
 
@@ -83,7 +88,8 @@ def parquet_table(path: Path, numbered: bool = False) -> str:
         Whether there is a column ``file_row_number``, from 0.
     """
     numbers = ", file_row_number=true" if numbered else ""
-    return f"read_parquet({read_file(path)}, hive_partitioning=false{numbers})"
+    files = ", ".join(map(read_file, paths))
+    return f"read_parquet([{files}], hive_partitioning=false{numbers})"
 
 
 def finds_exactly(con: Any, path: Path) -> bool:
@@ -133,7 +139,8 @@ def run(
     sql: str,
     tick: Callable[[float], None],
     meanwhile: Callable[[], None] | None = None,
-) -> None:
+    fetch: Callable[[Any], Any] = lambda _: None,
+) -> Any:
     """Run a statement in a thread of its own, so that it can be stopped at any moment.
 
     Parameters
@@ -145,12 +152,19 @@ def run(
         and is raised here once the thread has ended.
     meanwhile : callable or None
         Work done by the caller's thread while the statement runs; an exception stops both.
+    fetch : callable
+        Called in that thread, too, with the connection: a query is worked out as it is fetched.
+
+    Returns
+    -------
+    What `fetch` does.
     """
     failure: list[BaseException] = []
+    found: list[Any] = []
 
     def work() -> None:
         try:
-            con.execute(sql)
+            found.append(fetch(con.execute(sql)))
         except BaseException as fault:  # handed to the caller's thread, whatever it is
             failure.append(fault)
 
@@ -170,6 +184,46 @@ def run(
         raise
     if failure:
         raise failure[0]
+    return found[0]
+
+
+class Questions:
+    """A database that several threads ask at once, until it is closed."""
+
+    def __init__(self, con: Any, name: str) -> None:
+        self._con = con
+        self._name = name
+        self._idle = threading.Condition()
+        self._cursors: list[Any] = []
+        self._closed = False
+
+    @contextlib.contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """Yield a connection of one's own, which `close` interrupts."""
+        with self._idle:
+            if self._closed:
+                raise ValueError(f"{self._name} has been closed; open it again")
+            cursor = self._con.cursor()
+            self._cursors.append(cursor)
+        try:
+            yield cursor
+        finally:
+            with self._idle:
+                self._cursors.remove(cursor)
+                cursor.close()
+                self._idle.notify_all()
+
+    def close(self) -> None:
+        """Interrupt what is being asked, which raises there, and close; twice does nothing."""
+        with self._idle:
+            if self._closed:
+                return
+            self._closed = True
+            while self._cursors:  # an interrupt before a question has begun is lost
+                for cursor in self._cursors:
+                    cursor.interrupt()
+                self._idle.wait(POLL_SECONDS)
+        self._con.close()
 
 
 def check(cancelled: Callable[[], bool] | None) -> None:

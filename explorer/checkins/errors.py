@@ -39,6 +39,10 @@ class MappingNeeded(CheckinError):  # noqa: N818  (what it asks for, not what fa
         super().__init__(message)
         self.preview = preview
 
+    def __reduce__(self) -> tuple[type[MappingNeeded], tuple[str, Preview]]:
+        """Pickle by message and preview: another process may have looked."""
+        return type(self), (str(self), self.preview)
+
 
 class LoadCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
     """Loading was stopped because its answer is no longer wanted."""

@@ -40,6 +40,13 @@ class LineRanges:
         self._lengths.frombytes(lengths[1:].tobytes())
         self._total += int(lengths[1:].sum())
 
+    def follow(self, others: "LineRanges", shift: int) -> None:
+        """Add the lines of others, so much further on: all greater than these."""
+        starts, lengths = others.arrays()
+        self._starts.frombytes((starts + shift).tobytes())
+        self._lengths.frombytes(lengths.tobytes())
+        self._total += len(others)
+
     def arrays(self) -> tuple[LineArray, LineArray]:
         """Return where the ranges start, and how many lines each has."""
         return np.array(self._starts, np.int64), np.array(self._lengths, np.int64)

@@ -15,7 +15,6 @@ A row's line is its number in the Parquet file plus the lines before it that did
 reader, and every load asserts: physical lines = header + blank + rejected + continued + kept.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
-from explorer.checkins.cache_entry import describe, file_state
+from explorer.checkins.cache_entry import describe
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import (
     connect,
@@ -33,7 +32,7 @@ from explorer.checkins.database import (
     reachable,
     streaming_bytes,
 )
-from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded, shown_name
+from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
 from explorer.checkins.model import (
     Dialect,
@@ -43,17 +42,20 @@ from explorer.checkins.model import (
     OnProgress,
     Preview,
 )
+from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
+from explorer.checkins.parts.part_rows import read_files
 from explorer.checkins.progress import LoadProgress
-from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.base import Judged
-from explorer.checkins.readers.detect import check_readable, sniff
+from explorer.checkins.readers.cells.times import takes_zone
+from explorer.checkins.readers.cells.zones import RULE, zone_name
+from explorer.checkins.readers.detect import check_readable
 from explorer.checkins.readers.guess_columns import mapping_problem
+from explorer.checkins.readers.places.reference import accuracy, described, taught, with_system
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.rows import (
     DUPLICATES,
     ROWS,
     count,
-    examples,
     find_duplicates,
     no_duplicates,
     number_users,
@@ -62,7 +64,7 @@ from explorer.checkins.rows import (
 
 
 def open_checkins(
-    path: str | os.PathLike[str],
+    source: Source,
     mapping: Mapping | None = None,
     *,
     dialect: Dialect | None = None,
@@ -74,12 +76,13 @@ def open_checkins(
     fingerprint: bool = True,
     known_synthetic: frozenset[str] = frozenset(),
 ) -> CheckinData:
-    """Open a check-in file, from the cache if it was opened before.
+    """Open a check-in file, or several as one data set, from the cache if opened before.
 
     Parameters
     ----------
-    path : path
-        In a format of one of the `readers`.
+    source : path, or sequence of paths
+        A file in a format of one of the `readers`, a folder of such, or several. Of several,
+        columns are those of the first.
     mapping : Mapping or None
         Which column holds what; None uses the guess of `sniff`.
     dialect : Dialect or None
@@ -114,33 +117,52 @@ def open_checkins(
     LoadCancelled
         If `cancelled` said so; nothing is left behind.
     """
-    path = Path(path)
-    preview = sniff(path, cancelled=cancelled)
+    files = find_files(source, cancelled)
+    decimal = mapping.decimal if mapping is not None else None
+    layer = dialect.layer if dialect is not None else None
+    preview = sniff_files(files, cancelled=cancelled, decimal=decimal, layer=layer)
+    if mapping is None:
+        refuse_questions(preview)
+    elif mapping.zone is not None:
+        mapping = replace(mapping, zone=zone_name(mapping.zone))
+    dialect = dialect or preview.dialect
     plan = Plan(
-        shown_name(path), path, dialect or preview.dialect, mapping or preview.mapping,
-        len(preview.columns), detect_duplicates, fingerprint,
+        files.name, files.parts[0].path, replace(dialect, decimal=decimal or dialect.decimal),
+        mapping or preview.mapping, len(preview.columns), detect_duplicates, fingerprint,
     )  # fmt: skip
     work = LoadProgress(preview.size, progress, cancelled, plan.dialect.needs_copy)
-    source = ""
+    state = ""
     if cache_dir is not None:
         try:
-            source = cache.source_key(path)
+            state = cache.source_key(*(part.path for part in files.parts))
         except OSError as fault:
             raise CheckinError(f"{plan.name} can't be read ({fault.strerror or fault}).") from None
-    settings = [repr(plan.mapping), repr(plan.dialect), detect_duplicates]
-    if plan.mapping.planar:
-        settings += [plan.mapping.plane, plan.mapping.image]
-    key = cache.entry_key(source, settings)
+    said, *later = plan.mapping.settings
+    settings = [said, repr(plan.dialect), detect_duplicates, *later]
+    if plan.dialect.layer:
+        settings.append(plan.dialect.layer)
+    key = cache.entry_key(state, settings + files.settings)
     if cache_dir is not None and use_cache:
-        known = _from_cache(cache_dir, key, plan, work, known_synthetic)
+        known = _from_cache(cache_dir, key, files, plan, work, known_synthetic)
         if known is not None:
             return known
-    load = _Load(_checked(plan, preview), preview, work)
-    return load.run(cache_dir, source, key if use_cache else "", known_synthetic)
+    load = _Load(checked(plan, preview), files, preview, work)
+    return load.run(cache_dir, state, key if use_cache else "", known_synthetic)
+
+
+def refuse_questions(preview: Preview) -> None:
+    """Stop where the guess leaves a question open."""
+    for question in preview.questions.values():
+        raise MappingNeeded(f"{preview.basename}: {question}", preview)
 
 
 def _from_cache(
-    cache_dir: Path, key: str, plan: Plan, work: LoadProgress, known_synthetic: frozenset[str]
+    cache_dir: Path,
+    key: str,
+    files: DataFiles,
+    plan: Plan,
+    work: LoadProgress,
+    known_synthetic: frozenset[str],
 ) -> CheckinData | None:
     """Return what the cache holds of a file, if that is whole."""
     entry = cache.find_entry(cache_dir, key)
@@ -148,7 +170,7 @@ def _from_cache(
         return None
     try:
         entry.verify(work.checking)
-        data = CheckinData.from_entry(entry, plan.path, known_synthetic)
+        data = CheckinData.from_entry(entry, files, known_synthetic)
     except LoadCancelled:
         entry.close()
         raise
@@ -161,9 +183,13 @@ def _from_cache(
     return None
 
 
-def _checked(plan: Plan, preview: Preview) -> Plan:
+def checked(plan: Plan, preview: Preview) -> Plan:
     """Return the plan, if its columns are there."""
     mapping, width = plan.mapping, plan.width
+    if preview.layers and not plan.dialect.layer:
+        raise MappingNeeded(
+            f"{plan.name} has several tables: {', '.join(preview.layers)}; say which one.", preview
+        )
     if mapping.missing:
         raise MappingNeeded(
             f"{plan.name}: no column is known to hold {', '.join(mapping.missing)}; "
@@ -177,6 +203,12 @@ def _checked(plan: Plan, preview: Preview) -> Plan:
             "because it would tell of them.",
             preview,
         )
+    own = width - preview.added
+    if max(mapping.lat or 0, mapping.lon or 0) >= own < width:
+        raise CheckinError(
+            f"{plan.name}: positions can't be read from the names of folders; choose other columns."
+        )
+    plan = replace(plan, mapping=with_system(plan.name, mapping, preview))
     last = max(mapping.columns) + 1
     if last > width and plan.dialect == preview.dialect:
         raise CheckinError(
@@ -189,8 +221,10 @@ def _checked(plan: Plan, preview: Preview) -> Plan:
 class _Load:
     """One reading of a file into an entry."""
 
-    def __init__(self, plan: Plan, preview: Preview, work: LoadProgress) -> None:
+    def __init__(self, plan: Plan, files: DataFiles, preview: Preview, work: LoadProgress) -> None:
         self._plan = plan
+        self._files = files
+        self._dialects: tuple[Dialect, ...] = (plan.dialect,)
         self._preview = preview
         self._work = work
         self._allowed = 0
@@ -200,8 +234,9 @@ class _Load:
     ) -> CheckinData:
         """Read the file; its entry is kept under the key, if there is one."""
         plan, work = self._plan, self._work
-        size = check_readable(plan.path)
-        state = file_state(plan.path)
+        files = self._files
+        size = sum(check_readable(part.path) for part in files.parts)
+        state = files.states()
         entry, con = _new_entry(cache_dir if key else None)
         try:
             try:
@@ -211,7 +246,7 @@ class _Load:
                 con.close()
             work.check()
             self._refuse_nothing(report)
-            if file_state(plan.path) != state:
+            if files.states() != state:
                 raise CheckinError(
                     f"{plan.name} was changed while it was read; open it again once it is complete."
                 )
@@ -219,11 +254,13 @@ class _Load:
                 report = replace(report, notes=(*report.notes, CHANGED))
             entry.file("lines.txt").unlink(missing_ok=True)
             shutil.rmtree(entry.file("spill"), ignore_errors=True)
-            facts = describe(report, sha256, plan.mapping, plan.dialect, plan.path, size, state)
+            facts = describe(
+                report, sha256, plan.mapping, plan.dialect, files, self._dialects, size, state
+            )
             entry.seal(facts, work.stage("Storing"))
             if cache_dir is not None and entry.folder.parent == cache_dir:
                 entry.keep(cache_dir, key)
-            return CheckinData.from_entry(entry, plan.path, known_synthetic)
+            return CheckinData.from_entry(entry, files, known_synthetic)
         except BaseException as fault:
             cache.discard(entry)
             told = self._explained(fault)
@@ -233,11 +270,12 @@ class _Load:
 
     def _fill(self, con: Any, plan: Plan, entry: cache.Entry) -> tuple[LoadReport, str]:
         """Write an entry's files and return what became of every line, and the sha256."""
-        work, folder = self._work, entry.folder
+        work, folder, crs = self._work, entry.folder, plan.mapping.crs
         finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
         duplicates = plan.duplicates and plan.mapping.time is not None
-        written = get_reader(plan.dialect.reader).write_rows(con, plan, folder, work, self._judge)
-        scan = written.scan
+        with taught(con, crs):
+            read = read_files(con, plan, self._files, self._preview, folder, work, self._judge)
+        scan, self._dialects = read.scan, read.dialects
 
         def sorted_by(step: Callable[[], Any]) -> Any:
             """Do what sorts or compares; where little memory does not suffice, with much."""
@@ -256,16 +294,25 @@ class _Load:
         sorted_by(lambda: number_users(con, folder, finishing[1]))
         aside = sorted_by(lambda: store_aside(con, folder, scan, finishing[1]))
         kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
-        header = int(scan.header > 0)
         notes = list(scan.damage.notes)
-        if plan.dialect.encoding != "utf-8":
-            notes.append(f"The text is {plan.dialect.encoding.upper()}.")
+        for encoding in dict.fromkeys(dialect.encoding for dialect in read.dialects):
+            if encoding != "utf-8":
+                notes.append(f"The text is {encoding.upper()}.")
+        if self._files.left_out:
+            some = ", ".join(self._files.left_out[:5]) + " …" * (len(self._files.left_out) > 5)
+            notes.append(f"Files that are empty or no check-ins were left out: {some}.")
+        zone = plan.mapping.zone
+        if zone and plan.mapping.time is not None and takes_zone(plan.mapping.time_format):
+            notes.append(f"Times without an offset are those of {zone}. {RULE}")
+        if crs:
+            notes.append(
+                f"Coordinates were converted from {described(crs)} to WGS 84, {accuracy(crs)}."
+            )
         if not duplicates:
             notes.append("Nothing was checked for duplicates.")
         report = LoadReport(
-            scan.lines, header, len(scan.blank), kept, aside,
-            examples(con, folder, written.texts), tuple(notes),
-            len(scan.joined), work.seconds,
+            scan.lines, len(scan.names), len(scan.blank), kept, aside,
+            read.examples(), tuple(notes), len(scan.joined), work.seconds, read.reports(),
         )  # fmt: skip
         if report.accounted != report.physical_lines:
             raise CheckinError(
@@ -274,7 +321,7 @@ class _Load:
                 f"{report.continued} continued); convert the file to plain UTF-8 text with one row "
                 "a line."
             )
-        return report, scan.fingerprint
+        return report, read.fingerprint
 
     def _judge(self, judged: Judged) -> None:
         """Ask for the mapping if it was guessed and most of the first rows fail."""

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from explorer.checkins.reasons import Reason as Reason
 from explorer.geography.plane import Plane
-
-Box = tuple[float, float, float, float]
-"""South, west, north, east in degrees."""
+from explorer.user_rows import Box as Box
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IndexArray = np.ndarray[Any, np.dtype[np.uint32]]
@@ -25,73 +24,6 @@ class Format(StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
-
-
-class Reason(StrEnum):
-    """Why a row is rejected; a row failing several checks is counted under the first."""
-
-    TOO_MANY_FIELDS = "too_many_fields"
-    TOO_FEW_FIELDS = "too_few_fields"
-    BLANK_FIELD = "blank_field"
-    BAD_TIME = "bad_time"
-    NOT_A_NUMBER = "not_a_number"
-    NOT_FINITE = "not_finite"
-    ZERO_ZERO = "zero_zero"
-    OUT_OF_RANGE = "out_of_range"
-    BAD_WEIGHT = "bad_weight"
-    DUPLICATE = "duplicate"
-    LINE_TOO_LONG = "line_too_long"
-    INVALID_BYTES = "invalid_bytes"
-    CONTROL_CHARACTER = "control_character"
-    BROKEN_QUOTES = "broken_quotes"
-    CUT_OFF = "cut_off"
-    X_OUTSIDE = "x_outside"
-    Y_OUTSIDE = "y_outside"
-
-    @property
-    def code(self) -> int:
-        """The number under which a row of this reason is stored; 0 is a kept row."""
-        return list(Reason).index(self) + 1
-
-    @property
-    def sentence(self) -> str:
-        """What is wrong with such a row, for people."""
-        return _SENTENCES[self]
-
-    def said(self, mapping: Mapping) -> str:
-        """Return what is wrong with such a row of a file read this way, for people."""
-        text = self.sentence
-        for words, on_a_plane in _ON_A_PLANE if mapping.planar else ():
-            text = text.replace(words, on_a_plane)
-        image = mapping.image is not None and self is Reason.BLANK_FIELD
-        return text.replace("user,", "user, image,") if image else text
-
-    @staticmethod
-    def of(code: int) -> Reason:
-        """Return the reason stored under a code."""
-        return list(Reason)[code - 1]
-
-
-_SENTENCES = {
-    Reason.TOO_MANY_FIELDS: "has more fields than the other lines",
-    Reason.TOO_FEW_FIELDS: "has fewer fields than the other lines",
-    Reason.BLANK_FIELD: "user, time, latitude, longitude or weight is blank",
-    Reason.BAD_TIME: "the time can't be read, or its year is outside 1900–2199",
-    Reason.NOT_A_NUMBER: "latitude or longitude is not a number",
-    Reason.NOT_FINITE: "latitude or longitude is infinite or not a number (NaN)",
-    Reason.ZERO_ZERO: "the position is (0, 0), which devices report when they don't know it",
-    Reason.OUT_OF_RANGE: "latitude is outside −90…90 or longitude outside −180…180",
-    Reason.BAD_WEIGHT: "the weight is not a positive number between 10⁻¹⁰⁰ and 10¹⁰⁰",
-    Reason.DUPLICATE: "repeats an earlier row: same user, time, latitude, longitude and location",
-    Reason.LINE_TOO_LONG: "is longer than 1 MB",
-    Reason.INVALID_BYTES: "holds bytes that are not valid in the file's encoding",
-    Reason.CONTROL_CHARACTER: "holds a control character: NUL, stray carriage return or separator",
-    Reason.BROKEN_QUOTES: "has a double quote inside a field, or one that is never closed",
-    Reason.CUT_OFF: "is cut off where the archive breaks",
-    Reason.X_OUTSIDE: "x lies outside the declared range: correct it, or declare a wider one",
-    Reason.Y_OUTSIDE: "y lies outside the declared range: correct it, or declare a higher one",
-}
-_ON_A_PLANE = (("latitude or longitude", "x or y"), ("latitude, longitude", "x, y"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +39,18 @@ class Mapping:
     time_format : str
         ``"iso"`` (offsets honoured, none means UTC), ``"epoch_s"``, ``"epoch_ms"``, ``"epoch_us"``,
         or a strptime format.
+    zone : str or None
+        IANA name of the time zone of times without an offset; None means UTC.
+    decimal : str or None
+        What stands before a number's fraction, if somebody said so; else it is told from the file.
     plane : str or None
         The plane that is not the Earth as `explorer.geography.plane.Plane.text`; empty while its
         range is not declared. Then `lat` and `lon` are the columns of y and x.
     image : int or None
         Of such a plane: which picture a row is about.
+    crs : str or None
+        The reference system that `lon` (x, easting) and `lat` (y, northing) are converted from,
+        such as ``EPSG:25832``; None for degrees of WGS 84, empty while it is not known.
     """
 
     user: int | None = None
@@ -124,6 +63,9 @@ class Mapping:
     # Not in what keys of the cache are made of unless they are there: old entries stay valid.
     plane: str | None = field(default=None, repr=False)
     image: int | None = field(default=None, repr=False)
+    zone: str | None = field(default=None, repr=False)
+    decimal: str | None = field(default=None, repr=False)
+    crs: str | None = field(default=None, repr=False)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -143,12 +85,14 @@ class Mapping:
         return Plane.parse(self.plane) if self.plane else None
 
     def stored(self) -> dict[str, Any]:
-        """Return the fields as JSON values; those of planes only for planes."""
-        kept = asdict(self)
-        for name in ("plane", "image"):
-            if kept[name] is None:
-                del kept[name]
-        return kept
+        """Return the fields as JSON values; those that came later only where they are used."""
+        return {k: v for k, v in asdict(self).items() if k not in _LATER or v is not None}
+
+    @property
+    def settings(self) -> list[str]:
+        """What of it tells one way of reading a file from another."""
+        later = [f"{name}={self.stored()[name]}" for name in _LATER if name in self.stored()]
+        return [repr(self), *later]
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -157,6 +101,10 @@ class Mapping:
             self.user, self.time, self.lat, self.lon, self.location, self.weight, self.image
         )  # fmt: skip
         return tuple(column for column in used if column is not None)
+
+
+_LATER = ("plane", "image", "zone", "decimal", "crs")
+"""Fields of a mapping that came later: where they are not used, keys of the cache stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +129,8 @@ class Dialect:
         A newline (with or without a carriage return before it), or a lone carriage return.
     decimal : str
         What stands before a number's fraction: a point or, unless it delimits fields, a comma.
+    layer : str
+        Which layer or sheet, in files that may have several.
     """
 
     format: str
@@ -191,6 +141,7 @@ class Dialect:
     compressed: bool = False
     line_end: str = "\n"
     decimal: str = "."
+    layer: str = field(default="", repr=False)  # see `Mapping.plane`
 
     @property
     def reader(self) -> str:
@@ -224,6 +175,15 @@ class Preview:
         missing.
     problems : tuple of str
         What somebody should look at, in sentences.
+    added : int
+        How many of the columns, the last ones, are in the names of folders.
+    time_formats : tuple of str
+        The spellings that fit the times equally well; several must be chosen from.
+    questions : dict of str to str
+        What the file does not tell and the guess must not be used without, each a sentence, by the
+        field of the mapping that answers it.
+    layers : tuple of str
+        The layers or sheets that may hold check-ins, if there are several to choose from.
     """
 
     basename: str
@@ -234,6 +194,10 @@ class Preview:
     mapping: Mapping
     confidence: float
     problems: tuple[str, ...] = ()
+    added: int = 0
+    time_formats: tuple[str, ...] = ()
+    questions: dict[str, str] = field(default_factory=dict)
+    layers: tuple[str, ...] = ()
 
     @property
     def format(self) -> str:
@@ -288,10 +252,30 @@ IsCancelled = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One line that was rejected: its number (from 1) and text (cut at 500 characters)."""
+    """One line that was rejected: its number (from 1) and text (cut at 500 characters).
+
+    Of several files, `part` names the one that the line is in.
+    """
 
     line: int
     text: str
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartReport:
+    """What became of every line of one of several files; the fields are those of `LoadReport`.
+
+    Always ``physical_lines = header + blank + kept + rejected + continued``.
+    """
+
+    name: str
+    physical_lines: int
+    header: int
+    blank: int
+    kept: int
+    rejected: int
+    continued: int
 
 
 @dataclass(frozen=True)
@@ -305,7 +289,7 @@ class LoadReport:
     physical_lines : int
         Lines in the decompressed file; a last line without an end counts. Rows for Parquet.
     header : int
-        0 or 1.
+        Lines with the names of columns: at most one a file.
     blank : int
         Lines with nothing on them.
     kept : int
@@ -319,6 +303,8 @@ class LoadReport:
         Lines that continue a quoted field begun on the line before (quoted CSV only, else 0).
     seconds : float
         How long loading took.
+    parts : tuple of PartReport
+        Of several files, in order; empty of one.
     """
 
     physical_lines: int
@@ -330,6 +316,7 @@ class LoadReport:
     notes: tuple[str, ...] = ()
     continued: int = 0
     seconds: float = 0.0
+    parts: tuple[PartReport, ...] = ()
 
     @property
     def accounted(self) -> int:
@@ -340,40 +327,6 @@ class LoadReport:
     def total_set_aside(self) -> int:
         """Lines rejected for any reason."""
         return sum(self.set_aside.values())
-
-
-@dataclass(frozen=True)
-class PointSet:
-    """Check-ins inside a region and a time range, of all or of some sampled users.
-
-    The region is closed: a row exactly on its northern or eastern edge is inside, and belongs to
-    the last cell of any grid laid over the region.
-
-    Attributes
-    ----------
-    user : ndarray of uint32, shape (rows,)
-        Dense index 0…users_used−1 of the row's user, in the order of the user ids (numeric if all
-        ids are whole numbers, else by code point).
-    lat, lon : ndarray of float64, shape (rows,)
-        Degrees; of another plane y (−y where it goes down) and x in its unit.
-    weight : ndarray of float64, shape (rows,)
-        1 where the file has no weights.
-    users_in_file, users_in_region, users_used : int
-        Users with ≥ 1 kept row at all; inside region and time range; sampled of these.
-    """
-
-    user: IndexArray
-    lat: FloatArray
-    lon: FloatArray
-    weight: FloatArray
-    users_in_file: int
-    users_in_region: int
-    users_used: int
-
-    @property
-    def rows(self) -> int:
-        """Check-ins in the set."""
-        return int(self.lat.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,18 @@ class LoadProgress:
         self._first = 0.0 if needs_copy else _SHARES["Preparing"]
         self.rows = 0
         self.bytes_done = 0
+        self._part: tuple[int, int, int] | None = None
+
+    def begin_part(self, bytes_before: int, size: int, rows_before: int) -> None:
+        """Take what is prepared and read from now on for one of several files."""
+        self._part = (bytes_before, size, rows_before)
 
     def tick(self, stage: str, share: float) -> None:
         """Report how much of a stage is done, at most 20 times a second; stop if told to."""
         check(self._cancelled)
+        if self._part is not None and stage in ("Preparing", "Reading"):
+            before, size, _ = self._part
+            stage, share = "Reading", (before + share * size) / max(self._size, 1)
         now = time.perf_counter()
         begun, self._stage = stage != self._stage, stage
         if self._progress is None or (not begun and now - self._last < 0.05):
@@ -48,6 +56,10 @@ class LoadProgress:
         spent = now - self._start
         left = spent * (1 - fraction) / fraction if fraction > 0.02 and spent > 0.2 else None
         self._progress(Progress(stage, self.rows, self.bytes_done, self._size, left, fraction))
+
+    def cancelled(self) -> bool:
+        """Whether it is no longer wanted."""
+        return self._cancelled is not None and self._cancelled()
 
     def check(self) -> None:
         """Stop if told to."""
@@ -66,7 +78,8 @@ class LoadProgress:
     def note(self, bytes_done: int, rows: int) -> None:
         """Remember how far into the file the pass over its lines is."""
         check(self._cancelled)
-        self.bytes_done, self.rows = bytes_done, rows
+        before, _, rows_before = self._part or (0, 0, 0)
+        self.bytes_done, self.rows = before + bytes_done, rows_before + rows
 
     def stage(self, name: str) -> Callable[[float], None]:
         """Return a reporter for one stage."""

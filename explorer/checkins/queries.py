@@ -1,9 +1,14 @@
 """The SQL that questions about stored rows are made of."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from explorer.checkins.model import Box
 from explorer.geography.plane import Plane
+from explorer.user_rows import EARTH_STEP
+
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+"""What the seconds of rows are counted from."""
 
 
 def rows_inside(box: Box, start: str | None, end: str | None) -> tuple[str, list[Any]]:
@@ -22,16 +27,22 @@ def rows_inside(box: Box, start: str | None, end: str | None) -> tuple[str, list
     for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
         if instant is not None:
             parts.append(f"time {relation} CAST(? AS TIMESTAMPTZ)")
-            values.append(_instant(name, instant))
+            values.append((EPOCH + timedelta(seconds=seconds(name, instant))).isoformat())
     return " AND ".join(parts), values
 
 
-def positions(plane: Plane) -> str:
-    """Return SQL for the columns of rows in a plane, positions in its unit and y upwards.
+def positions(plane: Plane | None) -> str:
+    """Return SQL for the columns of rows, positions as the nearest whole steps, and y upwards.
 
     Dividing whole numbers by a power of ten rounds once: 3 steps of 0.1 are the same 0.3 that
-    somebody types for the edge of a region.
+    somebody types for the edge of a region. Stored of a plane is the number of steps.
     """
+    if plane is None:
+        per_unit = f"{EARTH_STEP.denominator}e0"
+        sides = (
+            f"round({name} * {per_unit}) / {per_unit} + 0 AS {name}" for name in ("lat", "lon")
+        )
+        return f"* REPLACE ({', '.join(sides)})"
     step = plane.step
     factor = f"/ {step.denominator}e0" if step < 1 else f"* {step.numerator}e0"
     y = "0 - lat" if plane.down else "lat"
@@ -50,13 +61,29 @@ def grid_cell(box: Box, columns: int, rows: int) -> str:
     return f"({row} * {columns} + {column})::INTEGER"
 
 
-def _instant(name: str, text: str) -> str:
-    from datetime import datetime
+def cell_sides(box: Box, partition: int, index: int) -> Box:
+    """Return the box of a cell, numbered as in `grid_cell`, of partition × partition."""
+    south, west, north, east = box
+    row, column = divmod(index, partition)
+    height, width = (north - south) / partition, (east - west) / partition
+    return (
+        south + row * height, west + column * width,
+        south + (row + 1) * height, west + (column + 1) * width,
+    )  # fmt: skip
 
+
+def seconds(name: str, text: str) -> int:
+    """Return the whole seconds since 2000-01-01 UTC of an ISO 8601 instant, rounded down.
+
+    Raises
+    ------
+    ValueError
+        If it can't be read.
+    """
     try:
-        datetime.fromisoformat(text)
+        instant = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
             f"{name}: {text!r} is not an ISO 8601 instant such as 2010-01-31T00:00:00Z"
         ) from None
-    return text
+    return (instant.replace(tzinfo=instant.tzinfo or UTC) - EPOCH) // timedelta(seconds=1)

@@ -4,13 +4,14 @@ import contextlib
 import csv
 import io
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from explorer.checkins.database import parquet_table
 from explorer.checkins.errors import CheckinError, shown_name
-from explorer.checkins.model import Dialect, Mapping, Reason
+from explorer.checkins.model import Dialect, LoadReport, Mapping, Reason
+from explorer.checkins.parts.files import DataFiles
 from explorer.checkins.readers import get_reader
 from explorer.checkins.rows import ASIDE
 from explorer.files import replacing
@@ -38,36 +39,47 @@ def written_aside(path: Path) -> Iterator[IO[str]]:
 def export(
     con: Any,
     folder: Path,
-    source: Path,
-    dialect: Dialect,
+    files: DataFiles,
+    report: LoadReport,
+    dialects: Sequence[Dialect],
     mapping: Mapping,
     target: Path,
     cancelled: Callable[[], bool] | None,
 ) -> int:
-    """Write all lines rejected as CSV, reading the source again; returns how many there were."""
-    batches, again = itertools.tee(_batches(con, folder))
-    lines = ((n, c) for numbers, codes in batches for n, c in zip(numbers, codes, strict=True))
-    reader = get_reader(dialect.reader)
-    texts = reader.row_texts(con, source, dialect, (numbers for numbers, _ in again), cancelled)
+    """Write all lines rejected as CSV, reading the files again; returns how many there were.
+
+    Of several files, lines are numbered in each, and its name comes first.
+    """
+    counts = [part.rejected for part in report.parts] or [report.total_set_aside]
+    lines = [part.physical_lines for part in report.parts] or [report.physical_lines]
+    before = total = 0
     with written_aside(target) as file:
         writer = csv.writer(file)
-        writer.writerow(_COLUMNS)
-        total = 0
-        for (line, code), text in zip(lines, texts, strict=False):
-            reason = Reason.of(code)
-            writer.writerow((line, reason.value, reason.said(mapping), text))
-            total += 1
+        writer.writerow((*(("part",) if files.together else ()), *_COLUMNS))
+        for part, dialect, count, here in zip(files.parts, dialects, counts, lines, strict=True):
+            batches, again = itertools.tee(_batches(con, folder, total, total + count, before))
+            found = ((n, c) for ns, cs in batches for n, c in zip(ns, cs, strict=True))
+            reader = get_reader(dialect.reader)
+            wanted = (numbers for numbers, _ in again)
+            texts = reader.row_texts(con, part.path, dialect, wanted, cancelled)
+            name = (part.name,) if files.together else ()
+            for (line, code), text in zip(found, texts if count else (), strict=False):
+                reason = Reason.of(code)
+                writer.writerow((*name, line, reason.value, reason.said(mapping), text))
+                total += 1
+            before += here
     return total
 
 
-def _batches(con: Any, folder: Path) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield line numbers and codes, ascending, some at a time."""
+def _batches(
+    con: Any, folder: Path, start: int, end: int, before: int
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield line numbers behind the first so many, and codes, ascending, some at a time."""
     file = parquet_table(folder / ASIDE, numbered=True)
-    total = con.execute(f"SELECT count(*) FROM {file}").fetchone()[0]
-    for at in range(0, total, _BATCH):
+    for at in range(start, end, _BATCH):
         found = con.execute(
-            f"SELECT line, code FROM {file} WHERE file_row_number >= ? AND file_row_number < ? "
-            "ORDER BY line",
-            [at, at + _BATCH],
+            f"SELECT line - ? AS line, code FROM {file} "
+            "WHERE file_row_number >= ? AND file_row_number < ? ORDER BY line",
+            [before, at, min(at + _BATCH, end)],
         ).fetchnumpy()
         yield found["line"].tolist(), found["code"].tolist()

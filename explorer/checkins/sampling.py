@@ -92,11 +92,35 @@ def below(hashes: HashArray, share: Fraction) -> np.ndarray[Any, np.dtype[np.int
     ValueError
         If the share is not above 0 and at most 1.
     """
-    if not 0 < share <= 1:
-        raise ValueError(f"share: {float(share):g} is not above 0 and at most 1")
-    limit = int(share * 2**128)
+    return under(hashes, threshold(share))
+
+
+def under(hashes: HashArray, limit: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return the places of the hashes below a limit of at most 2¹²⁸, ascending."""
     if limit == 2**128:
         return np.arange(len(hashes))
     upper, lower = np.uint64(limit >> 64), np.uint64(limit & (2**64 - 1))
     first, second = hashes[:, 0], hashes[:, 1]
     return np.flatnonzero((first < upper) | ((first == upper) & (second < lower)))
+
+
+def limit_of(hashes: HashArray, number: int) -> int:
+    """Return what the so many smallest hashes, and no others, lie below."""
+    if number >= len(hashes):
+        return 2**128
+    chosen = hashes[smallest(hashes, number)]
+    upper, lower = chosen[np.lexsort((chosen[:, 1], chosen[:, 0]))[-1]].tolist()
+    return int(upper) * 2**64 + int(lower) + 1
+
+
+def threshold(share: Fraction) -> int:
+    """Return ⌊share · 2¹²⁸⌋, what the hashes of a share of all users lie below.
+
+    Raises
+    ------
+    ValueError
+        If the share is not above 0 and at most 1.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share: {float(share):g} is not above 0 and at most 1")
+    return int(share * 2**128)

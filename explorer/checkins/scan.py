@@ -49,6 +49,13 @@ class MalformedLines:
         self._lines.append(line)
         self._codes.append(reason.code)
 
+    def follow(self, others: "MalformedLines", shift: int) -> None:
+        """Add the lines of another file, so much further on."""
+        self.ranges.follow(others.ranges, shift)
+        lines, codes = others.arrays()
+        self._lines.frombytes((lines + shift).tobytes())
+        self._codes.frombytes(codes.tobytes())
+
     def arrays(self) -> tuple[LineArray, np.ndarray[Any, np.dtype[np.uint8]]]:
         """Return numbers and codes."""
         return np.array(self._lines, np.int64), np.array(self._codes, np.uint8)
@@ -70,8 +77,8 @@ class Scan:
         Lines that must not reach the reader.
     joined : LineRanges
         Lines that continue a quoted field begun on an earlier line; they are no rows of their own.
-    header : int
-        Number of the line with the names; 0 if there is none.
+    names : LineRanges
+        The line with the names of the columns, if there is one.
     malformed_texts : dict of int to bytes
         Beginnings of the first malformed lines of each reason.
     checkpoints : list of (int, int)
@@ -87,7 +94,7 @@ class Scan:
     dropped: LineRanges = field(default_factory=LineRanges)
     malformed: MalformedLines = field(default_factory=MalformedLines)
     joined: LineRanges = field(default_factory=LineRanges)
-    header: int = 0
+    names: LineRanges = field(default_factory=LineRanges)
     malformed_texts: dict[int, bytes] = field(default_factory=dict)
     checkpoints: list[tuple[int, int]] = field(default_factory=list)
     fingerprint: str = ""
@@ -95,10 +102,16 @@ class Scan:
 
     def skipped(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
-        names = LineRanges()
-        if self.header:
-            names.add(self.header)
-        return merged(self.blank, self.malformed.ranges, self.joined, names)
+        return merged(self.blank, self.malformed.ranges, self.joined, self.names)
+
+    def follow(self, part: "Scan") -> None:
+        """Add what was found in a file whose lines come after all others."""
+        shift = self.lines
+        self.blank.follow(part.blank, shift)
+        self.joined.follow(part.joined, shift)
+        self.names.follow(part.names, shift)
+        self.malformed.follow(part.malformed, shift)
+        self.lines += part.lines
 
     def not_copied(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of the lines below the names that a copy lacks."""

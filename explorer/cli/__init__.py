@@ -13,11 +13,15 @@ import click
 from explorer import __version__
 from explorer.cli.bounds import bounds_command
 from explorer.cli.cache import cache_command
+from explorer.cli.check import check_command
+from explorer.cli.cluster import cluster_command
 from explorer.cli.errata import errata_command
 from explorer.cli.experiment import experiment_command
 from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
 from explorer.cli.studies import studies_command
+from explorer.cli.sweep import sweep_command
+from explorer.cli.users import users_command
 from explorer.cli.window import window_command
 from explorer.studies.registry import add_installed
 
@@ -82,11 +86,15 @@ def cli(context: click.Context) -> int:
 for command in (
     studies_command,
     bounds_command,
+    sweep_command,
     heatmap_command,
     experiment_command,
+    users_command,
     window_command,
     fetch_command,
     cache_command,
+    cluster_command,
     errata_command,
+    check_command,
 ):
     cli.add_command(command)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from explorer.cli import completion
+from explorer.cli.cluster import check_data, cluster_options
 from explorer.cli.common import (
     check_output,
     compute,
@@ -25,6 +26,7 @@ from explorer.cli.common import (
 from explorer.figures.formats import Kind, by_suffix, suffixes
 
 if TYPE_CHECKING:
+    from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
     from explorer.studies.base.study import Request, Study, Sweep
 
@@ -94,6 +96,7 @@ class StudyCommand(click.Command):
     "default CSV on stdout.",
 )
 @picture_options("1600x1000")
+@cluster_options
 def bounds_command(
     study: str,
     sweep: str | None,
@@ -110,6 +113,7 @@ def bounds_command(
     size: str,
     dpi: int,
     theme: str,
+    cluster: Cluster | None,
 ) -> int:
     """Answer a study's question as curves.
 
@@ -132,9 +136,11 @@ def bounds_command(
     if chosen.needs_data:
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
     with ExitStack() as stack:
-        host = open_host(stack)
+        host = open_host(stack, cluster)
         request = bounds_request(host, chosen, settings, quantity, sweep, preset)
         request = replace(request, seed=seed)
+        if host.files():
+            check_data(cluster)
         if claim:
             check_claim(chosen, request.quantity, claim)
         if (solve, series, target) == (None, None, None) and as_json:

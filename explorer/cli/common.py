@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,13 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.planes import PADDED, declared, region_in
+from explorer.cli.reading import answer, answered
 from explorer.figures.formats import by_suffix
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData, Mapping, Progress
+    from explorer.checkins import CheckinData, Dialect, Mapping, Progress
+    from explorer.engine.executors.base import Executor
+    from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
     from explorer.engine.session.recipe import Recipe
     from explorer.figures.export_job import ExportJob
@@ -185,44 +188,63 @@ def parse_columns(
 
 def open_file(
     stack: ExitStack,
-    file: Path,
+    files: tuple[Path, ...],
     columns: dict[str, str] | None,
     *,
     use_cache: bool,
     quiet: bool,
     plane: Plane | None = None,
+    reading: dict[str, str] | None = None,
+    memory: int | None = None,
+    executor: Callable[[Sequence[Path]], Executor | None] = lambda _: None,
+    once: dict[str, Any] | None = None,
 ) -> tuple[CheckinData, Region | None]:
     """Open check-ins with progress; return them and the region to look at first, if known.
+
+    Several files, or a folder of them, are one data set. `reading` is what `chosen_reading` has.
+    What is slow is said beforehand; an import may use `memory` bytes, and runs on what `executor`
+    returns (see `open_any_size`). `once` is what `open_once` is told of the only question.
 
     Raises
     ------
     CheckinError
         Naming the file, what is wrong with it and what to do.
     """
-    from explorer.checkins import MappingNeeded, open_checkins
+    from explorer.checkins import MappingNeeded
+    from explorer.checkins.shards.once import ONCE, open_once
+    from explorer.engine.large_import import open_any_size
     from explorer.engine.paths import checkins_cache
     from explorer.geography.region import Region
     from explorer.resources import resource_path, samples
 
-    if str(file) == "sample" and not file.exists():
-        file = stack.enter_context(resource_path(samples()[0].file))
+    if files == (Path("sample"),) and not files[0].exists():
+        files = (stack.enter_context(resource_path(samples()[0].file)),)
     progress = None if quiet or not sys.stderr.isatty() else _show_progress
+    mapping, dialect = None, None
+    if columns is not None or plane is not None or reading:
+        mapping, dialect = _wanted(files, columns or {}, plane, reading or {})
+    opening: Callable[..., CheckinData] = partial(
+        open_any_size,
+        cache_dir=checkins_cache() if use_cache else None,
+        use_cache=use_cache,
+        say=lambda size: click.echo(size.said, err=True),
+        executor=executor,
+        known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
+    )
+    if once is not None:
+        opening = partial(open_once, **once)
+        if not quiet:
+            click.echo(ONCE, err=True)
     try:
-        data = open_checkins(
-            file,
-            None if columns is None and plane is None else _mapping(file, columns or {}, plane),
-            cache_dir=checkins_cache() if use_cache else None,
-            use_cache=use_cache,
-            progress=progress,
-            known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
-        )
+        data = opening(files, mapping=mapping, dialect=dialect, progress=progress, memory=memory)
     except MappingNeeded as error:
         planar = error.preview.mapping.planar and plane is None
         if planar and not error.preview.mapping.missing:
             raise ValueError(f"{error} Give --plane 320x240, or --picture FILE.") from error
-        raise ValueError(
-            f"{error} Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
-        ) from error
+        options = [answer(error.preview, field) for field in error.preview.questions] or [
+            "Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
+        ]
+        raise ValueError(f"{error} {options[0]}") from error
     finally:
         if progress is not None:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -230,12 +252,16 @@ def open_file(
     return data, suggested.get(data.fingerprint)
 
 
-def _mapping(file: Path, columns: dict[str, str], plane: Plane | None) -> Mapping:
-    """Return the guessed mapping of a file with the named columns put right, and the plane."""
-    from explorer.checkins import sniff
+def _wanted(
+    files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, str]
+) -> tuple[Mapping, Dialect]:
+    """Return the guessed mapping of a file with what is named put right, and how it is read."""
+    from explorer.checkins import find_files, sniff_files
     from explorer.checkins.readers.guess_columns import with_columns
 
-    preview = sniff(file)
+    fields = {key: value for key, value in reading.items() if key != "layer"}
+    layer = reading.get("layer")
+    preview = sniff_files(find_files(files), decimal=reading.get("decimal"), layer=layer)
     chosen: dict[str, int | None] = {}
     for role, name in columns.items():
         if not name:
@@ -246,14 +272,19 @@ def _mapping(file: Path, columns: dict[str, str], plane: Plane | None) -> Mappin
             chosen[role] = int(name) - 1
         else:
             raise ValueError(
-                f"{file.name}: there is no column {name!r} for {role}; there are "
+                f"{preview.basename}: there is no column {name!r} for {role}; there are "
                 + ", ".join(preview.columns)
             )
-    mapping = with_columns(preview, chosen)
+    mapping = replace(with_columns(preview, chosen), **fields)  # type: ignore[arg-type]
+    mapping = answered(mapping, preview, {*chosen, *reading})
     if plane is not None:
-        return replace(mapping, plane=plane.text)
-    # a column of images belongs to points in a plane: so its range is asked for
-    return replace(mapping, plane="") if mapping.image is not None else mapping
+        mapping = replace(mapping, plane=plane.text, crs=None)
+    elif "crs" in fields:
+        mapping = replace(mapping, plane=None, image=None)
+    elif mapping.image is not None:
+        # a column of images belongs to points in a plane: so its range is asked for
+        mapping = replace(mapping, plane="")
+    return mapping, preview.dialect
 
 
 def _show_progress(progress: Progress) -> None:
@@ -264,12 +295,25 @@ def _show_progress(progress: Progress) -> None:
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def open_host(stack: ExitStack) -> StudyRuntime:
-    """Return a host that closes with the stack."""
+def open_host(
+    stack: ExitStack, cluster: Cluster | None = None, *, quiet: bool = False
+) -> StudyRuntime:
+    """Return a host that closes with the stack and works on a cluster, if one is named.
+
+    Raises
+    ------
+    RuntimeError
+        If the cluster can't be used; the message says why and what to do.
+    """
     from explorer.engine.runtime.runtime import StudyRuntime
 
     host = StudyRuntime()
     stack.callback(host.close)
+    if cluster is not None:
+        host.computing.use(cluster, calls_too=True)
+        state = host.computing.connect(lambda: None).state()
+        if not quiet:
+            click.echo(state, err=True)
     return host
 
 
@@ -299,7 +343,7 @@ def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Reci
 
     if data is None:
         return Recipe(result.request, view=view.to_dict())
-    columns = data.mapping.stored()
+    columns = data.columns
     return Recipe(result.request, data.basename, view=view.to_dict(), columns=columns)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from explorer.cli import completion
+from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
 from explorer.cli.common import open_file, parse_columns, parse_pair, parse_region
 from explorer.cli.experiment_run import (
     Progress,
@@ -22,10 +22,13 @@ from explorer.cli.experiment_run import (
     stamp_of,
     write,
 )
+from explorer.cli.memory import memory_option
 from explorer.cli.planes import plane_option
+from explorer.cli.reading import chosen_reading, reading_options
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.engine.executors.cluster import Cluster
     from explorer.geography.region import Region
     from explorer.studies.heatmap.experiments.figures import Figure
     from explorer.studies.heatmap.experiments.plan import Point
@@ -93,7 +96,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    metavar="FILE",
+    metavar="FILE|FOLDER",
     help="Check-ins; the word sample stands for the bundled synthetic ones.",
 )
 @click.option(
@@ -102,6 +105,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     metavar="ROLE=COLUMN,…",
     help="Which column holds what, as the command heatmap has it.",
 )
+@reading_options
 @plane_option
 @click.option(
     "--region",
@@ -162,14 +166,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     help="Draws of the noise, the same for all mechanisms. Default: 10; of a figure the paper's.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of noise and made data.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=min(os.cpu_count() or 1, 256),
-    show_default="one a core",
-    metavar="K",
-    help="Processes that run trials; the numbers do not depend on it.",
-)
+@workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
 @click.option(
     "--output",
@@ -179,6 +176,8 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@memory_option
+@cluster_options
 @click.pass_context
 def experiment_command(
     ctx: click.Context,
@@ -190,6 +189,7 @@ def experiment_command(
     as_json: bool,
     output: Path | None,
     quiet: bool,
+    cluster: Cluster | None,
     **asked: Any,
 ) -> None:
     """Run an experiment: how far private heatmaps lie from the true ones, over many draws.
@@ -208,10 +208,13 @@ def experiment_command(
     figure = _named(ctx, name)
     fixed = _fixed(asked["settings"], figure)
     check_output(output)
+    if asked["data"] is not None:
+        check_data(cluster)
     with ExitStack() as stack:
+        executor = many_workers(stack, cluster, workers, quiet)
         data = _opened(stack, asked, quiet)
         points = _points(figure, data, fixed, seed, asked)
-        report = run_points(stack, points, seed, workers, Progress(quiet))
+        report = run_points(stack, points, seed, executor, Progress(quiet))
         about = {"experiment": name}
         if figure is not None:
             about |= {"title": figure.title, "expected": figure.expected}
@@ -305,8 +308,8 @@ def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData
     if asked["data"] is None:
         return None
     data, _ = open_file(
-        stack, asked["data"], asked["columns"], use_cache=not asked["no_cache"], quiet=quiet,
-        plane=asked["plane"],
+        stack, (asked["data"],), asked["columns"], use_cache=not asked["no_cache"], quiet=quiet,
+        plane=asked["plane"], reading=chosen_reading(asked), memory=asked["memory"],
     )  # fmt: skip
     stack.callback(data.close)
     return data

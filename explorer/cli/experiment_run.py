@@ -17,6 +17,7 @@ from explorer.cli.common import check_folder, say_written
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.engine.executors.base import Executor
     from explorer.studies.heatmap.experiments.plan import Point
 
 SAY_S = 10.0
@@ -31,10 +32,12 @@ class Progress:
     ----------
     quiet : bool
         Say nothing.
+    pieces : str
+        What is counted.
     """
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self, quiet: bool, pieces: str = "trials") -> None:
+        self._quiet, self._pieces = quiet, pieces
         self._terminal = sys.stderr.isatty()
         self._began = self._last = 0.0
         self._known = 0
@@ -49,7 +52,7 @@ class Progress:
         self._known = known
         self._began = self._last = time.monotonic()
         over = f", {known:,} of them known already" if known else ""
-        self._say(f"{total:,} trials{over}")
+        self._say(f"{total:,} {self._pieces}{over}")
 
     def at(self, done: int, total: int) -> None:
         """Say how much is done, if it is time."""
@@ -57,7 +60,7 @@ class Progress:
         if not self._terminal and now - self._last < SAY_S and done < total:
             return
         self._last = now
-        text = f"{done:,} of {total:,} trials"
+        text = f"{done:,} of {total:,} {self._pieces}"
         if done < total and done - self._known > (total - self._known) / 20:
             left = (now - self._began) * (total - done) / (done - self._known)
             text += f", {left:.0f} s left"
@@ -78,17 +81,15 @@ class Progress:
 
 
 def run_points(
-    stack: ExitStack, points: list[Point], seed: int, workers: int, progress: Progress
+    stack: ExitStack, points: list[Point], seed: int, executor: Executor, progress: Progress
 ) -> dict[str, Any]:
     """Run what is not known yet of the trials of some rows, and return what all say."""
-    from explorer.checkins.cache import scratch
     from explorer.engine.executors.base import task_key
     from explorer.engine.executors.checkpoint import Checkpoint
-    from explorer.engine.executors.embedded import EmbeddedExecutor
     from explorer.engine.experiments import find_trials, kept_trials
     from explorer.studies.heatmap.experiments.plan import Trials, rows_of
 
-    folder = stack.enter_context(scratch())
+    folder = stack.enter_context(executor.shared_folder())
     rows = []
     for row in rows_of(points, seed, folder):
         rows.append(row)
@@ -101,8 +102,6 @@ def run_points(
     trials = Trials.of(rows, task_key)
     checkpoint = Checkpoint(kept_trials())
     stack.callback(checkpoint.close)
-    executor = EmbeddedExecutor(workers)
-    stack.callback(executor.close)
     found: dict[str, Any] = {}
     total = len(trials.by_key)
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.cli.cluster import check_data, cluster_options
 from explorer.cli.common import (
     check_folder,
     check_output,
@@ -26,6 +27,7 @@ from explorer.cli.common import (
     say_written,
 )
 from explorer.cli.heatmap_summary import BATCH, as_text, beside_the_paper, heatmap_summary
+from explorer.cli.memory import memory_option
 from explorer.cli.planes import (
     ALL,
     Backdrop,
@@ -35,10 +37,12 @@ from explorer.cli.planes import (
     picture_option,
     plane_option,
 )
+from explorer.cli.reading import chosen_reading, reading_options
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
+    from explorer.engine.executors.cluster import Cluster
     from explorer.geography.plane import Plane
     from explorer.geography.region import Region
     from explorer.studies.base.study import Parameter
@@ -56,7 +60,9 @@ class StudyCommand(click.Command):
         with formatter.indentation():
             formatter.write_paragraph()
             formatter.write_text(
-                f"FILE is {formats}; the word sample stands for the bundled synthetic one."
+                f"FILE is {formats}; the word sample stands for the bundled synthetic one. "
+                "Several files, or a folder of them, are one data set: lines are numbered in each, "
+                "and folders called NAME=VALUE are columns."
             )
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -96,7 +102,7 @@ def _option(p: Parameter) -> click.Option:
 
 
 @click.command("heatmap", cls=StudyCommand)
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
 @click.option(
     "--region",
     callback=parse_region,
@@ -136,6 +142,7 @@ def _option(p: Parameter) -> click.Option:
     help="Which column holds what, by name or number from 1, where the guess is wrong: "
     "user, time, lat, lon, location, weight. Nothing behind the = leaves that out: time=.",
 )
+@reading_options
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -177,10 +184,18 @@ def _option(p: Parameter) -> click.Option:
     metavar="FILE.csv",
     help="Write every rejected row, with its line number and the reason.",
 )
+@memory_option
+@click.option(
+    "--once",
+    is_flag=True,
+    help="Read only what lies in the --region, straight from the files, and keep nothing: for one "
+    "question about data larger than memory. Rows elsewhere are not checked line by line.",
+)
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@cluster_options
 def heatmap_command(
-    file: Path,
+    files: tuple[Path, ...],
     region: Region | None,
     plane: Plane | None,
     picture: Backdrop | None,
@@ -202,19 +217,22 @@ def heatmap_command(
     theme: str,
     as_json: bool,
     set_aside: Path | None,
+    memory: int | None,
+    once: bool,
     no_cache: bool,
     quiet: bool,
+    cluster: Cluster | None,
     **values: Any,
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
-    from explorer.checkins.presets import preset
+    from explorer.checkins.public.presets import preset
     from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import PlaneRegion, Region
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
-    pixels = parse_size(size)
+    pixels, reading = parse_size(size), chosen_reading(values)
     if panes not in ("both", "private", *values["beside"].split(",")):
         what = "the true map" if panes == "true" else "the map of them"
         raise click.BadParameter(f"needs {what}: --beside {panes}", param_hint="--panes")
@@ -223,6 +241,8 @@ def heatmap_command(
     came = Origin.PUBLIC if region is None else Origin.TYPED
     timed = Origin.PUBLIC if start is end is None else Origin.TYPED
     plane = plane or (picture.plane if picture else None)
+    if plane is not None and "crs" in reading:
+        raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--crs")
     if plane is not None and preset_key is not None:
         raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--preset")
     if image == ALL and (output is not None or panes == "private"):
@@ -233,14 +253,25 @@ def heatmap_command(
         region = region or Region(*paper.box)
         start, end = start or paper.start, end or paper.end
     check_output(output, maps=True)
+    check_data(cluster)
     if set_aside is not None and set_aside.suffix.lower() != ".csv":
         raise click.BadParameter("give it a name that ends with .csv", param_hint="--set-aside")
     check_folder(set_aside, "--set-aside")
+    only = None
+    if once:
+        _check_once(region, plane, image, set_aside, cluster)
+        assert region is not None
+        only = {
+            "box": region.box, "start": start, "end": end, "timed": animate != Over.DRAWS.value,
+            "fingerprint": as_json or output is not None,  # the recipe names the files by it
+        }  # fmt: skip
     with ExitStack() as stack:
+        host = open_host(stack, cluster, quiet=quiet)
         data, suggested = open_file(
-            stack, file, columns, use_cache=not no_cache, quiet=quiet, plane=plane
-        )
-        host = open_host(stack)
+            stack, files, columns, use_cache=not no_cache, quiet=quiet, plane=plane,
+            reading=reading, memory=memory,
+            executor=partial(host.computing.for_import, check=lambda: None), once=only,
+        )  # fmt: skip
         host.add_data(data)
         if set_aside is not None:
             data.export_set_aside(set_aside)
@@ -279,3 +310,20 @@ def heatmap_command(
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:
         click.echo(as_text(summary))
+
+
+def _check_once(
+    region: Region | None,
+    plane: Plane | None,
+    image: str | None,
+    set_aside: Path | None,
+    cluster: Cluster | None,
+) -> None:
+    """Refuse what a question that is asked once does not tell."""
+    if region is None:
+        raise click.BadParameter("needs to know where: give --region", param_hint="--once")
+    others = {"--plane": plane, "--image": image, "--set-aside": set_aside, "--cluster": cluster}
+    for option, given in others.items():
+        if given is not None:
+            why = "reads the rows of one region of the Earth, on this machine, and keeps nothing"
+            raise click.BadParameter(f"{why}; leave out {option}", param_hint="--once")

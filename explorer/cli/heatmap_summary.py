@@ -8,7 +8,7 @@ from explorer.cli.common import recipe_of
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.presets import Preset
+    from explorer.checkins.public.presets import Preset
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.study import Result, Selection
 
@@ -91,7 +91,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
         },
         "users": {
-            "in_file": _count(numbers["users_in_file"].value),
+            "in_file": None if data.asked_once else _count(numbers["users_in_file"].value),
             "in_region": _count(numbers["users_in_region"].value),
             "used": _count(numbers["users_used"].value),
         },
@@ -99,7 +99,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
         "metrics": metrics,
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
-    }
+    } | ({"asked_once": " ".join(report.notes)} if data.asked_once else {})
 
 
 def _promised(result: Result) -> dict[str, str]:
@@ -153,11 +153,12 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
     from explorer.studies.base.numbers import format_interval, format_number
 
     rows, users, metrics = summary["rows"], summary.get("users"), summary["metrics"]
+    in_file = "an unknown number" if users and users["in_file"] is None else ""
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
     lines = [
         f"rows: {rows['kept']:,} kept of {rows['read']:,}; rejected: {aside}",
         f"users: {users['used']:,} used of {users['in_region']:,} in the region "
-        f"and {users['in_file']:,} in the file"
+        f"and {in_file or format(users['in_file'], ',')} in the file"
         if users is not None
         else f"images: {len(summary['images']):,}; means over them:",
     ]

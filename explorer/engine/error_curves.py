@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins import CheckinData, open_checkins
-from explorer.checkins.cache import scratch
-from explorer.engine.executors.base import task_key
+from explorer.engine.executors.base import CHECK_S, Executor, task_key
 from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.experiments import find_trials, kept_trials
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime.runtime import StudyRuntime
@@ -37,7 +35,14 @@ from explorer.studies.heatmap.experiments.error_curves import (
     measure_of,
     read_by,
 )
-from explorer.studies.heatmap.experiments.judging import NOT_THERE, THE_SAME, JudgedOn
+from explorer.studies.heatmap.experiments.judging import (
+    MADE,
+    NOT_THERE,
+    THE_SAME,
+    JudgedOn,
+    MadePeople,
+    axes_on,
+)
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
 from explorer.studies.heatmap.experiments.proved_curves import proved_curves
 from explorer.studies.heatmap.experiments.sources import Place, place_of
@@ -66,7 +71,7 @@ class Question:
     axis, measure : str
         Keys of `AXES` and `MEASURES`.
     judged_on : str
-        `HERE`, `SAMPLE`, `THEORY`, or the path of a public file.
+        `HERE`, `SAMPLE`, `THEORY`, a key of `MADE`, or the path of a public file.
     draws : int
     """
 
@@ -139,27 +144,27 @@ class Searching:
 
 
 class Judge:
-    """Answers questions, one at a time, in whichever thread asks.
+    """Answers questions, one at a time; `find_curves` and `make_sure` ask that of a runtime.
 
-    Processes start with the first question and are kept until `close`.
+    Work goes to the runtime's processes, or to the cluster that was chosen there.
 
     Parameters
     ----------
     runtime : StudyRuntime
         Which has the check-ins open.
-    workers : int
     """
 
-    def __init__(self, runtime: StudyRuntime, workers: int = min(os.cpu_count() or 1, 8)) -> None:
+    def __init__(self, runtime: StudyRuntime) -> None:
         self._runtime = runtime
-        self._executor = EmbeddedExecutor(workers)
         self._stack = ExitStack()
-        self._folder: Path | None = None
+        self._executor: Executor | None = None
+        self._folder = Path()
+        self._sharing = self._stack.enter_context(ExitStack())
         self._stand_ins: dict[str, CheckinData] = {}
+        self._one = threading.Lock()
 
     def close(self) -> None:
-        """End the processes and remove what they shared; nobody may be asking any more."""
-        self._executor.close()
+        """Remove what the processes shared; what is asked of them has ended."""
         self._stack.close()
 
     def curves(
@@ -179,16 +184,25 @@ class Judge:
         request, axis = question.request, AXES[question.axis]
         if question.proved:
             return _proved(question)
+        executor = self._executor_for(question, check)
         place, source = self._source(question, check)
         users = source.present() if axis.key == "users" else source.users
         mechanisms = compared(request["mechanism"], axis)
-        points = curve_points(place, source, request, axis, mechanisms, users, question.draws)
-        rows = list(rows_of(points, SEED, self._shared(), (question.measure,)))
+        if axis not in axes_on(question.judged_on):
+            raise ValueError(
+                f"{axis.key}: only the mixtures of a figure have a share of {axis.symbol}; judge "
+                "on those, or choose another axis"
+            )
+        filled = source.filled if isinstance(source, MadePeople) else {}
+        points = curve_points(
+            place, source, request, axis, mechanisms, users, question.draws, filled
+        )
+        rows = list(rows_of(points, SEED, self._folder, (question.measure,)))
         trials = in_order(rows, task_key)
         answer = Answer(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
         found: dict[str, Any] = {}
         following = 0.0
-        for part in self._found(trials, check):
+        for part in self._found(trials, executor, check):
             found |= part
             now = time.monotonic()
             if now < following and len(found) < answer.total:
@@ -200,7 +214,7 @@ class Judge:
                 report(answer)
             if not answer.grey.size and answer.done:
                 # The first curve is there; what is no better than nothing is said next.
-                answer = replace(answer, grey=self._grey(trials, question.measure, check))
+                answer = replace(answer, grey=self._grey(trials, question.measure, executor, check))
         return answer
 
     def make_sure(
@@ -217,6 +231,7 @@ class Judge:
         """
         if question.proved:
             raise ValueError("what is proved needs no search; judge on check-ins to search")
+        executor = self._executor_for(question, check)
         place, source = self._source(question, check)
         measure = MEASURES[question.measure]
         worst = np.inf if measure.low_is_good else -np.inf
@@ -228,10 +243,10 @@ class Judge:
             epsilon, draws = wanted
             values = {**fixed, "mechanism": mechanism, "epsilon": epsilon}
             point = Point(place, source, source.users, values, draws)
-            rows = list(rows_of([point], SEED, self._shared(), (measure.key,)))
+            rows = list(rows_of([point], SEED, self._folder, (measure.key,)))
             trials = Trials.of(rows, task_key)
             found: dict[str, Any] = {}
-            for part in self._found(trials, check):
+            for part in self._found(trials, executor, check):
                 found |= part
                 report(Searching(epsilon, len(found), draws))
             measured = [found[task_key(trial)][measure.key] for trial in rows[0].trials]
@@ -241,25 +256,35 @@ class Judge:
                 said: Found = end.value
                 return said
 
-    def _found(self, trials: Trials, check: Check) -> Iterator[dict[str, Any]]:
+    @contextmanager
+    def one_at_a_time(self, check: Check) -> Iterator[None]:
+        """Wait until the question before has noticed that nobody waits for it any more."""
+        while not self._one.acquire(timeout=CHECK_S):
+            check()
+        try:
+            yield
+        finally:
+            self._one.release()
+
+    def _found(self, trials: Trials, executor: Executor, check: Check) -> Iterator[dict[str, Any]]:
         # A connection belongs to the thread that made it.
         with closing(Checkpoint(kept_trials())) as checkpoint:
-            yield from find_trials(trials, self._executor, checkpoint, self._shared(), check)
+            yield from find_trials(trials, executor, checkpoint, self._folder, check)
 
-    def _grey(self, trials: Trials, measure: str, check: Check) -> FloatArray:
+    def _grey(self, trials: Trials, measure: str, executor: Executor, check: Check) -> FloatArray:
         """Return what the evenly grey map errs at every x of the first curve."""
         first = trials.rows[0].point.values["mechanism"]
         rows = [row for row in trials.rows if row.point.values["mechanism"] == first]
-        tasks = [task_of(row.trials[0], self._shared()) for row in rows]
+        tasks = [task_of(row.trials[0], self._folder) for row in rows]
         alike = [(t["trial"]["counts"], t["trial"]["values"]["sigma"]) for t in tasks]
         places = [alike.index(one) for one in alike]
         distinct = sorted(set(places))
         errors = dict.fromkeys(distinct, np.nan)
-        for i, found in self._executor.map(run_grey, [tasks[j] for j in distinct], check):
+        for i, found in executor.map(run_grey, [tasks[j] for j in distinct], check):
             errors[distinct[i]] = np.nan if found[measure] is None else found[measure]
         return np.array([errors[place] for place in places])
 
-    def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn]:
+    def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn | MadePeople]:
         """Return where and on whom is judged."""
         selection = question.request.selection
         if selection is None:
@@ -268,6 +293,9 @@ class Judge:
         if question.judged_on == HERE:
             data = self._runtime.data(selection.data)
             return place, JudgedOn.of_selection(data, selection, check)
+        made = MADE.get(question.judged_on)
+        if made is not None:
+            return replace(place, name=made.place), made
         data = self._stand_in(question.judged_on, check)
         if data.fingerprint == selection.data and question.judged_on != SAMPLE:
             raise ValueError(THE_SAME.format(name=data.basename))
@@ -297,11 +325,36 @@ class Judge:
             self._stand_ins[named] = data
         return self._stand_ins[named]
 
-    def _shared(self) -> Path:
-        """Return the folder in which the processes find counts."""
-        if self._folder is None:
-            self._folder = self._stack.enter_context(scratch())
-        return self._folder
+    def _executor_for(self, question: Question, check: Check) -> Executor:
+        """Return who works for a question; all of them see `_folder`, in which counts lie."""
+        of_data = question.judged_on != SAMPLE
+        executor = self._runtime.computing.for_tasks(of_data, check)
+        if executor is not self._executor:
+            self._sharing.close()
+            self._folder = self._sharing.enter_context(executor.shared_folder())
+            self._executor = executor
+        return executor
+
+
+def find_curves(
+    runtime: StudyRuntime, question: Question, check: Check, report: Callable[[Answer], object]
+) -> Answer:
+    """Return what `Judge.curves` does, asked of the judge of a runtime."""
+    judge = runtime.keep("judge", lambda: Judge(runtime))
+    with judge.one_at_a_time(check):
+        return judge.curves(question, check, report)
+
+
+def make_sure(
+    runtime: StudyRuntime,
+    sought: tuple[Question, str, float],
+    check: Check,
+    report: Callable[[Searching], object],
+) -> Found:
+    """Return what `Judge.make_sure` does of a question, a mechanism and a target."""
+    judge = runtime.keep("judge", lambda: Judge(runtime))
+    with judge.one_at_a_time(check):
+        return judge.make_sure(*sought, check, report)
 
 
 def _proved(question: Question) -> Answer:

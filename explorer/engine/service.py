@@ -1,15 +1,14 @@
 """What window and command line hold: the runtime, and the processes that compute for it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.latest import Delivery, LatestWorker
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.executors.cluster import Cluster
+from explorer.engine.runtime.runtime import StudyRuntime, file_value
 from explorer.studies.base.study import Request
-
-IN_COMPUTE_PROCESS = frozenset({"bounds"})
-"""Workspaces whose studies are answered there; the map's data are open in the window's process."""
 
 
 class AnswerRunner(Protocol):
@@ -26,7 +25,7 @@ class AnswerRunner(Protocol):
         """Drop the waiting request and stop the running one."""
 
     def close(self) -> None:
-        """Stop everything; nothing is delivered after."""
+        """Stop what runs; nothing is delivered afterwards."""
 
 
 class StudyService:
@@ -35,7 +34,8 @@ class StudyService:
     Parameters
     ----------
     compute_process : bool
-        Whether studies of bounds are answered in a process of their own; else in threads here.
+        Whether everything is computed in a process of its own, as a window needs it; else in
+        threads here.
 
     Attributes
     ----------
@@ -52,20 +52,23 @@ class StudyService:
         if self.client is not None:
             self.client.start()
 
-    def answers(self, workspace: str, deliver: Callable[[Delivery], None]) -> AnswerRunner:
-        """Return what answers the studies of a workspace; `deliver` is called in a thread."""
-        if self.client is not None and workspace in IN_COMPUTE_PROCESS:
-            self.client.deliver_to(deliver)
-            return self.client
-        return LatestWorker(self.runtime.answer, deliver, f"answers-{workspace}")
+    def answers(self, name: str, deliver: Callable[[Delivery], None]) -> AnswerRunner:
+        """Return what answers the requests of one asker; `deliver` is called in a thread."""
+        if self.client is not None:
+            return self.client.answers(name, deliver)
+        return LatestWorker(self.runtime.answer, deliver, f"answers-{name}")
 
     def call(
         self,
-        function: Callable[[StudyRuntime, Any, Callable[[], None]], Any],
+        function: Callable[..., Any],
         subject: Any,
         check: Callable[[], None],
+        report: Callable[[Any], object] | None = None,
     ) -> Any:
         """Return ``function(runtime, subject, check)``, from the compute process if there is one.
+
+        With a `report` the function is given it as a fourth argument; it may be called in another
+        thread.
 
         Raises
         ------
@@ -75,11 +78,32 @@ class StudyService:
             Whatever the function raised.
         """
         if self.client is not None:
-            return self.client.call(function, (subject,), check)
-        return function(self.runtime, subject, check)
+            return self.client.call(function, (subject,), check, report)
+        return function(self.runtime, subject, check, *([] if report is None else [report]))
+
+    def add_file(self, path: Path, check: Callable[[], None] = lambda: None) -> str:
+        """Make a file or folder available to studies and return its value.
+
+        As `StudyRuntime.add_file`; it is read where studies are answered.
+        """
+        value = str(self.call(value_of_file, path, check))
+        self.runtime.announce_file(value, path)
+        return value
+
+    def use_cluster(self, cluster: Cluster | None) -> None:
+        """Send sweeps, experiments and trainings to a cluster from now on; None: to none."""
+        if self.client is not None:
+            self.client.use_cluster(cluster)
+        else:
+            self.runtime.computing.use(cluster)
 
     def close(self) -> None:
         """End all processes and close all data sets."""
         if self.client is not None:
             self.client.close()
         self.runtime.close()
+
+
+def value_of_file(_runtime: StudyRuntime, path: Path, check: Callable[[], None]) -> str:
+    """Return the value of a file (`file_value`)."""
+    return file_value(path, check)

@@ -37,6 +37,8 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
     if parameter.kind is Kind.FILE:
         name, _, digest = str(value).rpartition("#")
         return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
+    if parameter.kind is Kind.TABLE:
+        return f"{parameter.name}: {value}"
     number = format_number(
         value if isinstance(value, int) else float(value), digits=PARAMETER_DIGITS
     )

@@ -63,7 +63,7 @@ def figure_bytes(
     recipe : mapping of JSON values
         Goes into the picture's metadata.
     fmt : str
-        A suffix for which there is `_METADATA`.
+        A suffix for which there is `METADATA`.
     size_px : tuple of int
         Width and height of a PNG in pixels; SVG and PDF are ``size_px / dpi`` inches large.
     dpi : float
@@ -76,8 +76,8 @@ def figure_bytes(
     ValueError
         If there is nothing to draw, or an argument is out of range.
     """
-    if fmt not in _METADATA:
-        raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(_METADATA)}")
+    if fmt not in METADATA:
+        raise ValueError(f"fmt: {fmt!r} is not one of {', '.join(METADATA)}")
     width, height = size_px
     if not 30 <= dpi <= 1200:
         raise ValueError(f"dpi: {dpi:g} is outside [30, 1200]")
@@ -92,9 +92,7 @@ def figure_bytes(
     with own_settings():
         page = draw_page(result, view, recipe, inches, dpi, backdrop=backdrop)
         stream = io.BytesIO()
-        page.figure.savefig(
-            stream, format=fmt, dpi=dpi, metadata=_METADATA[fmt](text, result.stamp)
-        )
+        page.figure.savefig(stream, format=fmt, dpi=dpi, metadata=METADATA[fmt](text, result.stamp))
     return stream.getvalue()
 
 
@@ -137,7 +135,7 @@ def draw_page(
 
 
 _CREATOR = "Privacy Explorer"
-_METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
+METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
     "png": lambda recipe, stamp: (
         {"Recipe": recipe, "Software": _CREATOR} | ({"Comment": stamp} if stamp else {})
     ),

@@ -15,6 +15,8 @@ _VIDEO = "explorer.figures.animation.encode:video_bytes"
 _TABLES = "explorer.figures.tables:"
 _READ = "explorer.figures.read_recipe:"
 _COMPARISON = "explorer.figures.comparison:"
+_GRID = "explorer.figures.grid.tables:"
+_MULTIPLES = "explorer.figures.pages.multiples:grid_picture"
 
 
 class Kind(StrEnum):
@@ -28,6 +30,8 @@ class Kind(StrEnum):
     """Maps one after the other: draws of the noise, or windows of time."""
     COMPARISON = "comparison"
     """The rows of Compare."""
+    GRID = "grid"
+    """Curves over a grid of parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ class ExportFormat:
         In lists: the format's name and what such a file is.
     kind : Kind
     writer : str
-        ``module:function``, from an `ExportJob` to bytes; of a comparison from its rows to text.
-        Imported when it is first used.
+        ``module:function``, from an `ExportJob` to bytes; of a comparison from its rows to text, of
+        a grid from a `GridJob` to bytes. Imported when it is first used.
     clipboard : str
         Its media type on the clipboard.
     reader : str
@@ -53,6 +57,8 @@ class ExportFormat:
         Pattern that files with a recipe begin with, after white space.
     ours : bytes
         What else stands near their beginning, where check-ins may begin with the signature too.
+    ours_at_end : bool
+        Whether that stands near their end instead.
     maps_only : bool
         Whether it is for results with surfaces alone.
     library : str
@@ -69,6 +75,7 @@ class ExportFormat:
     reader: str = ""
     signature: bytes = b""
     ours: bytes = b""
+    ours_at_end: bool = False
     maps_only: bool = False
     library: str = ""
     extra: str = ""
@@ -147,6 +154,16 @@ FORMATS = (
         "md", "Markdown table", Kind.COMPARISON, _COMPARISON + "markdown", "text/plain",
     ),
     ExportFormat("tex", "LaTeX table", Kind.COMPARISON, _COMPARISON + "latex", "text/plain"),
+    ExportFormat("csv", "CSV table, a row a point", Kind.GRID, _GRID + "csv_bytes", "text/plain"),
+    ExportFormat(
+        "parquet", "Parquet table, a row a point", Kind.GRID, _GRID + "parquet_bytes",
+        "application/vnd.apache.parquet", _READ + "from_parquet", rb"PAR1",
+        b"privacy-explorer-recipe/", ours_at_end=True,
+    ),
+    ExportFormat("json", "JSON document", Kind.GRID, _GRID + "json_bytes", "application/json"),
+    ExportFormat("pdf", "PDF drawing, all pages", Kind.GRID, _MULTIPLES, "application/pdf"),
+    ExportFormat("png", "PNG picture", Kind.GRID, _MULTIPLES, "image/png"),
+    ExportFormat("svg", "SVG drawing", Kind.GRID, _MULTIPLES, "image/svg+xml"),
 )  # fmt: skip
 """In the order in which they are offered; the first of a kind is its default."""
 _RESULTS = (Kind.PICTURE, Kind.NUMBERS, Kind.ANIMATION)

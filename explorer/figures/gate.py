@@ -25,6 +25,10 @@ JUDGED_HERE = (
     "file of private maps alone can be without it. Judge on a stand-in there (synthetic people or "
     "a public file) and take its ε, or include the true map and keep the file to yourself"
 )
+EARLY = (
+    "what is shown is made of a part of the users, and keeps no guarantee: it is exported once all "
+    "are counted"
+)
 _SCHEMA = re.compile(r"privacy-explorer-recipe/\d{1,3}")
 
 
@@ -52,9 +56,11 @@ def gate(
     Raises
     ------
     ValueError
-        If the view shows none of the result's surfaces, ε was judged on the check-ins, or the study
-        has no list of what may be published.
+        If the answer is a first glance, the view shows none of its surfaces, ε was judged on the
+        check-ins, or the study has no list of what may be published.
     """
+    if result.early:
+        raise ValueError(EARLY)
     if not private_only(result, view):
         return result, view, recipe
     chosen = result.request.selection

@@ -90,16 +90,25 @@ def read_exported(
     path, exported = subject
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise ValueError(f"{path.name}: this is no file that can be opened")
-    if exported is None:
-        _, exported = _format_of(path)
-    return read_recipe(path) if exported else None
+    asked, exported = exported is None, exported
+    if asked:
+        exported = path.is_file() and _format_of(path)[1]
+    try:
+        return read_recipe(path) if exported else None
+    except GeoJsonError:
+        if asked:  # places on a map, which may be check-ins
+            return None
+        raise
 
 
 def _format_of(path: Path) -> tuple[ExportFormat | None, bool]:
     """Return which format a file begins like, and whether it is ours rather than check-ins."""
     with path.open("rb") as file:
-        head = file.read(65536)
-    found = next((f for f in recipe_formats() if f.recognises(head)), None)
+        head = file.read(_PIECE)
+        found = next((f for f in recipe_formats() if f.recognises(head)), None)
+        if found is not None and found.ours_at_end:
+            file.seek(max(0, file.seek(0, io.SEEK_END) - _PIECE))
+            head = file.read(_PIECE)
     return found, found is not None and found.ours in head
 
 
@@ -268,10 +277,10 @@ def from_json(path: Path) -> str | None:
     try:
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
         return _recipe_field(text)
-    except _GeoJsonError:
-        raise ValueError(
-            f"{path.name}: this is GeoJSON, which was not exported by Privacy Explorer and is not "
-            "read by it; check-ins are opened from text, CSV or Parquet"
+    except _PlacesError:
+        raise GeoJsonError(
+            f"{path.name}: this is GeoJSON without a recipe; if it has check-ins, open it as such "
+            "(File ▸ Open check-ins…)"
         ) from None
     except (ValueError, IndexError, RecursionError):
         if whole:
@@ -279,7 +288,11 @@ def from_json(path: Path) -> str | None:
         return None
 
 
-class _GeoJsonError(Exception):
+class GeoJsonError(ValueError):
+    """GeoJSON that was not exported by this program."""
+
+
+class _PlacesError(Exception):
     """A JSON object that describes places on a map."""
 
 
@@ -288,7 +301,7 @@ def _recipe_field(text: str) -> str | None:
 
     Raises
     ------
-    _GeoJsonError
+    _PlacesError
     ValueError, IndexError, RecursionError
         Where it is no JSON, or breaks off.
     """
@@ -304,7 +317,7 @@ def _recipe_field(text: str) -> str | None:
         if text[at] != ":" or not isinstance(key, str):
             raise ValueError
         if key in _GEOJSON_KEYS:
-            raise _GeoJsonError
+            raise _PlacesError
         begin = _after_space(text, at + 1)
         value, at = decode(text, begin)
         if key == "recipe":
@@ -316,6 +329,24 @@ def _after_space(text: str, at: int) -> int:
     while text[at : at + 1] in (" ", "\t", "\n", "\r"):
         at += 1
     return at
+
+
+def from_parquet(path: Path) -> str | None:
+    """Return what stands under ``recipe`` beside a Parquet file's columns; no rows are read."""
+    import duckdb
+
+    # In a path some signs stand for others.
+    named = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(path.resolve()))
+    with duckdb.connect() as con:
+        try:
+            found = con.execute(
+                "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'recipe'", [named]
+            ).fetchone()
+        except duckdb.Error as error:
+            raise ValueError(
+                f"{path.name}: the Parquet file is damaged ({str(error).splitlines()[0]})"
+            ) from None
+    return None if found is None else bytes(found[0]).decode("ascii", "replace")
 
 
 def from_csv(path: Path) -> str | None:

@@ -5,12 +5,14 @@ zlib-compressed UTF-8 text, one place a line: name, country code, latitude, long
 separated by tabs, largest population first (written by ``resources/convert_cities.py``).
 """
 
+import math
 import zlib
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.geography.distance import EARTH_RADIUS_KM
 from explorer.geography.region import Box
 
 MAX_BYTES = 16_000_000
@@ -98,6 +100,24 @@ class Cities:
             free &= (np.abs(x - x[position]) >= 1) | (np.abs(y - y[position]) >= 1)
             free[position] = False
         return chosen
+
+    def nearest(self, latitude: float, longitude: float) -> tuple[City, float]:
+        """Return the place nearest to a point, and how far it is in kilometres on the sphere.
+
+        Raises
+        ------
+        ValueError
+            If there are no places.
+        """
+        # the chord grows with the arc; its square needs no root for each place
+        here, there = np.radians([latitude, longitude]), np.radians([self.lat, self.lon])
+        squared = (
+            4 * np.sin((there[0] - here[0]) / 2) ** 2
+            + 4 * np.cos(here[0]) * np.cos(there[0]) * np.sin((there[1] - here[1]) / 2) ** 2
+        )
+        index = int(np.argmin(squared))
+        arc = 2 * math.asin(min(math.sqrt(float(squared[index])) / 2, 1.0))
+        return self[index], arc * EARTH_RADIUS_KM
 
 
 def read_cities(data: bytes) -> Cities:

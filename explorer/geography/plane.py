@@ -10,10 +10,10 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-Box = tuple[float, float, float, float]
-"""South, west, north, east in degrees, or of another plane in its unit."""
+if TYPE_CHECKING:
+    from explorer.user_rows import Box
 
 PIXEL = "px"
 FORM = "WIDTHxHEIGHT or XMIN,YMIN,XMAX,YMAX, then perhaps :UNIT and :down or :up"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from explorer.geography.plane import Plane, plain
-
-Box = tuple[float, float, float, float]
-"""South, west, north, east in degrees, or of another plane in its unit."""
+from explorer.user_rows import EARTH_STEP, Box as Box, snapped
 
 KM_PER_DEGREE = 6371.0088 * math.pi / 180
 """Length of one degree of latitude on the mean sphere (IUGG mean radius 6371.0088 km)."""
@@ -17,6 +16,9 @@ KM_PER_DEGREE = 6371.0088 * math.pi / 180
 @dataclass(frozen=True, slots=True)
 class Region:
     """A box of degrees, south-west to north-east.
+
+    Its sides are taken to the nearest whole numbers of 1e-7 degree, as check-ins are: whoever
+    counts inside it counts the same ones.
 
     Raises
     ------
@@ -31,8 +33,7 @@ class Region:
     east: float
 
     def __post_init__(self) -> None:
-        numbers = (self.south, self.west, self.north, self.east)
-        if not all(map(math.isfinite, numbers)):
+        if not all(map(math.isfinite, self.box)):
             raise ValueError("region: every side must be a finite number of degrees")
         if not (-90 <= self.south < self.north <= 90):
             raise ValueError(
@@ -51,6 +52,23 @@ class Region:
                 f"region: {self.east - self.west:g}° of longitude is too wide for a flat map; "
                 "choose at most 180°"
             )
+        self._snap()
+
+    def _snap(self) -> None:
+        """Take the sides to whole steps, once, as they are finite and small enough."""
+        names = ("south", "west", "north", "east")
+        for name, side in zip(names, snapped(self.box, self.step), strict=True):
+            object.__setattr__(self, name, side)
+        if not (self.south < self.north and self.west < self.east):
+            raise ValueError(
+                f"region: it is narrower than {float(self.step):g}, which positions are kept to; "
+                "choose a larger one"
+            )
+
+    @property
+    def step(self) -> Fraction:
+        """What its sides are whole multiples of."""
+        return EARTH_STEP
 
     @property
     def box(self) -> Box:
@@ -130,9 +148,9 @@ class PlaneRegion(Region):
     within: Plane
 
     def __post_init__(self) -> None:
-        south, west, north, east = self.box
         if not all(map(math.isfinite, self.box)):
             raise ValueError("region: every side must be a finite number")
+        south, west, north, east = self.box
         if not (south < north and west < east):
             raise ValueError("region: x and y must grow; give XMIN,YMIN,XMAX,YMAX")
         plane = self.within
@@ -142,6 +160,7 @@ class PlaneRegion(Region):
         near = south >= low - span and north <= high + span
         if not (meets and near and west >= left - span and east <= right + span):
             raise ValueError(f"region: it lies beyond the plane's range, {plane.sentence}")
+        self._snap()
 
     @classmethod
     def whole(cls, plane: Plane) -> PlaneRegion:
@@ -158,6 +177,11 @@ class PlaneRegion(Region):
         longest = max(plane.right - plane.left, plane.high - plane.low)
         side = float(2 ** math.ceil(math.log2(longest)))
         return cls(north - side, west, north, west + side, plane)
+
+    @property
+    def step(self) -> Fraction:
+        """The plane's."""
+        return self.within.step
 
     @property
     def plane(self) -> Plane:

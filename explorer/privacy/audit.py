@@ -169,6 +169,71 @@ def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) 
     return masks
 
 
+@dataclass(frozen=True)
+class Tested:
+    """What tests of one data set against its neighbour do at least so well as.
+
+    Attributes
+    ----------
+    type1, type2 : ndarray of float, shape (2·cuts,)
+        Some test has both errors at most these; all together wrong with probability at most
+        1 − confidence.
+    epsilon : float
+        As of `Audit`, at the δ that was given; of the same confidence.
+    """
+
+    type1: FloatArray
+    type2: FloatArray
+    epsilon: float
+
+
+def thresholds_of(scores_p: ArrayLike, scores_q: ArrayLike, most: int = 24) -> FloatArray:
+    """Return scores, increasing, at which tests that say "second" from there on are worth a look.
+
+    Parameters
+    ----------
+    scores_p, scores_q : array of float, shape (runs,)
+        Of outputs on the first data set and on the second; not those that judge the tests.
+    most : int
+        How many at most.
+    """
+    both = np.concatenate([np.asarray(scores_p, float), np.asarray(scores_q, float)])
+    levels = np.concatenate([np.linspace(0.02, 0.98, most - 4), [0.002, 0.007, 0.993, 0.998]])
+    # Scores of few values are cut at these.
+    return np.unique(np.quantile(both, levels, method="higher"))
+
+
+def judged_tests(
+    hits_p: ArrayLike, hits_q: ArrayLike, trials: int, confidence: float, delta: float = 0.0
+) -> Tested:
+    """Return what tests fixed beforehand are shown to do.
+
+    Parameters
+    ----------
+    hits_p, hits_q : array of int, shape (cuts,)
+        How often a test said "second" on the first data set, and on the second.
+    trials : int
+        Runs of each.
+    confidence : float
+        In (0, 1), of all that is returned together.
+    delta : float
+        δ of the promise.
+
+    Raises
+    ------
+    ValueError
+        As `epsilon_lower_bound`.
+    """
+    said_p, said_q = np.atleast_1d(hits_p), np.atleast_1d(hits_q)
+    # The opposite of a test is one as well. Half of the risk is for ε.
+    p, q = (np.concatenate([said, trials - said]) for said in (said_p, said_q))
+    half = 1 - (1 - confidence) / 2
+    (_, type1), (low_q, _) = _intervals(p, q, trials, half)
+    found = epsilon_lower_bound(p, q, trials, half, delta)
+    # A test that does not look has errors that add up to 1.
+    return Tested(type1, np.minimum(1 - low_q, 1 - type1), found.epsilon)
+
+
 def _log_ratio(low: FloatArray, high: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         return np.where(low > 0, np.log(np.maximum(low, 1e-320)) - np.log(high), -math.inf)

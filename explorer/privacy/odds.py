@@ -18,6 +18,7 @@ from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.histograms import count_delta, histogram_delta
 from explorer.privacy.shuffle_rdp.numerical import (
     composed_clone_total_variation,
+    composed_lower_total_variation,
     composed_response_total_variation,
 )
 from explorer.privacy.shuffling.clones import Clones, clones_are_wide, shuffled_delta
@@ -25,6 +26,7 @@ from explorer.privacy.shuffling.clones import Clones, clones_are_wide, shuffled_
 __all__ = [
     "clone_total_variation",
     "composed_clone_total_variation",
+    "composed_lower_total_variation",
     "composed_response_total_variation",
     "count_total_variation",
     "guess_from_eps_delta",

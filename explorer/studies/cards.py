@@ -93,6 +93,11 @@ BUILT_IN: dict[str, Card] = {
             "bounds", DISTANCES, "explorer.studies.unbounded:Unbounded",
         ),
         Card(
+            "users-data", "Users' data",
+            "What comes out of these users' data, and how far apart are two such sets?",
+            "bounds", DISTANCES, "explorer.studies.users_data:UsersData",
+        ),
+        Card(
             "coordinate-mean", "Coordinate DP: mean",
             "What does it cost to protect some coordinates more than others?",
             "bounds", COORDINATES, "explorer.studies.coordinate_mean:CoordinateMean",

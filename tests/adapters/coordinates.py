@@ -46,7 +46,34 @@ def _trust_region(A, b, R):
     return [Argmin(found.theta.tolist(), objective), found.multiplier, found.value]
 
 
+def _priv_unit(d, alpha):
+    g, V, square, cross = co.priv_unit_moments(d, alpha)
+    return [g, V, square, cross, float(co.m_ldp_second_moment(d, alpha)) / V]
+
+
+def _finite_levels(sizes, prior, channel):
+    ldp, cdp, q = co.ldp_level(channel), co.cdp_levels(sizes, channel), co.coupling(sizes, prior)
+    return {
+        "ldp": ldp,
+        "bdp": co.bdp_level(prior, channel),
+        "cdp": cdp,
+        "bcdp": co.bcdp_levels(sizes, prior, channel),
+        "q": q,
+        "certificate": co.best_certificate(cdp, q, ldp),
+    }
+
+
 _FUNCTIONS = {
+    "priv_unit": _priv_unit,
+    "priv_unit_at": lambda d, alpha, threshold: co.priv_unit_moments(d, alpha, threshold)[1:],
+    "mmean_mse_channel": lambda c, x2, n, channel: co.m_mean_mse(x2, c, n, "optimal", channel),
+    "design_mse_channel": lambda groups, alphas, x2, n, channel: (
+        co.design_mse(len(x2), groups, alphas, x2, channel) / n
+    ),
+    "finite_levels": _finite_levels,
+    "post_processed_bcdp": lambda sizes, prior, channel, kernel: co.bcdp_levels(
+        sizes, prior, co.post_processed(channel, kernel)
+    ),
     "gamma_ratio": lambda d: co.gamma_ratio(d),
     "mldp_B": lambda d, r, alpha: co.m_ldp_radius(d, r, alpha),
     "mldp_variance": lambda d, r, alpha, v_i: co.m_ldp_variance(v_i, d, r, alpha),

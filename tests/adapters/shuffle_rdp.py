@@ -103,6 +103,16 @@ ADAPTERS = {
     ),
     "convergence_bound": _convergence,
     "composed_eps_2rr": _composed_2rr,
+    "composed_eps_rr3": lambda eps0, k, n, T, delta: _certified(
+        shuffle_rdp.three_symbol_epsilon(eps0, k, n, T, delta), 1e-3
+    ),
+    "rr3_delta": lambda eps, eps0, k, n: shuffle_rdp.three_symbol_delta(eps, eps0, k, n),
+    "epoch_allocation_rr3_delta": lambda eps, eps0, n, k: (
+        # One randomiser for the whole epoch: one shuffle of all.
+        shuffle_rdp.three_symbol_delta(eps, eps0, n, n)
+    ),
+    "rr3_eps": shuffle_rdp.three_symbol_round_epsilon,
+    "shuffle_lower_eps": shuffle_rdp.lower_round_epsilon,
     "composed_eps_clones": _composed_clones,
     "composed_delta_2rr": lambda eps, eps0, k, n, T: Certified(
         shuffle_rdp.ResponseRounds(eps0, k, n).delta(eps, T).value, Role.LOWER

@@ -68,11 +68,20 @@ def _defaults(function, **defaults):
 
 def _envelope(alpha, delta, m, n, dmin, stronger):
     # The expected numbers are the best over every α, ours the best found: at most 1e-5 less.
-    clones = "2023" if stronger else "2021"
-    return um.group_alpha0(alpha, delta, m, n, dmin, 1.0, clones)
+    return um.group_alpha0(alpha, delta, m, n, dmin, 1.0, _clones(stronger))
+
+
+def _clones(stronger):
+    return "2023" if stronger else "2021"
 
 
 ADAPTERS = {
+    "group_delta_sorted": lambda alpha, alpha0, m, n, dmin, stronger: um.sorted_delta(
+        alpha, alpha0, m, n, dmin, 1.0, _clones(stronger)
+    ),
+    "group_alpha0_sorted": lambda alpha, delta, m, n, dmin, stronger: um.group_alpha0(
+        alpha, delta, m, n, dmin, 1.0, _clones(stronger), in_order=True
+    ),
     "alpha_calibrate": _calibrate,
     "alpha_calibrate_dist": _calibrate_distances,
     "lipschitz": lambda F, D, p: um.lipschitz(F, D, float(p)),
@@ -130,6 +139,13 @@ ADAPTERS = {
         alpha, delta, m, n, dmin
     ),
     "group_alpha0_envelope": _envelope,
+    "refuting_delta": lambda alpha, alpha0, m, n, d, moved: um.refuting_delta(
+        alpha, alpha0, m, n, d, moved
+    ),
+    "product_of_hops_delta": lambda k, eps, others, p, t: um.product_of_hops_delta(
+        k, eps, others, p, t
+    ),
+    "product_alpha0": lambda alpha, delta, m, n: um.product_alpha0(alpha, delta, m, n),
     "number_field": number_field,
     "running_max": lambda y: running_best(np.array(y, dtype=float), np.fmax),
     "thm53_alpha": lambda eps, delta, r, s: um.theorem53_alpha(eps, delta, r, s),

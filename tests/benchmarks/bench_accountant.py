@@ -15,6 +15,8 @@ from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import (
     clone_epsilon,
     randomised_response_epsilon,
+    three_symbol_epsilon,
+    three_symbol_round_epsilon,
     upper_rdp_table,
 )
 from explorer.privacy.shuffling.clones import shuffled_delta, shuffled_epsilon
@@ -154,9 +156,15 @@ def _composed() -> list[Row]:
         ("δ = 1e-200", (2.0, 10**3, 10**6, 10**5, 1e-200)),
         ("two messages a round", (2.0, 2, 100, 20_000, 1e-6)),
     ):  # fmt: skip
-        for what, bound in (("clones", clone_epsilon), ("2RR", randomised_response_epsilon)):
+        for what, bound, limit in (
+            ("clones", clone_epsilon, 100.0), ("2RR", randomised_response_epsilon, 100.0),
+            ("3RR", three_symbol_epsilon, 500.0),
+        ):  # fmt: skip
             spent = _median(lambda bound=bound, a=arguments: bound(*a), 9)
-            rows.append(at_most(f"composed {what}, certified: {name}", spent, 100.0, "ms"))
+            rows.append(at_most(f"composed {what}, certified: {name}", spent, limit, "ms"))
+    for k, eps0 in ((10**3, 2.0), (10**6, 2.0), (10**9, 1.0)):
+        spent = _median(lambda k=k, e=eps0: three_symbol_round_epsilon(e, k, k, 1e-8), 9)
+        rows.append(at_most(f"one round of 3RR: ε at δ, k = {k:,}", spent, 20.0, "ms"))
     return rows
 
 

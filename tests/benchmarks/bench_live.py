@@ -16,7 +16,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,8 @@ def window():
         from explorer.ui.shell.main_window import MainWindow
 
         themes.prepare(app)
-        shown = MainWindow(Session(SessionState("heatmap")), StudyService(), themes.Theme("light"))
+        service = StudyService(compute_process=True)
+        shown = MainWindow(Session(SessionState("heatmap")), service, themes.Theme("light"))
         shown.resize(1280, 800)
         shown.show()
         try:
@@ -131,14 +133,19 @@ def settle(shown) -> None:
 
 
 class Repaints:
-    """Times at which an UpdateRequest of the window ended that had painted both panes."""
+    """Times at which an UpdateRequest of the window ended with the newest answer in all panes.
 
-    def __init__(self, shown) -> None:
+    `value` says of that answer what it was asked with; by default ε. A pane whose picture stays
+    the same (the true one, while ε moves) is not painted again.
+    """
+
+    def __init__(self, shown, value=lambda request: request["epsilon"]) -> None:
         from PySide6.QtCore import QEvent, QObject
 
         self.ends: list[tuple[float, float]] = []
+        self._value = value
         self._panes = shown.workspaces["map"].panes
-        self._painted: dict[str, float] = {}
+        self._painted = {k: p._values for k, p in self._panes.panes.items()}
         self._shown = shown
         outer = self
 
@@ -149,7 +156,6 @@ class Repaints:
                 if watched is shown and event.type() == QEvent.Type.UpdateRequest and not self.busy:
                     # The event is carried out here, so that its end is known.
                     self.busy = True
-                    outer._painted = {}
                     watched.event(event)
                     self.busy = False
                     outer.note()
@@ -157,7 +163,7 @@ class Repaints:
                 if event.type() == QEvent.Type.Paint:
                     for key, pane in outer._panes.panes.items():
                         if watched is pane.viewport():
-                            outer._painted[key] = outer.value_of(key)
+                            outer._painted[key] = pane._values
                 return False
 
         self._watch = Watch()
@@ -165,15 +171,14 @@ class Repaints:
         for pane in self._panes.panes.values():
             pane.viewport().installEventFilter(self._watch)
 
-    def value_of(self, _key: str) -> float:
-        """Return the ε of the picture being painted."""
-        return self._shown.workspaces["map"].current_result.request["epsilon"]
-
     def note(self) -> None:
         # What is computed at rest only is empty while a slider moves.
-        filled = [key for key, pane in self._panes.panes.items() if pane.filled]
-        if self._painted.keys() >= set(filled):
-            self.ends.append((time.perf_counter(), min(self._painted.values())))
+        filled = {k: p._values for k, p in self._panes.panes.items() if p.filled}
+        if all(self._painted.get(key) is values for key, values in filled.items()):
+            now = self._shown.workspaces["map"].current_result.request
+            value = self._value(now)
+            if not self.ends or self.ends[-1][1] != value:
+                self.ends.append((time.perf_counter(), value))
 
     def remove(self) -> None:
         self._shown.removeEventFilter(self._watch)
@@ -193,27 +198,29 @@ def drag_epsilon(shown, clock: Clock) -> tuple[list[float], float, int]:
     )
 
 
-def drag(rest, slider, end: float, watching, value, clock: Clock) -> tuple[list[float], float, int]:
+def drag(
+    rest, slider, end: float, watching, value, clock: Clock, begin: float = 0.3
+) -> tuple[list[float], float, int]:
     """Drag a slider upwards over 300 values; return latencies, longest gap (ms), frames.
 
-    ``rest`` waits for the complete answer, ``end`` is where on the slider's width the drag stops,
-    ``watching`` makes what notes the end of each repaint with the value it shows, ``value`` reads
-    the value asked for by now.
+    ``rest`` waits for the complete answer, ``begin`` and ``end`` are where on the slider's width
+    the drag starts and stops, ``watching`` makes what notes the end of each repaint with the value
+    it shows, ``value`` reads the value asked for by now.
     """
     from PySide6.QtCore import QEvent, Qt, QTimer
 
-    places = np.linspace(slider.width() * 0.3, slider.width() * end, VALUES)
+    places = np.linspace(slider.width() * begin, slider.width() * end, VALUES)
     press(slider, QEvent.Type.MouseButtonPress, places[0] - 1)
     rest()
     watch = watching()
     sent: list[tuple[float, float]] = []
     timer = QTimer()
     timer.setTimerType(Qt.TimerType.PreciseTimer)
-    begin = time.perf_counter() + 0.05
+    start = time.perf_counter() + 0.05
 
     def tick() -> None:
         # One at a time, as the system sends them: several in a row would be a gap of our own.
-        if len(sent) < VALUES and time.perf_counter() >= begin + len(sent) / RATE:
+        if len(sent) < VALUES and time.perf_counter() >= start + len(sent) / RATE:
             now = time.perf_counter()
             press(slider, QEvent.Type.MouseMove, places[len(sent)])
             sent.append((now, float(value())))
@@ -259,10 +266,14 @@ def epsilon_slider(shown):
 
 def run() -> list[Row]:
     """Measure in a process of its own, which starts as the program does."""
-    return _apart("1") + [
-        Row(f"{row.name} (2× screen)", row.measured, None, row.unit, None, row.note)
-        for row in _apart("2")
-    ]
+    return (
+        _apart("1")
+        + _apart("region")
+        + [
+            Row(f"{row.name} (2× screen)", row.measured, None, row.unit, None, row.note)
+            for row in _apart("2")
+        ]
+    )
 
 
 def _apart(scale: str) -> list[Row]:
@@ -270,7 +281,7 @@ def _apart(scale: str) -> list[Row]:
     settings = {"OPENBLAS_NUM_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"}
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.bench_live", scale],
-        env={**os.environ, **settings, "QT_SCALE_FACTOR": scale},
+        env={**os.environ, **settings, "QT_SCALE_FACTOR": "2" if scale == "2" else "1"},
         stdout=subprocess.PIPE, check=True, text=True,
     )  # fmt: skip
     return [Row(**row) for row in json.loads(done.stdout.splitlines()[-1])]
@@ -365,6 +376,136 @@ def play(shown, seconds: float) -> float:
     return len(drawn) / seconds
 
 
+ROWS = 6_400_000
+MOVES = 150
+
+
+def drag_region_box(shown, clock: Clock) -> tuple[list[float], float, float]:
+    """Move a city's region eastwards with the region tool, 60 places a second.
+
+    Returns latencies from the mouse's move to both panes showing its region or a later one (ms),
+    the longest gap (ms), and frames a second.
+    """
+    from PySide6.QtCore import Qt, QTimer
+
+    from tests.ui.dragging import Hand, middle_of_region
+
+    page = shown.workspaces["map"]
+    page.region_action.setChecked(True)
+    pane = page.panes.panes["true"]
+    hand, (x, y) = Hand(pane), middle_of_region(pane)
+    watch = Repaints(shown, lambda request: request.selection.region.west)
+    sent: list[tuple[float, float]] = []
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    hand.move(x, y)
+    hand.press(x, y)
+    begin = time.perf_counter() + 0.05
+
+    def west() -> float:
+        return shown.session.state.selection.region.west
+
+    def tick() -> None:
+        if len(sent) < MOVES and time.perf_counter() >= begin + len(sent) / RATE:
+            now = time.perf_counter()
+            hand.move(x + 0.5 * (len(sent) + 1), y)
+            sent.append((now, west()))
+
+    timer.timeout.connect(tick)
+    clock.restart()
+    timer.start(1)
+    wait(lambda: len(sent) == MOVES and bool(watch.ends) and watch.ends[-1][1] >= west())
+    gap, seconds = clock.longest, watch.ends[-1][0] - sent[0][0]
+    timer.stop()
+    watch.remove()
+    hand.release(x + 0.5 * MOVES, y)
+    page.region_action.setChecked(False)
+    latencies, place, before = [], 0, None
+    for moment, value in sent:
+        if value == before:  # of moves closer than 10 ms some are left out
+            continue
+        before = value
+        while watch.ends[place][0] < moment or watch.ends[place][1] < value:
+            place += 1
+        latencies.append(1e3 * (watch.ends[place][0] - moment))
+    return latencies, gap, len(watch.ends) / seconds
+
+
+def drag_in_panel(shown, slider, begin: float, value, clock) -> tuple[list[float], float, float]:
+    """Drag a slider of the data panel to the right; as `drag_region_box`.
+
+    ``value`` reads of a selection what grows.
+    """
+
+    def rest() -> None:
+        page, controller = shown.workspaces["map"], shown.answers["map"]
+        wait(lambda: page.current_result.request == controller.request)
+        pause(1.0)
+
+    times, gap, frames = drag(
+        rest,
+        slider,
+        0.95,
+        lambda: Repaints(shown, lambda request: value(request.selection)),
+        lambda: value(shown.session.state.selection),
+        clock,
+        begin,
+    )
+    shown.session.undo()
+    rest()
+    return times, gap, frames * RATE / VALUES
+
+
+def drag_time_and_users(shown, clock: Clock) -> dict[str, tuple[list[float], float, float]]:
+    """Drag the end of the time range away from its beginning, and the number of users up."""
+    panel, session = shown.workspaces["map"].side_panel, shown.session
+    shown.sides.setCurrentWidget(shown.data_page)
+    everything = session.state.selection
+    low = panel.time.slider.scale[0]
+    two_days = f"{datetime.fromtimestamp(low + 2 * 86_400, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    session.set_selection(replace(everything, end=two_days))
+    found = {}
+
+    def end(selection) -> float:
+        return datetime.fromisoformat(selection.end).timestamp() if selection.end else low
+
+    found["time range"] = drag_in_panel(shown, panel.time.slider, 0.15, end, clock)
+    session.set_selection(replace(everything, users=2))
+    found["number of users"] = drag_in_panel(
+        shown, panel.sample.slider, 0.3, lambda selection: selection.users or 0, clock
+    )
+    return found
+
+
+def dragged_region(rows: int = ROWS) -> list[Row]:
+    """Measure the drag of region, time range and users over many rows, in a window of its own."""
+    from datasets.generate_checkins import main as generate
+
+    with tempfile.TemporaryDirectory() as folder, window() as shown:
+        path = Path(folder) / "many.txt"
+        generate(["--rows", str(rows), "--users", str(rows // 60), "--seed", "1", str(path)])
+        with_picture = shown.workspaces["map"].result_shown
+        shown.data.open(path)
+        wait(lambda: shown.data.current.basename == path.name, 900)
+        came = []
+        with_picture.connect(came.append)
+        wait(lambda: len(came) > 0, 900)
+        pause(3.0)
+        clock = Clock()
+        found = {"region": drag_region_box(shown, clock), **drag_time_and_users(shown, clock)}
+        clock.stop()
+    measured = []
+    for what, (times, gap, frames) in found.items():
+        name = f"{what} dragged over {rows / 1e6:g} M rows"
+        measured += [
+            at_most(f"{name}, to both panes: p95", float(np.percentile(times, 95)), 66.0, "ms",
+                    f"median {np.median(times):.0f} ms"),
+            at_least(f"{name}: frames a second", frames, 15.0, "1/s"),
+            at_most(f"{name}: longest gap", gap, 33.0, "ms"),
+        ]  # fmt: skip
+    return measured
+
+
 def _loading(shown, clock: Clock) -> Row:
     from datasets.generate_checkins import main as generate
 
@@ -378,4 +519,8 @@ def _loading(shown, clock: Clock) -> Row:
 
 
 if __name__ == "__main__":
-    print(json.dumps([asdict(row) for row in measure(sys.argv[1:] == ["2"])]))
+    if sys.argv[1:2] == ["region"]:
+        found = dragged_region(*map(int, sys.argv[2:]))
+    else:
+        found = measure(sys.argv[1:] == ["2"])
+    print(json.dumps([asdict(row) for row in found]))

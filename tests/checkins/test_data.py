@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,6 +65,11 @@ def inside(row: tuple[int, int, float, float], low: int = 0, high: int = 10**9) 
     return BOX[0] <= row[2] <= BOX[2] and BOX[1] <= row[3] <= BOX[3] and low <= row[1] < high
 
 
+def by_user(rows: list[tuple[int, int, float, float]], dense: dict[int, int]) -> list[Any]:
+    """Rows in the order of their users, each one's in that of the file."""
+    return sorted((r for r in rows if r[0] in dense), key=lambda r: dense[r[0]])
+
+
 def ranked(users: set[int], text_ids: bool) -> dict[int, int]:
     return {u: i for i, u in enumerate(sorted(users, key=str if text_ids else int))}
 
@@ -76,6 +82,7 @@ def text_ids(request: pytest.FixtureRequest) -> bool:
 def test_points_are_the_rows_inside(data: CheckinData, text_ids: bool) -> None:
     rows = [r for r in ROWS if inside(r)]
     dense = ranked({r[0] for r in rows}, text_ids)
+    rows = by_user(rows, dense)
     points = data.points(BOX)
     assert points.user.dtype == np.uint32
     assert points.user.tolist() == [dense[r[0]] for r in rows]
@@ -86,9 +93,10 @@ def test_points_are_the_rows_inside(data: CheckinData, text_ids: bool) -> None:
     assert points.users_in_region == points.users_used == len(dense)
 
 
-def test_time_range_is_half_open(data: CheckinData) -> None:
+def test_time_range_is_half_open(data: CheckinData, text_ids: bool) -> None:
     low, high = 10 * 86400, 20 * 86400
     edge = [r for r in ROWS if inside(r, low, high)]
+    edge = by_user(edge, ranked({r[0] for r in edge}, text_ids))
     points = data.points(BOX, "2010-01-11T00:00:00Z", "2010-01-21T02:00:00+02:00")
     assert points.lat.tolist() == [r[2] for r in edge]
     assert data.points(BOX, end="2010-01-01T00:00:00Z").rows == 0
@@ -103,7 +111,7 @@ def test_sampled_users_are_those_of_the_smallest_hashes(
     spelt = {r[0]: f"user-{r[0]}" if text_ids else str(r[0]) for r in rows}
     chosen = sorted(spelt, key=lambda u: (keyed_hash(spelt[u], seed), spelt[u]))[:9]
     names = ranked(set(chosen), text_ids)
-    want = [(names[r[0]], r[2]) for r in rows if r[0] in names]
+    want = [(names[r[0]], r[2]) for r in by_user(rows, names)]
     points = data.points(BOX, users=9, data_seed=seed)
     assert points.users_used == 9
     assert list(zip(points.user.tolist(), points.lat.tolist(), strict=True)) == want
@@ -116,7 +124,7 @@ def test_a_share_is_everyone_below_a_hash(data: CheckinData, text_ids: bool, sha
     limit = int(Fraction(share) * 2**128)
     chosen = {u for u in spelt if int.from_bytes(keyed_hash(spelt[u], 5)) < limit}
     points = data.points(BOX, share=Fraction(share), data_seed=5)
-    assert points.lat.tolist() == [r[2] for r in rows if r[0] in chosen]
+    assert points.lat.tolist() == [r[2] for r in by_user(rows, ranked(chosen, text_ids))]
     assert (points.users_used, points.users_in_region) == (len(chosen), len(spelt))
 
 
@@ -148,15 +156,12 @@ def test_more_users_than_there_are(data: CheckinData) -> None:
     assert points.rows == everybody.rows
 
 
-def test_many_sampled_users_are_picked_in_memory(
-    data: CheckinData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few = data.points(BOX, users=9, data_seed=4)
-    monkeypatch.setattr("explorer.checkins.data._FEW_USERS", 0)
+def test_the_file_is_read_in_pieces(data: CheckinData, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = data.layout()
     monkeypatch.setattr("explorer.checkins.data._PIECE", 700)
-    many = data.points(BOX, users=9, data_seed=4)
-    assert many.user.tolist() == few.user.tolist()
-    assert many.lat.tolist() == few.lat.tolist()
+    pieces = data._made_layout()
+    for name in ("y", "x", "t", "offsets", "hashes", "boxes", "users"):
+        assert np.array_equal(getattr(whole, name), getattr(pieces, name)), name
 
 
 def test_density_counts_every_row_once(data: CheckinData) -> None:
@@ -237,10 +242,12 @@ def test_an_empty_region(write: Callable[..., Path]) -> None:
 
 
 def test_whole_number_ids_sort_by_value(write: Callable[..., Path]) -> None:
-    rows = [f"{u}\t2010-01-01T00:00:00Z\t40.5\t-73.5\t0" for u in ("10", "9", "007", "-1")]
+    ids = ("10", "9", "007", "-1")
+    rows = [f"{u}\t2010-01-01T00:00:00Z\t40.{i}\t-73.5\t0" for i, u in enumerate(ids, 1)]
     with open_checkins(write("\n".join(rows)), cache_dir=None) as data:
         points = data.points(data.extent)
-        assert points.user.tolist() == [3, 2, 1, 0]
+        assert points.user.tolist() == [0, 1, 2, 3]
+        assert points.lat.tolist() == [40.4, 40.3, 40.2, 40.1]
 
 
 def test_synthetic_only_if_known(write: Callable[..., Path]) -> None:

@@ -184,3 +184,17 @@ def test_a_change_in_the_middle_is_found_at_the_next_full_read(
         assert CHANGED in data.report.notes
     with open_checkins(path, cache_dir=cache_dir) as data:
         assert data.extent[2] == 41.5
+
+
+def test_parquet_of_one_large_row_group_is_read(tmp_path: Path) -> None:
+    """Its pages are as large as a column, more than reading from file to file is allowed."""
+    import duckdb
+
+    path = tmp_path / "one.parquet"
+    duckdb.sql(
+        "COPY (SELECT i // 20 AS user_id, 40 + random() / 10 AS latitude, "
+        "-73.9 + random() / 10 AS longitude, hash(i) AS location FROM range(3000000) AS t(i)) "
+        f"TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 10000000, COMPRESSION uncompressed)"
+    )
+    with open_checkins(path, cache_dir=None, fingerprint=False) as data:
+        assert data.rows == 3_000_000

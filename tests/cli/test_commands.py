@@ -429,3 +429,68 @@ def test_a_terminal_shows_how_far_a_computation_is(
     assert shown[1] == "computing …"
     assert any(re.fullmatch(r"computing … \d+%", text) for text in shown), shown
     assert shown[-1] == ""
+
+
+def test_heatmap_of_several_files_and_of_their_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both are one data set with the numbers of one file; rejected rows name file and line."""
+    rows = [
+        f"{user},2010-01-{day:02d}T12:00:00Z,{-34.0 - user / 100},{18.4 + day / 100}"
+        for day in range(1, 6)
+        for user in range(6)
+    ]
+    header, folder = "user,time,lat,lon", tmp_path / "x[1]"
+    folder.mkdir()
+    whole = tmp_path / "whole.csv"
+    whole.write_text("\n".join([header, *rows, "6,never,-34,18.5"]) + "\n")
+    parts = [folder / "a'1.csv", folder / "b*.csv"]
+    parts[0].write_text("\n".join([header, *rows[:14]]) + "\n")
+    parts[1].write_text("\n".join([header, *rows[14:], "6,never,-34,18.5"]) + "\n")
+    aside = tmp_path / "aside.csv"
+    found = []
+    for asked in ([whole], [folder], parts[::-1]):
+        code = run(
+            ["heatmap", *map(str, asked), "--region", "-34.2,18.3,-33.9,18.6", "--json",
+             "--set-aside", str(aside), "--no-cache", *SMALL]
+        )  # fmt: skip
+        assert code == 0
+        printed = json.loads(capsys.readouterr().out)
+        found.append([printed[key] for key in ("metrics", "users", "rows")])
+    assert found[0] == found[1] == found[2]
+    with aside.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["part"], row["line"]) == ("b*.csv", "18")
+
+
+def test_heatmap_of_more_rows_than_memory_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sorted on the disk first, which is said; then the map is the one of rows in memory."""
+    from tests.engine.test_large_import import made_folder
+
+    folder = made_folder(tmp_path / "rows", rows=1500)
+    asked = ["heatmap", str(folder), "--region", "40,-74.5,41,-73", "--json", "--resolution", "32",
+             "--seed", "3", "--memory", "900MB", "--no-cache"]  # fmt: skip
+    found = []
+    for most, more in ((30_000_000, []), (100, []), (100, ["--cluster", "local:1"])):
+        monkeypatch.setattr("explorer.engine.large_import.most_in_memory", lambda _, n=most: n)
+        if more:  # then no processes are started for the import alone
+            monkeypatch.setattr("explorer.engine.large_import.EmbeddedExecutor", None)
+        assert run([*asked, *more]) == 0
+        printed = capsys.readouterr()
+        said = "are more than are opened at once" in printed.err
+        assert said == (most == 100)
+        summary = json.loads(printed.out)
+        found.append([summary[key] for key in ("rows", "users", "metrics")])
+    assert found[0][:2] == found[1][:2]
+    assert found[1] == found[2]
+    for name, value in found[0][2].items():
+        assert found[1][2][name] == (
+            value if isinstance(value, str) or value is None else pytest.approx(value, rel=1e-6)
+        ), name
+
+
+def test_memory_is_a_size(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["heatmap", "sample", "--memory", "2"]) == 2
+    assert "such as 2GB" in capsys.readouterr().err

@@ -15,6 +15,7 @@ import numpy as np
 
 from explorer.engine.executors.base import task_key, task_seed
 from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.privacy.noise.bits import BitSource
 
 
 def add(a: int, b: int) -> int:
@@ -72,3 +73,7 @@ def trial_that_kills(task: int) -> int:
     if task == 7:
         os.kill(os.getpid(), signal.SIGKILL)
     return task
+
+
+def words_of(bits: BitSource) -> list[int]:
+    return list(bits.words(2))

@@ -16,6 +16,7 @@ import pytest
 
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.latest import Delivery
+from explorer.engine.compute.stream import AnswerStream
 from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving.goal import SolveGoal
@@ -49,11 +50,15 @@ def inbox() -> Inbox:
 
 
 @pytest.fixture
-def client(host: StudyRuntime, inbox: Inbox) -> Iterator[ComputeClient]:
+def client(host: StudyRuntime) -> Iterator[ComputeClient]:
     client = ComputeClient(host)
-    client.deliver_to(inbox)
     yield client
     client.close()
+
+
+@pytest.fixture
+def stream(client: ComputeClient, inbox: Inbox) -> AnswerStream:
+    return client.answers("test", inbox)
 
 
 def quick(epsilon: float = 1.0) -> Request:
@@ -82,17 +87,17 @@ def gone(pid: int) -> bool:
 
 
 def test_the_same_answers_as_here_in_order(
-    host: StudyRuntime, client: ComputeClient, inbox: Inbox
+    host: StudyRuntime, client: ComputeClient, stream: AnswerStream, inbox: Inbox
 ) -> None:
     request = default_request(get_study("shuffle-rdp"))
-    assert client.submit(request) == client.generation == 1
-    assert client.busy
-    assert client.wait_idle(time_limit())
+    assert stream.submit(request) == stream.generation == 1
+    assert stream.busy
+    assert stream.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished)
     results = [d.result for d in inbox.items if d.result is not None]
     assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
     assert [d.finished for d in inbox.items] == [False] * len(results) + [True]
-    assert not client.busy
+    assert not stream.busy
     here = final_result(StudyRuntime(), request)
     for ours, theirs in zip(here.series, results[-1].series, strict=True):
         assert ours.key == theirs.key
@@ -100,41 +105,49 @@ def test_the_same_answers_as_here_in_order(
     assert host.cached_result(request) is results[-1]
 
 
-def test_only_the_newest_of_many_is_refined(client: ComputeClient, inbox: Inbox) -> None:
+def test_only_the_newest_of_many_is_refined(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
+) -> None:
     asked = [quick(e) for e in np.linspace(0.5, 3.0, 40)]
     for request in asked:
-        client.submit(request)
-    assert client.wait_idle(time_limit())
+        stream.submit(request)
+    assert stream.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == len(asked))
     assert inbox.items[-2].result.request == asked[-1]
     assert len({d.generation for d in inbox.items}) < len(asked)
     assert [d.generation for d in inbox.items] == sorted(d.generation for d in inbox.items)
 
 
-def test_cancelling_stops_a_long_answer(client: ComputeClient, inbox: Inbox) -> None:
-    client.submit(long())
+def test_cancelling_stops_a_long_answer(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
+) -> None:
+    stream.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
-    client.cancel()
-    assert client.wait_idle(time_limit())
+    stream.cancel()
+    assert stream.wait_idle(time_limit())
     inbox.wait_until(lambda items: items[-1].finished)
     assert inbox.items[-1].error is None
     assert not any(d.result is not None and d.result.complete for d in inbox.items)
-    client.submit(quick())
+    stream.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
 
 
-def test_cancelling_before_anything_was_sent(client: ComputeClient, inbox: Inbox) -> None:
-    client.cancel()  # no process yet: nothing to do
-    client.submit(quick())
-    client.cancel()
+def test_cancelling_before_anything_was_sent(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
+) -> None:
+    stream.cancel()  # no process yet: nothing to do
+    stream.submit(quick())
+    stream.cancel()
     inbox.wait_until(lambda items: items[-1].finished)
-    assert client.wait_idle(time_limit())
+    assert stream.wait_idle(time_limit())
 
 
-def test_a_refusal_arrives_as_what_it_was(client: ComputeClient, inbox: Inbox) -> None:
+def test_a_refusal_arrives_as_what_it_was(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
+) -> None:
     value = f"samples.csv#{'0' * 64}"
-    client.submit(with_file(value))
+    stream.submit(with_file(value))
     inbox.wait_until(lambda items: items[-1].finished)
     error = next(d.error for d in inbox.items if d.error is not None)
     assert isinstance(error, FileNotOpenError)
@@ -144,28 +157,30 @@ def test_a_refusal_arrives_as_what_it_was(client: ComputeClient, inbox: Inbox) -
 
 
 def test_a_process_that_dies_is_reported_and_started_again(
-    client: ComputeClient, inbox: Inbox
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
 ) -> None:
-    client.submit(long())
+    stream.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     first = client.pid
     os.kill(first, signal.SIGKILL)
     inbox.wait_until(lambda items: items[-1].finished)
     assert isinstance(inbox.items[-1].error, WorkerDied)
-    assert not client.busy
-    client.submit(quick())
+    assert not stream.busy
+    stream.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
     assert client.pid != first
 
 
-def test_dying_while_nothing_is_asked_is_no_error(client: ComputeClient, inbox: Inbox) -> None:
+def test_dying_while_nothing_is_asked_is_no_error(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
+) -> None:
     client.start()
     first = client.pid
     os.kill(first, signal.SIGKILL)
     assert wait_until(lambda: client.pid is None)
     assert inbox.items == []
-    client.submit(quick())
+    stream.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished)
     assert inbox.items[-2].result.complete
 
@@ -173,8 +188,8 @@ def test_dying_while_nothing_is_asked_is_no_error(client: ComputeClient, inbox: 
 def test_closing_ends_process_and_threads(host: StudyRuntime, inbox: Inbox) -> None:
     before = set(threading.enumerate())
     client = ComputeClient(host)
-    client.deliver_to(inbox)
-    client.submit(long())
+    stream = client.answers("test", inbox)
+    stream.submit(long())
     inbox.wait_until(lambda items: any(d.result is not None for d in items))
     pid = client.pid
     client.close()
@@ -185,7 +200,7 @@ def test_closing_ends_process_and_threads(host: StudyRuntime, inbox: Inbox) -> N
     assert len(inbox.items) == count
     assert host.file_listeners == []
     with pytest.raises(RuntimeError, match="closed"):
-        client.submit(quick())
+        stream.submit(quick())
 
 
 def test_closing_what_was_never_asked(host: StudyRuntime) -> None:
@@ -214,15 +229,15 @@ def test_the_process_does_not_outlive_a_crash() -> None:
 
 
 def test_a_file_opened_later_is_known_there(
-    host: StudyRuntime, client: ComputeClient, inbox: Inbox, tmp_path: Path
+    host: StudyRuntime, client: ComputeClient, stream: AnswerStream, inbox: Inbox, tmp_path: Path
 ) -> None:
-    client.submit(quick())
+    stream.submit(quick())
     path = tmp_path / "public.csv"
     rng = np.random.default_rng(3)
     rows = rng.integers(0, 2, size=(200, 3))
     path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
     value = host.add_file(path)
-    client.submit(with_file(value))
+    stream.submit(with_file(value))
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 2)
     assert inbox.items[-2].result.complete
     assert inbox.items[-1].error is None
@@ -245,10 +260,10 @@ class Later(Open):
 
 
 def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
-    client: ComputeClient, inbox: Inbox
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
 ) -> None:
     def answered_there(study: TinyStudy, a: float) -> bool:
-        generation = client.submit(default_request(study, a=a))
+        generation = stream.submit(default_request(study, a=a))
         inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == generation)
         assert inbox.items[-1].error is None
         line = inbox.items[-2].result.series[0]
@@ -285,7 +300,7 @@ def test_a_function_called_there_knows_registered_studies(
 
 
 def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
-    client: ComputeClient, inbox: Inbox
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
 ) -> None:
     class Local(TinyStudy):
         """Importable by no name."""
@@ -299,14 +314,14 @@ def test_a_study_that_cannot_be_made_there_fails_its_questions_only(
     ):
         register(study)
         try:
-            client.submit(default_request(study))
+            stream.submit(default_request(study))
             inbox.wait_until(lambda items, n=generation: items[-1].finished and len(items) == n)
         finally:
             unregister(study.id)
         with pytest.raises(ValueError, match=rf"'{study.id}' can't be made from tests.*{why}"):
             raise inbox.items[-1].error
     first = client.pid
-    client.submit(quick())
+    stream.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == 3)
     assert inbox.items[-2].result.complete
     assert client.pid == first

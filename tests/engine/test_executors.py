@@ -225,3 +225,16 @@ def test_a_map_that_is_given_up_leaves_nothing_for_the_pool_to_fail_on(
 def test_an_interrupt_from_the_keyboard_does_not_reach_workers(pool: EmbeddedExecutor) -> None:
     """A terminal sends it to them too, and they would print where they were."""
     assert pool.call(signal.getsignal, (signal.SIGINT,), never) is signal.SIG_IGN
+
+
+def test_an_exception_travels_without_its_causes_and_tells_of_them() -> None:
+    try:
+        try:
+            raise OSError("no route")
+        except OSError as cause:
+            raise ValueError("nobody answers") from cause
+    except ValueError as error:
+        sent = base.portable(error)
+    assert isinstance(sent, ValueError)
+    assert sent.__cause__ is sent.__context__ is sent.__traceback__ is None
+    assert "no route" in sent.__notes__[0]

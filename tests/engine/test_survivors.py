@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.ui.map_desk import made_checkins
 from tests.waiting import time_limit, wait_until
 
 BUSY = """
@@ -49,12 +51,14 @@ def alive(processes: list[psutil.Process]) -> list[str]:
     return found
 
 
-def _killed(process: subprocess.Popen[bytes], started: list[psutil.Process]) -> list[str]:
-    """Kill a process hard; return what is left of its children after some seconds."""
+def _killed(
+    process: subprocess.Popen[bytes], started: list[psutil.Process], seconds: float = 10
+) -> list[str]:
+    """Kill a process hard; return what is left of its children after so many quiet seconds."""
     started += psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    wait_until(lambda: not alive(started), 10)
+    wait_until(lambda: not alive(started), seconds)
     return alive(started)
 
 
@@ -88,6 +92,22 @@ def test_nothing_is_left_of_a_window_killed_hard(
 
     assert wait_until(computing, 60)
     assert _killed(process, started) == []
+
+
+def test_after_a_session_the_window_has_computed_nothing_and_leaves_nothing(
+    tmp_path: Path, started: list[psutil.Process]
+) -> None:
+    checkins = made_checkins(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.ui.one_session", checkins, tmp_path / "map.png"],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_STATE_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+    )
+    started.append(psutil.Process(process.pid))
+    assert process.stdout is not None
+    with process.stdout as said:
+        assert json.loads(said.readline()) == []
+    assert _killed(process, started, 2) == []
 
 
 def test_the_program_ends_as_usual_while_workers_compute(

@@ -31,7 +31,8 @@ FROZEN = {
     "Entry": "recipe readout",
     "PlotView": "study quantity y_log hidden",
     "Session": "study requests looks pins comparison",
-    "Window": "session data_path files recent theme geometry layout folded views",
+    "Window": "session data_path data_more data_columns files recent theme geometry layout "
+    "folded views",
 }
 
 
@@ -43,7 +44,8 @@ def test_no_name_in_a_file_is_ever_taken_away(name: str) -> None:
 
 def test_the_wire_knows_every_field_of_what_it_carries() -> None:
     assert set(wire.View.__struct_fields__) == {f.name for f in fields(ViewState)}
-    assert set(wire.Columns.__struct_fields__) == {f.name for f in fields(ColumnMapping)}
+    read = {f.name for f in fields(ColumnMapping)} | {"layer"}  # the layer is of the dialect
+    assert set(wire.Columns.__struct_fields__) == read
 
 
 def data_recipe() -> dict[str, Any]:

@@ -293,6 +293,14 @@ def test_curves_and_curators_files_pass_untouched() -> None:
         assert gate(result, view, recipe) == (result, view, recipe)
 
 
+@pytest.mark.parametrize("shown", [(), BOTH])
+def test_a_first_glance_at_a_part_of_the_users_is_not_exported(shown: tuple[str, ...]) -> None:
+    early = replace(maps(), early=True)
+    view = replace(ViewState.for_result(early), surfaces=shown) if shown else ViewState()
+    with pytest.raises(ValueError, match="once all are counted"):
+        gate(early, view, {})
+
+
 def test_a_study_without_a_list_lets_nothing_through() -> None:
     result = replace(maps(), request=replace(maps().request, study="made-up"))
     with pytest.raises(ValueError, match="does not say what of it may be published"):

@@ -25,7 +25,18 @@ SPELLINGS = {
     "epoch_s": lambda t: str(int(t.timestamp())),
     "epoch_ms": lambda t: str(int(t.timestamp()) * 1000),
     "%a %b %d %H:%M:%S %z %Y": lambda t: t.strftime("%a %b %d %H:%M:%S +0000 %Y"),
+    "%d.%m.%Y %H:%M:%S": lambda t: t.strftime("%d.%m.%Y %H:%M:%S"),
+    "%d/%m/%Y %H:%M:%S": lambda t: t.strftime("%d/%m/%Y %H:%M:%S"),
+    "%m/%d/%Y %I:%M:%S %p": lambda t: t.strftime("%m/%d/%Y %I:%M:%S %p"),
 }
+HEADINGS = (
+    {},
+    {"user": "Kunde", "time": "Zeitpunkt", "lat": "Breite", "lon": "Länge [°]", "venue": "Ort",
+     "weight": "Anzahl"},
+    {"user": "Usuario", "time": "FECHA Y HORA", "lat": "Latitud", "lon": "Longitud",
+     "venue": "lugar", "weight": "visitas"},
+)  # fmt: skip
+"""What columns are called in other languages; in English as they are."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +68,9 @@ def made(rng: random.Random) -> Made:
     """Return rows that every reader must agree on, written in some dialect."""
     count = next((n for n, share in MANY if rng.random() < share), rng.randint(20, 90))
     delimiter = rng.choice("\t\t,,;|")
-    decimal = "," if delimiter in "\t;" and rng.random() < 0.3 else "."
     snap = delimiter == "\t" and rng.random() < 0.6
     quoted = not snap and delimiter != "\t" and rng.random() < 0.5
+    decimal = "," if (delimiter in "\t;" or quoted) and rng.random() < 0.3 else "."
     weighted = not snap and rng.random() < 0.3
     timed = snap or rng.random() < 0.8
     spelling = rng.choice(["iso", "iso", "iso", *SPELLINGS]) if not snap else "iso"
@@ -68,7 +79,8 @@ def made(rng: random.Random) -> Made:
     names += ["weight"] if weighted else []
     if not snap:
         rng.shuffle(names)
-    header = "" if snap else delimiter.join(names)
+    headings = rng.choice(HEADINGS)
+    header = "" if snap else delimiter.join(headings.get(name, name) for name in names)
     lines, rows = [], []
     columns: dict[str, list[object]] = {n: [] for n in names}
     for i in range(count):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.formats import recipe_formats
+from explorer.figures.formats import Kind, recipe_formats
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -23,7 +23,7 @@ from tests.fuzz.mutate import changed_bytes, changed_value, json_text
 from tests.fuzz.outcome import Outcome
 
 SLOW_S = 5.0
-FORMATS = tuple(dict.fromkeys(f.suffix for f in recipe_formats()))
+FORMATS = tuple(dict.fromkeys(f.suffix for f in recipe_formats() if f.kind is not Kind.GRID))
 SELECTION = Selection("ab" * 32, Region(40.0, -75.0, 41.0, -73.0), "2010-01-01", None, 200, 3)
 COLUMNS = {"user": 0, "time": 1, "lat": 2, "lon": 3, "location": 4, "time_format": "iso"}
 VIEW = ViewState(title="α & β", x_range=(1.0, 10.0), hidden=("a",), map_box=(1.0, 2.0, 3.0, 4.0))

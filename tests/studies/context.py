@@ -45,6 +45,14 @@ class Context:
         self.heavy_calls.append(function.__name__)
         return function(*args)
 
+    workers = 1
+
+    def map_in_workers(self, function, tasks):
+        for number, task in enumerate(tasks):
+            self.check()
+            self.heavy_calls.append((task[0] if callable(task[0]) else function).__name__)
+            yield number, function(task)
+
     def file(self, value):
         if value not in self.files:
             raise LookupError(f"{value} is not open")

@@ -129,7 +129,7 @@ def test_claims_name_quantities_and_parameters_there_are(study_id) -> None:
         ("unbounded", "threshold", "chernoff"),
         ("heatmap-theory", "error", "experiments"),
         ("heatmap-theory", "similarity", "huber"),
-        ("itemwise", "alpha0", "exact"),
+        ("itemwise", "alpha0", "sorted"),
         ("histograms", "error", "tails"),
         ("linear-queries", "rmse", "kinf"),
         ("amplification", "eps", "exact_2021"),

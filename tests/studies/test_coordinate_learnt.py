@@ -262,7 +262,7 @@ def test_levels_come_coarse_first_and_stop_when_cancelled():
 
 def test_tables_say_infinite_in_words():
     result = ask()
-    levels, domain = result.tables
+    levels, _, domain = result.tables
     assert levels.rows[0][2] == "∞"
     assert levels.rows[0][3] == pytest.approx(LOG(2))
     assert [row[0] for row in domain.rows] == ["00", "01", "10", "11"]

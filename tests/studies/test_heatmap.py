@@ -41,6 +41,7 @@ from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.draws import DRAWS
 from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE
 from explorer.studies.heatmap.study import HeatmapStudy
+from explorer.user_rows import EARTH_STEP
 from tests.studies import walking
 from tests.waiting import time_limit
 
@@ -56,6 +57,7 @@ class FakePoints:
     users_in_file: int
     users_in_region: int
     users_used: int
+    step = EARTH_STEP
 
     @property
     def rows(self) -> int:

@@ -165,6 +165,35 @@ def test_spending_too_much_is_reported():
     assert [c.holds for c in fine.conditions if "spends" in c.text] == [True]
 
 
+def test_the_paper_s_example_is_bracketed():
+    result = walking.preset(STUDY, "central")
+    known = {key: result.readout(key) for key in ("exact", "sorted", "refuted")}
+    assert [r.role for r in known.values()] == [Role.LOWER, Role.LOWER, Role.UPPER]
+    assert 4.359 <= known["sorted"].value < known["refuted"].value <= 4.413
+    assert "hops in increasing order" in result.guarantee.replace_one
+    shown = curves(result)
+    # Certified everywhere below what is refuted; each as good at a weaker promise.
+    certified = np.interp(shown["refuted"].x, shown["sorted"].x, shown["sorted"].y)
+    assert np.all(certified <= shown["refuted"].y * (1 + 1e-9))
+    for key in ("sorted", "refuted"):
+        assert np.all(np.diff(shown[key].y) >= 0)
+
+
+@pytest.mark.parametrize("what", ["alpha0", "alpha"])
+def test_items_all_one_apart_have_hops_side_by_side(what):
+    values = {"space": "discrete", "m": 20, "n": 20_000, "delta": 1e-6, "alpha": 53.0,
+              "alpha0": 8.526}  # fmt: skip
+    axis = "alpha" if what == "alpha0" else "alpha0"
+    result = ask(what, axis, 5.0, 60.0 if what == "alpha0" else 9.0, 3, **values)
+    best = result.readout("product").value
+    if what == "alpha0":
+        assert best == pytest.approx(8.526, rel=1e-3)
+        assert result.readout("sorted").value < best < result.readout("refuted").value
+    else:
+        assert best == pytest.approx(53.0, rel=5e-3)
+        assert result.readout("refuted").value < best
+
+
 def test_a_smallest_distance_gains():
     base = curves(ask(space="sphere", **SMALL))
     assert "exact_near" not in base
@@ -177,7 +206,7 @@ def test_a_smallest_distance_gains():
 
 def test_the_guarantee_takes_the_best_route_that_certifies():
     good = walking.preset(STUDY, "central").guarantee
-    assert "exact hops" in good.replace_one
+    assert "hops in increasing order" in good.replace_one
     assert "25·w, 1e-12" in good.replace_one
     assert "54.99 times in 100" in good.sentence
     assert good.differences
@@ -233,7 +262,8 @@ def test_dragging_what_a_curve_does_not_depend_on_computes_nothing_anew():
     ask("alpha", "alpha0", 0.1, 5.0, 9, context, alpha0=1.0)
     kept = len(context.kept)
     ask("alpha", "alpha0", 0.1, 5.0, 9, context, alpha0=2.0)
-    assert len(context.kept) == kept + 1
+    # The new slider's own point on the three numerical curves.
+    assert len(context.kept) == kept + 3
 
 
 def test_work_stops_when_cancelled():

@@ -109,9 +109,9 @@ _ALLOWED = {
     "engine/solving/solve.py", "ui/curves/solving.py", "ui/widgets/number_slider.py",
     "ui/curves/workspace.py", "ui/curves/value_axis.py", "studies/base/numbers.py",
     "ui/panels/sample.py", "studies/heatmap/experiments/error_curves.py",
-    "studies/heatmap/experiments/proved_curves.py",
+    "studies/heatmap/experiments/proved_curves.py", "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
-    "ui/controllers/activity.py", "ui/panels/load_bar.py",
+    "ui/controllers/activity.py", "ui/panels/load_bar.py", "ui/dialogs/system_fields.py",
     "ui/panels/data.py", "ui/dialogs/busiest.py", "ui/dialogs/open_checkins.py",
     "ui/dialogs/help_window.py", "ui/shell/launch.py", "cli/common.py", "cli/fetch.py",
     "cli/heatmap_summary.py", "figures/pages/maps.py", "figures/read_recipe.py",

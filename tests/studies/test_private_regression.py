@@ -72,7 +72,7 @@ def test_every_parameter_to_both_ends(p):
     if p.numeric:
         values = [p.clamp(v) for v in p.grid(p.low, p.high, 3)]
     else:
-        values = [value for value, _ in p.choices] or [""]
+        values = [value for value, _ in p.choices] or [p.default]
     context = Context()
     for what, value in itertools.product(("excess", "rmse"), values):
         # Both quantities show the same trials; many trials of many users only take longer.

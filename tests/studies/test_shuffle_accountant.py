@@ -14,6 +14,7 @@ import pytest
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import (
     Cancelled,
@@ -40,6 +41,17 @@ ROLES = {
     "theorem2": Role.LOWER,
     "renyi_cap": Role.UPPER,
     "theorem1_alone": Role.UPPER,
+    "rdp_clones": Role.UPPER,
+    "theorem1_sharp": Role.UPPER,
+    "epoch_fixed": Role.UPPER,
+    "epoch_adaptive": Role.UPPER,
+    "epoch_lower": Role.LOWER,
+    "theorem4": Role.UPPER,
+    "theorem6": Role.UPPER,
+    "sharp_mixed": Role.UPPER,
+    "sharp_alike": Role.UPPER,
+    "exact_2rr": Role.LOWER,
+    "exact_3rr": Role.LOWER,
 }
 
 
@@ -62,7 +74,9 @@ def curves(result):
 @pytest.mark.parametrize(
     ("what", "key"),
     [("eps", k) for k in ("T", "k", "n", "eps0", "delta", "gamma")]
-    + [("rdp", k) for k in ("lam", "eps0", "k", "n", "gamma")],
+    + [("rdp", k) for k in ("lam", "eps0", "k", "n", "gamma")]
+    + [("epochs", k) for k in ("T", "k", "n", "eps0", "delta")]
+    + [("ternary", k) for k in ("k", "alpha", "eps0")],
 )
 def test_every_axis_is_answered_over_its_whole_range(study, what, key):
     assert key in quantity(study, what).sweeps
@@ -87,7 +101,7 @@ def test_every_axis_is_answered_over_its_whole_range(study, what, key):
     for earlier, later in itertools.pairwise(keys):
         assert later[: len(earlier)] == earlier
     assert results[-1].conditions
-    if what == "eps":
+    if what in ("eps", "epochs"):
         assert results[-1].guarantee is not None
 
 
@@ -98,7 +112,7 @@ def test_figure_2a(study):
     assert final.readout("unamplified").value == pytest.approx(14.252, abs=1e-3)
     assert final.readout("clones_numerical").value == pytest.approx(2.530, abs=1e-3)
     assert final.readout("numerical_upper").value == pytest.approx(0.2078, abs=1e-4)
-    assert final.readout("lower_2rr").value == pytest.approx(0.1084, abs=1e-4)
+    assert final.readout("lower_2rr").value == pytest.approx(0.13735, abs=1e-5)
     assert final.readout("kov_exact").value == pytest.approx(2.214, abs=1e-3)
     ratio = final.readout("unamplified").value / final.readout("theorem1").value
     assert ratio == pytest.approx(13.70, abs=5e-3)
@@ -127,6 +141,39 @@ def test_curves_are_the_mathematics(study):
     np.testing.assert_allclose(shown["numerical_upper"].y, composed, rtol=1e-4)
 
 
+@pytest.mark.parametrize("variant", ["2021", "2023"])
+def test_the_clones_levels_are_drawn_beside_theorem_1(study, variant):
+    final = ask(study, "T", 10, 1e5, 5, clones=variant)[-1]
+    shown = curves(final)
+    found = rdp.clone_rdp_epsilon(2.0, 1e3, 1e6, shown["rdp_clones"].x, 1e-8, 512, variant)
+    np.testing.assert_allclose(shown["rdp_clones"].y, found.epsilon, rtol=2e-11)
+    assert np.all(shown["rdp_clones"].y >= shown["numerical_upper"].y)
+    assert np.all(shown["rdp_clones"].y <= shown["theorem1_sharp"].y)
+    assert np.all(shown["theorem1_sharp"].y <= shown["theorem1"].y)
+    assert variant in shown["rdp_clones"].label
+    expected = {"2021": 0.22134, "2023": 0.16228}[variant]
+    assert final.readout("rdp_clones").value == pytest.approx(expected, rel=1e-4)
+    (why,) = (s for s in final.guarantee.differences if "RDP of subsampled clones" in s)
+    ratio = final.readout("theorem1").value / final.readout("rdp_clones").value
+    assert f"{ratio:.3g} times" in why
+
+
+@pytest.mark.parametrize(("variant", "levels"), [
+    ("2021", (1.9190e-8, 7.6761e-8, 2.6866e-7)), ("2023", (1.0576e-8, 4.2306e-8, 1.4807e-7)),
+])  # fmt: skip
+def test_the_clones_levels_are_what_one_round_is_claimed_to_have(study, variant, levels):
+    for order, level in zip((2, 8, 28), levels, strict=True):
+        final = ask(study, "lam", 2, 64, 8, what="rdp", lam=order, clones=variant)[-1]
+        found = final.readout("rdp_clones").value
+        assert found == pytest.approx(level, rel=1e-4)
+        assert final.readout("theorem2").value <= found
+        assert found <= final.readout("theorem1_sharp").value < final.readout("theorem1").value
+        assert "RDP of subsampled clones" in final.guarantee.claimed
+        assert f"({order}, {at_most(found)})-Rényi DP" in final.guarantee.replace_one
+    times = final.readout("theorem1").value / found
+    assert any(f"{times:.3g} times “RDP of" in said for said in final.guarantee.differences)
+
+
 def test_lower_bounds_lie_below_upper_bounds(study):
     for key, low, high in (("eps0", 0.1, 8), ("k", 10, 1e6), ("T", 1, 1e6), ("delta", 1e-12, 0.1)):
         shown = curves(ask(study, key, low, high, 7)[-1])
@@ -141,7 +188,9 @@ def test_lower_bounds_lie_below_upper_bounds(study):
 def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
     final = ask(study, "k", 100, 1e4, 9, n=1000)[-1]
     for series in final.series:
-        if series.key in ("numerical_upper", "lower_2rr", "kov_exact"):
+        if series.key in (
+            "numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1_sharp"
+        ):  # fmt: skip
             assert np.all(series.x <= 1000)
             continue
         assert not series.present[series.x > 1000].any()

@@ -10,7 +10,9 @@ import pytest
 
 from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import Role
+from explorer.privacy.randomisers.tables import ExactCrowd, checked_table
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.parameters import table_rows
 from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
@@ -57,7 +59,7 @@ def at(study, host, what, **values):
 
 def test_every_axis_pair_is_tried(study):
     assert {(q.key, k) for q in study.quantities for k in q.sweeps} == {
-        *AXES, ("users", "eps"), ("users", "delta"),
+        *AXES, ("users", "eps"), ("users", "delta"), ("tradeoff", "type1"),
     }  # fmt: skip
 
 
@@ -386,7 +388,15 @@ def test_tables(study, host):
         study, host, "error", points=2, simulate=False, levels=4, children=3, length=50, crowd=3
     )
     tables = {t.key: t for t in final.tables}
-    assert list(tables) == ["table1", "table2", "separation", "reductions", "views"]
+    assert list(tables) == ["table1", "table2", "separation", "reductions", "views", "one_by_one"]
+    told = dict(tables["one_by_one"].rows)
+    letters = [told[f"user {i}, bin {b}"] for i, b in ((1, "A"), (2, "B"), (3, "A"))]
+    shuffled = told["shuffler: all in random order"].split()
+    assert sorted(" ".join(letters).split()) == sorted(shuffled)
+    for letter, true in (("A", 2 / 3), ("B", 1 / 3)):
+        own = hist.count_analyzer(np.zeros(shuffled.count(letter)), 3, 0.75)
+        assert told[f"analyzer: bin {letter}"].startswith(nearest(own))
+        assert nearest(true) in told[f"analyzer: bin {letter}"]
     assert "Empty" not in tables["table2"].note
     assert all(row[2] is not None for row in tables["table2"].rows)
     first = {row[0]: row for row in tables["table1"].rows}
@@ -412,6 +422,30 @@ def test_tables(study, host):
     assert gap[3] == pytest.approx(0.66943, abs=1e-5)
     assert views["P_zsum, p = 3/4"][3] == "∞"
     assert views["P_zsum, p = 3/4"][4] > 0
+
+
+def test_a_randomiser_of_the_user_stands_in_the_table_of_views(study):
+    """Theorem 4.1 and Claim 4.2: shuffled it is no purer, and the analyzer could shuffle itself."""
+    values = {"simulate": False, "crowd": 3, "own": "typed"}
+    for typed, local in (
+        ("0.7 0.2 0.1; 0.1 0.2 0.7", math.log(7)),
+        ("0.5 0.5 0; 0.25 0.25 0.5", None),
+    ):
+        final = last(study, None, "error", points=2, own_table=typed, **values)
+        row = next(t for t in final.tables if t.key == "views").rows[-1]
+        assert row[0] == "your own randomiser"
+        if local is None:
+            assert row[1:4] == ("∞", "∞", "∞")
+        else:
+            assert row[1] == pytest.approx(local, rel=1e-12)
+            assert row[3] >= row[1] * (1 - 1e-12)
+            listed = ExactCrowd(checked_table(table_rows(typed, "")), 3)
+            assert row[4] == pytest.approx(listed.delta(1.0), rel=1e-9)
+        assert row[5] == "yes"
+    with pytest.raises(ValueError, match=r"typed table, row 2: its probabilities add up to 0.9"):
+        last(study, None, "error", points=2, own_table="0.5 0.5; 0.5 0.4", **values)
+    with pytest.raises(ValueError, match=r"at most 4 and 6: give a smaller table"):
+        last(study, None, "error", points=2, own_table="0.2 0.8;" * 5, **values)
 
 
 def test_the_lower_bounds_of_table_2_keep_their_conditions(study, host):

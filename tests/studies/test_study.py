@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from explorer.studies.base.parameters import Kind, Parameter, table_rows
 from explorer.studies.base.study import Fidelity, Result, Study, default_request, preset
 from explorer.studies.registry import card, cards, get_study, register, registered, unregister
 
@@ -62,3 +63,17 @@ def test_an_id_is_taken_once_and_given_back(least):
     register(least)
     assert least.name == "least"
     assert get_study("unbounded").name == "Unbounded data"
+
+
+def test_a_typed_table_keeps_every_number_and_says_where_it_is_wrong() -> None:
+    table = Parameter("t", "", "table", "Help.", Kind.TABLE, "")
+    kept = table.parse(" 0.1 0.9 ;\n0.30000000000000004,0.7 ")
+    assert kept == "0.1 0.9; 0.30000000000000004 0.7"
+    assert table_rows(kept, "t") == ((0.1, 0.9), (0.30000000000000004, 0.7))
+    assert table.parse(kept) == kept
+    with pytest.raises(ValueError, match="t, row 2, field 1: 'a' is not a number; write"):
+        table.parse("1 2; a 3")
+    with pytest.raises(ValueError, match="t, row 3: 1 numbers where the first row has 2; give"):
+        table.parse("1 2; 3 4; 5")
+    with pytest.raises(ValueError, match="field 1: 'nan' is not a number"):
+        table.parse("nan")

@@ -13,7 +13,7 @@ import pytest
 from explorer.engine.session import wire
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import state_from_dict
-from explorer.engine.session.which_view import WhichView
+from explorer.engine.session.which_view import WhichView, which_from_recipe, which_to_recipe
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -378,6 +378,20 @@ def test_a_view_that_cannot_be_read_is_left_out_field_by_field() -> None:
         "which.axis",
         "which.targets",
     ]
+
+
+def test_exported_curves_name_no_file_and_open_on_synthetic_people_in_its_place() -> None:
+    shown = WhichView(True, "users", "emd", "mean", {"emd": 0.02}, "/home/me/people.csv")
+    raw = which_to_recipe(shown, 20)
+    assert "people" not in str(raw)
+    left_out: list[str] = []
+    assert which_from_recipe(raw, left_out) == replace(shown, judged_on="sample")
+    assert [said.partition(":")[0] for said in left_out] == ["which.judged_on"]
+
+    for judged_on in ("", "sample", "theory"):
+        shown, left_out = replace(shown, judged_on=judged_on), []
+        assert which_from_recipe(which_to_recipe(shown, 20), left_out) == shown
+        assert not left_out
 
 
 def test_the_first_target_grows_with_the_map() -> None:

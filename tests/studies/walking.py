@@ -80,7 +80,7 @@ def walk_parameter(study, key, points=5, steps=5, context=None, **values):
     elif p.kind is Kind.FLAG:
         ends = [False, True]
     else:
-        ends = [""]
+        ends = [p.default]
     context = context or Context()
     for what in study.quantities:
         for value in ends:

@@ -23,11 +23,11 @@ class Desk:
     def __init__(self, qtbot, session: Session | None = None) -> None:
         self.qtbot = qtbot
         self.session = session or Session(SessionState("heatmap"))
-        self.service = StudyService()
+        self.service = StudyService(compute_process=True)
         self.controller = StudyController(self.session, self.service, "map")
-        self.data = DataController(self.session, self.service.runtime)
+        self.data = DataController(self.session, self.service)
         self.widget = QWidget()
-        self.map = MapWorkspace(self.session, self.service.runtime, self.controller, self.data)
+        self.map = MapWorkspace(self.session, self.service, self.controller, self.data)
         self.panel = DataPanel(self.session, self.data, self.map)
         row = QHBoxLayout(self.widget)
         row.addWidget(self.panel)

@@ -83,8 +83,8 @@ def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
     path = tmp_path / "sure.csv"
     path.write_text("user,lat,lon\n" + "".join(f"{i},48.{i},11.{i}\n" for i in range(20)))
     monkeypatch.setattr(
-        "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileName",
-        lambda *_: (str(path), ""),
+        "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileNames",
+        lambda *_: ([str(path)], ""),
     )
     with qtbot.waitSignal(window.data.mapping_needed):
         window.menus.actions["open-mapping"].trigger()

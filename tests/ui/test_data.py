@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.checkins import Mapping
-from explorer.checkins.readers.guess_columns import bad_cells
+from explorer.checkins.readers.cells.faults import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.first_region import first_region
 from explorer.ui.panels.time_range import month_ranges
@@ -146,7 +146,7 @@ def test_a_look_at_the_columns_is_cancelled_too(
             time.sleep(0.01)
         raise room.LoadCancelled
 
-    monkeypatch.setattr(room, "sniff", sniff)
+    monkeypatch.setattr(room, "sniff_files", sniff)
     desk.data.open(checkins)
     desk.qtbot.waitUntil(looking.is_set)
     with desk.qtbot.waitSignal(desk.data.cancelled):
@@ -201,7 +201,7 @@ def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
     assert "chosen twice" in dialog.problem
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("d"))
     assert "None of the first rows" in dialog.problem
-    assert dialog.table.item(0, 3).toolTip() == "no number for the latitude"
+    assert "the latitude is no number" in dialog.table.item(0, 3).toolTip()
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
     assert dialog.problem == ""
     assert "40 of the first 40 rows" in dialog.verdict.text()
@@ -249,14 +249,16 @@ def test_bad_cells_are_distinguished() -> None:
     good = ("7", "2010-01-31T12:00:00Z", "48.1", "11.5", "2")
     assert bad_cells(good, mapping) == {}
     for column, text, why in (
-        (0, " ", "no user"),
-        (1, "soon", "the time can't be read"),
-        (2, "north", "no number for the latitude"),
-        (3, "181", "longitude outside −180…180"),
-        (4, "-1", "the weight is not a positive number"),
+        (0, " ", "the user is empty"),
+        (1, "soon", "it is no time that can be read"),
+        (2, "north", "the latitude is no number"),
+        (3, "181", "the longitude 181 is above 180"),
+        (4, "-1", "the weight −1 is not a positive number"),
     ):
         row = tuple(text if i == column else cell for i, cell in enumerate(good))
-        assert bad_cells(row, mapping) == {column: why}
+        found = bad_cells(row, mapping)
+        assert {place: fault.what for place, fault in found.items()} == {column: why}
+        assert found[column].remedy
     assert set(bad_cells(("7", good[1], "0", "0.0", "1"), mapping)) == {2, 3}
 
 
@@ -418,7 +420,7 @@ def test_a_region_says_where_it_came_from(desk: Desk, checkins) -> None:
     assert desk.answered().conditions[1].holds is None
     desk.map.set_region_box((40.5, -74.3, 41.0, -73.6))
     assert origin() is Origin.DRAWN
-    assert "✗ drawn on the map" in desk.panel.region_from.text()
+    assert "✗ drawn or dragged" in desk.panel.region_from.text()
     desk.session.undo()
     assert origin() is Origin.TYPED
 

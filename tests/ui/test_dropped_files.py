@@ -32,8 +32,6 @@ def _drop(window, path) -> None:
     ("name", "head", "middle", "times", "tail", "why"),
     [
         ("large.json", b'{"numbers": [', b"0.123456789,", 5_000_000, b"0]}", "no recipe"),
-        ("map.geojson", b'{"type": "FeatureCollection", "features": [', b"[1,2],", 10_000_000,
-         b"0]}", "GeoJSON"),
         ("nested.svg", b"<svg>", b"<g>", 3_000_000, b"</svg>", "nested too deeply"),
         ("wide.svg", b"<svg>", b"<path d='M0 0'/>", 3_000_000, b"</svg>", "first 4 MB"),
         ("nested.json", b'{"a": ', b"[", 60_000_000, b"", "no recipe"),

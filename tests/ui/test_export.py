@@ -268,7 +268,13 @@ def test_an_export_that_fails_is_reported(tiny, export, qtbot, monkeypatch, tmp_
 def test_a_cancelled_export_writes_nothing(tiny, qtbot, tmp_path) -> None:
     path = tmp_path / "never.png"
     view = tiny.workspace.view_state()
-    job = ExportJob(tiny.current_result, view, tiny.output.recipe(view), by_suffix("png"), path)
+    job = ExportJob(
+        tiny.current_result,
+        view,
+        tiny.output.recipe(tiny.current_result, None, view),
+        by_suffix("png"),
+        path,
+    )
     with qtbot.waitSignal(tiny.output.controller.cancelled):
         tiny.output.controller.start(job)
         tiny.output.controller.cancel()
@@ -283,7 +289,7 @@ def test_closing_while_exporting_waits_for_the_thread(qtbot, tiny, tmp_path) -> 
         ExportJob(
             tiny.current_result,
             view,
-            tiny.output.recipe(view),
+            tiny.output.recipe(tiny.current_result, None, view),
             by_suffix("pdf"),
             tmp_path / "a.pdf",
         )
@@ -329,7 +335,6 @@ def test_a_recipe_about_other_data_waits_for_them(open_window, settled, export, 
         ("a.json", b'{"recipe": {"schema": "privacy-explorer-recipe/9"}}', "not a recipe"),
         ("a.svg", b"<?xml version='1.0'?><svg></svg>", "no recipe"),
         ("a.pdf", b"%PDF-1.4 nothing", "damaged"),
-        ("a.json", b'{"type": "FeatureCollection", "features": []}', "this is GeoJSON"),
     ],
 )
 def test_what_holds_no_recipe_is_reported_in_a_sentence(
@@ -489,6 +494,13 @@ def test_the_curves_of_which_epsilon_are_exported_while_they_are_in_front(
     recipe = read_recipe(path)
     assert recipe["which"]["measure"] == "similarity"
     window.session.set_value("epsilon", 3.5)
+    view.parts.measure.setCurrentIndex(view.parts.measure.findData("pearson"))
+    view.parts.measure.activated.emit(view.parts.measure.currentIndex())
+    assert window.session.state.which.measure == "pearson"
+    window.workspaces["map"].which.action.setChecked(False)
     with qtbot.waitSignal(window.files.recognised):
         window.files.open_any(path)
     qtbot.waitUntil(lambda: window.session.request() == before)
+    shown = window.session.state.which
+    assert (shown.open, shown.measure, shown.judged_on) == (True, "similarity", "")
+    assert shown.targets["similarity"] == recipe["which"]["target"]

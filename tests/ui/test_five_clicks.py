@@ -47,11 +47,11 @@ def test_from_a_file_to_an_epsilon_in_five_clicks(
     window = open_window(study="heatmap", values=SMALL_MAP)
     qtbot.waitUntil(lambda: window.workspaces["map"].current_result is not None)
 
-    def chosen(*_: object) -> tuple[str, str]:
+    def chosen(*_: object) -> tuple[list[str], str]:
         mouse.clicks += 1  # the system's dialog: a double click on the file
-        return str(path), ""
+        return [str(path)], ""
 
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", chosen)
     bar = window.menuBar()
     mouse.click(bar, entry(bar, "File"))
     menu = next(m for m in bar.findChildren(QMenu) if m.isVisible())

@@ -31,11 +31,11 @@ class Page(QWidget):
 def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     assert list(window.workspaces) == ["map"]
-    assert [window.tabs.tabText(i) for i in range(3)] == ["Map", "Bounds", "Compare"]
+    assert [window.tabs.tabText(i) for i in range(4)] == ["Map", "Bounds", "Compare", "Sweep"]
     qtbot.waitUntil(lambda: list(window.workspaces) == ["map", "bounds"])
-    qtbot.waitUntil(lambda: len(window.tools) == 1)
+    qtbot.waitUntil(lambda: len(window.tools) == 2)
     assert window.tabs.currentWidget() is window.workspaces["map"]
-    assert window.tabs.count() == 3
+    assert window.tabs.count() == 4
     assert window.isActiveWindow()  # nothing of them was a window on the way
 
 

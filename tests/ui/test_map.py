@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPalette
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QGraphicsItem
 
+from explorer.engine.runtime.runtime import first_result
 from explorer.figures.map_layers import shipped_basemap
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -22,8 +23,10 @@ from explorer.studies.base.study import Fidelity, Readout, Result, Surface
 from explorer.ui.drawing.map_style import DARK, LIGHT
 from explorer.ui.map.colour_bar import format_share, round_step
 from explorer.ui.map.lines import tile_paths
+from explorer.ui.map.overlay import paint_rubber_band, rect_of
 from explorer.ui.map.panes import cell_of
 from explorer.ui.map.region_tool import Grip, PixelBox, dragged_box, grip_at
+from tests.ui.dragging import Hand, drag_region, middle_of_region
 from tests.ui.map_desk import Desk, made_checkins, opened
 
 
@@ -308,6 +311,70 @@ def test_a_region_is_dragged_moved_pulled_and_undone(desk: Desk) -> None:
         assert pane._region == expected
     QTest.keyClick(pane, Qt.Key.Key_Escape)
     assert not desk.map.region_action.isChecked()
+
+
+def test_both_panes_follow_a_region_that_is_dragged(desk: Desk, qtbot) -> None:
+    first, shown = desk.region, []
+
+    def note(result) -> None:
+        panes = desk.map.panes.panes
+        drawn = {pane._surface_region for pane in panes.values()}
+        assert drawn == {result.request.selection.region}  # where it belongs, in both
+        for pane in panes.values():
+            image = pane._image
+            assert image.mapRectToParent(image.boundingRect()) == rect_of(
+                result.request.selection.region.box
+            )
+        shown.append(result.request.selection.region)
+
+    desk.map.result_shown.connect(note)
+    desk.map.region_action.trigger()
+    pane = desk.map.panes.panes["private"]
+    camera, pixels = desk.map.panes.camera.aspect, middle_of_region(pane)
+    places, moves = [], drag_region(pane, QPointF(4.0, -9.0), 12)
+    for _ in moves:
+        places.append(desk.region)
+        if len(places) <= 12:
+            assert desk.map.panes.camera.aspect == camera  # the map keeps still below the pointer
+            assert middle_of_region(pane) == pytest.approx(
+                (pixels[0] + 4 * len(places), pixels[1] - 9 * len(places)), abs=1
+            )
+            known = len(shown)
+            qtbot.waitUntil(lambda known=known: len(shown) > known)
+    assert len({*places}) == 12
+    assert desk.answered().surface("private").region == desk.region == places[-1]
+    assert len(shown) >= 12  # while it was dragged, too
+    assert shown == sorted(shown, key=[first, *places].index)  # never back to an older one
+    assert desk.map.panes.camera.aspect == desk.region.aspect != camera
+    exact = first_result(desk.service.runtime, desk.controller.request)
+    for key, pane in desk.map.panes.panes.items():
+        np.testing.assert_array_equal(pane._image.image, exact.surface(key).values)
+    desk.session.undo()
+    assert desk.region == first
+
+
+def test_the_box_of_a_drag_covers_no_colour_unless_it_is_refused(qapp) -> None:
+    for refused in (False, True):
+        picture = QImage(60, 60, QImage.Format.Format_RGB32)
+        picture.fill(QColor("#440154"))
+        painter = QPainter(picture)
+        paint_rubber_band(painter, PixelBox(10.0, 10.0, 50.0, 50.0), LIGHT, refused)
+        painter.end()
+        assert (picture.pixelColor(30, 30) != QColor("#440154")) == refused
+        assert picture.pixelColor(11, 10) != picture.pixelColor(5, 5)
+
+
+def test_a_drag_that_comes_to_nothing_leaves_the_region_as_it_was(desk: Desk, qtbot) -> None:
+    first = desk.session.state.selection
+    desk.map.region_action.trigger()
+    pane = desk.map.panes.panes["true"]
+    hand = Hand(pane)
+    for act, x in ((hand.move, 5), (hand.press, 5), (hand.move, 60), (hand.move, 6)):
+        act(x, x)
+        qtbot.wait(20)
+    assert desk.session.state.selection != first
+    hand.release(6, 6)
+    assert desk.session.state.selection == first
 
 
 def test_a_region_too_wide_is_refused_in_a_sentence(desk: Desk) -> None:

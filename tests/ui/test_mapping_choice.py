@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.checkins import LoadCancelled
+from explorer.checkins import LoadCancelled, Mapping
+from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.dialogs import open_checkins
 from explorer.ui.dialogs.open_checkins import LOOKING
 from tests.ui.map_desk import Desk, opened
@@ -93,13 +95,13 @@ def test_looking_again_keeps_the_window_alive(
     dialog = asked(desk, path)
     seen: list[threading.Thread] = []
 
-    def slow(*_: object, cancelled=None) -> None:
+    def slow(files, delimiter, encoding, cancelled, **_: object) -> None:
         seen.append(threading.current_thread())
         while not cancelled():
             time.sleep(0.01)
         raise LoadCancelled
 
-    monkeypatch.setattr(open_checkins.checkins, "sniff", slow)
+    monkeypatch.setattr(open_checkins.checkins, "sniff_files", slow)
     dialog.delimiter.setCurrentIndex(dialog.delimiter.findData(","))
     desk.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0] is not threading.main_thread()
@@ -107,3 +109,32 @@ def test_looking_again_keeps_the_window_alive(
     assert not dialog.load_button.isEnabled()
     dialog.reject()
     assert not seen[0].is_alive()
+
+
+def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
+    desk: Desk, tmp_path
+) -> None:
+    path = tmp_path / "points.csv"
+    rng = np.random.default_rng(1)
+    rows = [
+        f"{i % 20},{x:.3f},{x / 9:.3f},{y:.3f}\n" for i, (x, y) in enumerate(rng.random((300, 2)))
+    ]
+    path.write_text("user,x,left,y\n" + "".join(rows))
+    dots: list[np.ndarray] = []
+    desk.map.dots.ready.connect(lambda counts, _box: dots.append(counts))
+    desk.session.set_value("resolution", "16")
+    desk.map.which.action.setChecked(True)
+    desk.map.which.view.judge_on("theory")  # which is there at once
+    pictures, asked = [], set()
+    for x in (1, 2):
+        before = len(dots)
+        desk.load(path, mapping=Mapping(user=0, lat=3, lon=x, plane="0,0,1,1"))
+        assert desk.map.which.view.answer is None
+        pictures.append(desk.answered().surface(TRUE).values)
+        asked.add(desk.controller.request)
+        desk.qtbot.waitUntil(lambda before=before: len(dots) > before)
+        desk.qtbot.waitUntil(lambda: desk.map.which.view.answer is not None)
+    assert len(asked) == 1  # nothing in the question tells them apart
+    assert not np.array_equal(*pictures)
+    assert dots[0].shape == dots[-1].shape
+    assert not np.array_equal(dots[0], dots[-1])

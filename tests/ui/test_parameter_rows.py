@@ -16,7 +16,7 @@ from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.make_row import make_row
 from explorer.ui.widgets.number_slider import STEPS, NumberSlider
-from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, direction
+from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, TableRow, direction
 
 LOG = Parameter("d", "δ", "failure", "Help.", Kind.REAL, 1e-8, 1e-30, 0.1, Scale.LOG)
 LINEAR = Parameter("s", "σ", "blur", "Help.", Kind.REAL, 0.02, 0.0, 0.2, unit="side")
@@ -194,7 +194,9 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
     session = Session(SessionState(study_id))
     panel = ParametersPanel(session)
     qtbot.addWidget(panel)
-    kinds = {Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow}
+    kinds = {
+        Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow, Kind.TABLE: TableRow,
+    }  # fmt: skip
     for p in get_study(study_id).parameters:
         if not p.in_panel:
             with pytest.raises(KeyError):
@@ -285,3 +287,23 @@ def test_the_end_of_a_slider_has_the_unit_that_another_parameter_chooses(qtbot) 
     assert " km;" in row.toolTip()
     session.set_value("space_unit", "none")
     assert not row.high_end.text().endswith("km")
+
+
+def test_a_typed_table_is_taken_by_its_button_or_when_left_and_says_what_is_wrong(
+    qtbot, heard
+) -> None:
+    typed = Parameter("t", "", "table", "Help.", Kind.TABLE, "0.7 0.3; 0.3 0.7")
+    row, events = heard(typed)
+    assert row.field.toPlainText() == "0.7 0.3\n0.3 0.7"
+    row.button.click()
+    assert events == []
+    row.field.setPlainText("0.5 0.5\n0.25, 0.75")
+    qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    assert events == [("0.5 0.5; 0.25 0.75", False)]
+    row.show_value(events[0][0])
+    row.field.setPlainText("0.5 0.5\n0.25 x")
+    qtbot.keyClick(row.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert len(events) == 1
+    assert row.error.isVisibleTo(row)
+    assert "ow 2, field 2: 'x' is not a number" in row.error.text()
+    assert row.field.toPlainText().startswith("0.5 0.5\n0.25 x")

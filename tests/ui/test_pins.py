@@ -165,7 +165,7 @@ def test_pins_come_back_with_the_session(pinned, open_window, settled, qtbot) ->
 def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path) -> None:
     bounds = pinned.workspaces["bounds"]
     result, view = pinned.shown_result, bounds.view_state()
-    recipe = pinned.output.recipe(view)
+    recipe = pinned.output.recipe(pinned.current_result, None, view)
     text = table_text(result, view, recipe)
     rows = list(csv.DictReader(io.StringIO("".join(
         line + "\n" for line in text.splitlines() if not line.startswith("#")

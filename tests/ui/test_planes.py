@@ -109,7 +109,7 @@ def test_the_picture_is_behind_exports_and_comes_back(
     qtbot.waitUntil(lambda: page.backdrop.name == "park.png")
     view = page.view_state()
     assert view.picture.startswith("park.png#")
-    recipe = gazing.output.recipe(view)
+    recipe = gazing.output.recipe(gazing.current_result, gazing.data.current, view)
     assert recipe["selection"]["plane"] == PLANE.text
     assert not OF_THE_EARTH.search(json.dumps(recipe))
     gazing.close()

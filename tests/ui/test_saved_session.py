@@ -417,6 +417,26 @@ def test_data_of_last_time_are_opened_again(open_window, settled, qtbot, tmp_pat
     assert third.data.current.synthetic
 
 
+def test_data_of_last_time_are_read_as_they_were(open_window, settled, qtbot, tmp_path) -> None:
+    path = tmp_path / "mine.csv"
+    rows = [f"{u},2010-10-17 01:48:53,40.{u:02},-73.9" for u in range(20)]
+    path.write_text("user,time,lat,lon\n" + "\n".join(rows) + "\n")
+    first = open_window(study="shuffle-rdp")
+    settled(first)
+    with qtbot.waitSignal(first.data.mapping_needed):
+        first.files.open_data(path, ask=True)
+    dialog = first.data_panel.dialog("mapping")
+    dialog.reading.zone.setText("America/New_York")
+    with qtbot.waitSignal(first.data.loaded):
+        dialog.load_button.click()
+    assert first.data.current.first_time == "2010-10-17T05:48:53Z"
+    first.close()
+    second = open_window()
+    settled(second)
+    assert second.data.current.mapping.zone == "America/New_York"
+    assert second.data.current.first_time == "2010-10-17T05:48:53Z"
+
+
 def test_undo_goes_back_over_everything(open_window, settled, qtbot, tiny_study) -> None:
     window = open_window(study="tiny")
     settled(window)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -36,7 +37,7 @@ def test_in_a_small_window_which_epsilon_is_a_tab_beside_the_maps(
 
     tools.tabs.setCurrentIndex(1)
     assert which.view.isVisible()
-    assert page.panes.isHidden()
+    assert page.first_look.isHidden()
     assert not page.play_button.isVisible()
     tools.tabs.setCurrentIndex(0)
     assert which.view.isHidden()
@@ -44,3 +45,20 @@ def test_in_a_small_window_which_epsilon_is_a_tab_beside_the_maps(
 
     window.resize(1400, 900)
     qtbot.waitUntil(lambda: len(page.panes.keys) == 4)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 720)])
+def test_no_button_of_which_epsilon_is_cut_short(
+    open_window: Callable[..., MainWindow], qtbot: QtBot, width: int, height: int
+) -> None:
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    page = window.workspaces["map"]
+    qtbot.waitUntil(lambda: page.current_result is not None)
+    window.resize(width, height)
+    page.which.action.setChecked(True)
+    qtbot.waitUntil(lambda: page.which.view is not None and page.which.view.isVisible())
+    parts = page.which.view.parts
+    buttons = parts.use, parts.sure, parts.more, parts.stop, parts.copy, parts.export
+    qtbot.waitUntil(lambda: all(button.width() > 30 for button in buttons))
+    short = {button.text(): button.width() - button.sizeHint().width() for button in buttons}
+    assert all(room >= 0 for room in short.values()), short

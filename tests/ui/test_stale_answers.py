@@ -94,6 +94,16 @@ def test_an_answer_behind_a_moving_slider_is_shown_and_never_after_a_newer(
     assert [r["epsilon"] for r in shown] == [2.0, 3.0]
 
 
+def test_asked_anew_an_answer_of_before_comes_too_late(controller, shown) -> None:
+    # the file was read with other columns: the same question about other rows
+    runner = controller._runner
+    controller.refresh()
+    runner.answer(1)
+    assert shown == []
+    runner.answer(2)
+    assert len(shown) == 1
+
+
 def test_an_error_about_other_data_is_not_said(controller, session, shown) -> None:
     said: list[Exception] = []
     controller.failed.connect(said.append)

@@ -13,7 +13,10 @@ from PIL import Image
 
 from tests.waiting import time_limit
 
-LAZY = ("cvxpy", "scipy.stats", "duckdb", "pandas", "matplotlib", "numba")
+LAZY = (
+    "cvxpy", "scipy.stats", "duckdb", "pandas", "matplotlib", "numba", "pyogrio", "pyproj",
+    "pyarrow", "openpyxl",
+)  # fmt: skip
 
 FIRST_PAINT = """
 import sys

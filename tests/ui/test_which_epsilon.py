@@ -258,24 +258,21 @@ def test_a_public_file_stands_in_and_the_maps_own_does_not(
     assert "From 20 draws" in view.line.sentence.toolTip()
 
 
-def test_theory_names_an_epsilon_and_opens_no_data(desk: Desk, monkeypatch) -> None:
+def test_theory_names_an_epsilon_and_opens_no_data(desk: Desk) -> None:
     desk.session.set_value("n0", 50_000, "heatmap")
     desk.answered()
     view = shown(desk)
     assert view.line.badge.isVisible()
     view.cancel()
 
-    def look(*_: object) -> None:
-        raise AssertionError("what is proved needs no data")
-
-    monkeypatch.setattr(type(desk.service.runtime), "data", look)
+    # What is proved needs no data: where it is computed there are none any more.
+    desk.service.client._data_changed(desk.data.current.fingerprint, None)
     for box, key in ((view.parts.judged, THEORY), (view.parts.measure, "emd_km")):
         box.setCurrentIndex(box.findData(key))
         box.activated.emit(box.currentIndex())
     desk.qtbot.waitUntil(
         lambda: view.answer is not None and view.answer.question == view.question()
     )
-    monkeypatch.undo()
     assert view.line.badge.isHidden()
     rows = {line.mechanism: line for line in view._lines}
     assert rows["adaptive"].words == "unproved"
@@ -362,3 +359,31 @@ def test_a_figure_of_the_paper_opens_its_curves(desk: Desk) -> None:
     session.undo()
     session.undo()
     assert session.state == before
+
+
+def test_a_figure_with_made_data_opens_its_curves_on_them(desk: Desk) -> None:
+    session = desk.session
+    item = preset(get_study("heatmap"), "figure-10")
+    follow_preset(session, item)
+    session.set_value("resolution", "32", "heatmap")
+    session.set_which(session.state.which.with_choice("measure", "similarity"), "no transport")
+    view = desk.map.which.view
+    assert view is not None
+    assert (view.which.axis, view.which.judged_on) == ("filled", "figure-10")
+    finished(desk, view)
+    assert view.answer.users == 200
+    assert not view.answer.question.here
+    curve = view.answer.curves[0]
+    assert curve.mechanism == "pyramid"
+    assert list(curve.x) == [0.04, 0.15, 0.3, 0.75]
+    assert view.parts.judged.currentText() == "made mixtures (figure 10)"
+    assert not view.plot.value_line.isVisible()  # a share of filled cells is no setting
+
+    asked = session.request("heatmap")
+    view.plot.point_chosen.emit("least-squares", 0.15)  # takes the mechanism alone
+    assert session.request("heatmap")["mechanism"] == "least-squares"
+    assert session.request("heatmap")["epsilon"] == asked["epsilon"]
+
+    view.judge_on("")
+    assert view.which.axis == "epsilon"  # check-ins have no such axis
+    assert view.parts.axis.findData("filled") == -1

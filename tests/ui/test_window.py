@@ -173,7 +173,7 @@ def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> Non
 def test_a_file_that_is_not_there_is_reported_in_a_sentence(shuffle, qtbot, tmp_path) -> None:
     with qtbot.waitSignal(shuffle.files.recognised):
         shuffle.files.open_any(tmp_path / "nothing.csv")
-    assert shuffle.banner.isVisible()
+    qtbot.waitUntil(shuffle.banner.isVisible)
     assert "nothing.csv" in shuffle.banner.text.text()
     shuffle.banner.shut.click()
     assert not shuffle.banner.isVisible()

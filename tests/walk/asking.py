@@ -61,7 +61,7 @@ def places(p: Parameter, steps: int = STEPS) -> list[Value]:
         return list(dict.fromkeys([*ends, *found[1:-1]]))
     if p.kind is Kind.CHOICE:
         return [value for value, _ in p.choices]
-    return [True, False] if p.kind is Kind.FLAG else [""]
+    return {Kind.FLAG: [True, False], Kind.TABLE: [p.default]}.get(p.kind, [""])
 
 
 def stages(study: Study, p: Parameter) -> Iterator[Request]:

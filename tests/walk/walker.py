@@ -105,6 +105,9 @@ class Walker:
             place = row.box.findData(value)
             row.box.setCurrentIndex(place)
             row.box.activated.emit(place)
+        elif p.kind is Kind.TABLE:
+            row.field.setPlainText(str(value))
+            row.button.click()
         elif p.kind is Kind.FLAG and row.box.isChecked() != value:
             row.box.click()
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 READERS = {
     "text": "explorer.checkins.readers.text:READER",
     "parquet": "explorer.checkins.readers.parquet:READER",
+    "geopackage": "explorer.checkins.readers.geopackage:READER",
+    "geojson": "explorer.checkins.readers.geojson:READER",
+    "excel": "explorer.checkins.readers.excel:READER",
 }
 """Where each `Reader` is, by the name under which a `Dialect` goes by it."""
 

@@ -5,22 +5,25 @@ A new format is a module with a `Reader`, and its line in `readers.READERS`.
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from explorer.checkins.database import check, run, written_file
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
 from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.cells.numbers import decimal_sign
+from explorer.checkins.readers.cells.questions import open_questions
 from explorer.checkins.readers.guess_columns import (
-    decimal_sign,
     fitting_share,
     guess_mapping,
     mapping_problems,
 )
+from explorer.checkins.readers.places.geometry import known_system
 from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.sql import typed_rows
+from explorer.checkins.readers.sql import typed_rows, with_added
 from explorer.checkins.readers.streams import CHUNK
 from explorer.checkins.rows import PARQUET, ROWS, Tick
 from explorer.checkins.scan import Scan
@@ -32,6 +35,9 @@ HEAD_ROWS = 10_000
 """Rows that are judged before the rest is read."""
 
 PREVIEW_ROWS = 50
+SMALL = 4_000_000
+"""Bytes of a file that is read as soon as a part of it would be."""
+
 MAX_FIELDS = 20_000
 
 _NOT_THE_MAPPING = (Reason.ZERO_ZERO, Reason.DUPLICATE)
@@ -49,8 +55,10 @@ class Beginning:
         Bytes on disk.
     head : bytes
         The first `HEAD` bytes.
-    delimiter, encoding : str or None
+    delimiter, encoding, decimal : str or None
         What somebody chose for text; to be guessed if None.
+    layer : str or None
+        The layer or sheet that somebody chose, in files with several.
     cancelled : callable or None
         Asked every few milliseconds; true stops.
     """
@@ -60,7 +68,9 @@ class Beginning:
     head: bytes
     delimiter: str | None = None
     encoding: str | None = None
+    layer: str | None = None
     cancelled: IsCancelled | None = None
+    decimal: str | None = None
 
     @property
     def name(self) -> str:
@@ -113,6 +123,78 @@ class Written:
 
     scan: Scan
     texts: Callable[[list[int]], dict[int, str]]
+
+
+PHASES = (0.5, 0.0, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
+"""Where, between two places of the first portion, those of later ones lie."""
+
+PORTIONS = ((0, 1), (1, 2), (2, 4), (4, 8))
+"""Which of the phases each portion takes: it doubles what has been read."""
+
+
+def evenly_spaced(first: int, stop: int, number: int, length: int) -> list[list[int]]:
+    """Return where so many parts of each portion start, evenly spaced in [first, stop).
+
+    No part of the given length reaches into another, and at least half of the file is in none:
+    where parts are too long for that there are fewer portions.
+    """
+    spacing = (stop - first) / number
+    return [
+        [first + int((i + phase) * spacing) for i in range(number) for phase in PHASES[low:high]]
+        for low, high in PORTIONS
+        if 2 * high * length <= spacing
+    ]
+
+
+class Sample(StrEnum):
+    """What a part of the rows is a sample of."""
+
+    USERS = "users"
+    ROWS = "rows"
+    BEGINNING = "beginning"
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Some rows of a file, long before all are read.
+
+    Attributes
+    ----------
+    rows : str
+        Query of `typed_rows`. None of them was in a portion before, and the query can be asked
+        until the next portion is.
+    sample : Sample
+        Users with all of their rows, each with the same chance; rows; or the file's beginning.
+    share : float
+        Of the file that has been read, this portion and those before it, 0…1.
+    """
+
+    rows: str
+    sample: Sample
+    share: float
+
+
+@runtime_checkable
+class SampledReader(Protocol):
+    """A reader that finds rows all over a file without reading all of it."""
+
+    def portions(
+        self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
+    ) -> Iterator[Portion]:
+        """Yield ever more rows from all over the file, the first soon; none of a small file.
+
+        Parameters
+        ----------
+        con : DuckDB connection
+        plan : Plan
+        folder : Path
+            For files of its own.
+        whole_users : bool
+            Whether users are taken with all of their rows, where the file is sorted by user.
+        cancelled : callable or None
+            Asked every few milliseconds; true stops.
+        """
+        ...
 
 
 class Reader(Protocol):
@@ -207,15 +289,47 @@ def judge_rows(con: Any, rows: str, tick: Tick) -> Judged:
 
 
 def table_preview(
-    look: Beginning, form: str, columns: tuple[str, ...], body: Sequence[tuple[str, ...]]
+    look: Beginning,
+    dialect: Dialect,
+    columns: tuple[str, ...],
+    rows: Sequence[Sequence[str | None]],
+    crs: str | None = None,
+    layers: tuple[str, ...] = (),
 ) -> Preview:
-    """Return the preview of a table with named columns, whose cells are given as text."""
-    decimal = decimal_sign(body, "")
-    mapping = guess_mapping(columns, body, len(columns), decimal, look.check)
+    """Return the preview of a table with named columns, whose cells are given as text.
+
+    Parameters
+    ----------
+    look : Beginning
+    dialect : Dialect
+        With the reader's key, and the layer.
+    columns : tuple of str
+    rows : sequence of sequence of str or None
+    crs : str or None
+        If positions come as geometries: what the file says of their reference system. The first
+        two columns are then y and x.
+    layers : tuple of str
+        Those to choose from.
+    """
+    body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
+    decimal = look.decimal or decimal_sign(body)
+    names = columns if crs is None else ("latitude", "longitude", *columns[2:])
+    mapping = guess_mapping(
+        names if dialect.has_header else (), body, len(columns), decimal, look.check
+    )
+    if crs is not None:
+        found = known_system(crs)
+        guessed = None if mapping.crs is None else ""  # what the magnitudes say
+        mapping = replace(mapping, lat=0, lon=1, crs=guessed if found == "" else found)
+    named = len(columns) if dialect.has_header else 0
+    mapping, formats, questions = open_questions(columns, body, mapping, decimal, named)
+    if layers and not dialect.layer:
+        questions["layer"] = f"The file has several tables: {', '.join(layers)}; say which one."
+    problems = (*mapping_problems(columns, body, mapping, decimal), *questions.values())
     return Preview(
-        look.name, look.size, Dialect(form, "", decimal=decimal), columns,
+        look.name, look.size, replace(dialect, decimal=decimal), columns,
         tuple(body[:PREVIEW_ROWS]), mapping, fitting_share(body, mapping, len(columns), decimal),
-        tuple(mapping_problems(columns, body, mapping, decimal)),
+        problems, layers=layers, time_formats=formats, questions=questions,
     )  # fmt: skip
 
 
@@ -226,6 +340,7 @@ def write_table(
     work: LoadProgress,
     judge: Judge,
     table: Callable[[int | None], str],
+    fault: str = "",
 ) -> Scan:
     """Write ``rows.parquet`` of a file that is a table to the database; lines are row numbers.
 
@@ -236,6 +351,8 @@ def write_table(
     table : callable
         Returns a table expression with text columns ``c0…`` in file order: of at most so many
         rows, or of all for None.
+    fault : str
+        Its column, if any, with the code of what is wrong with a row.
     """
     scan, reading = Scan(), work.stage("Reading")
 
@@ -249,7 +366,8 @@ def write_table(
         scan.fingerprint = sha256.hexdigest()
 
     def typed(limit: int | None = None) -> str:
-        return typed_rows(table(limit), plan.mapping, None, decimal=plan.dialect.decimal)
+        rows = with_added(table(limit), plan.width, plan.added)
+        return typed_rows(rows, plan.mapping, None, decimal=plan.dialect.decimal, fault=fault)
 
     scan.lines = con.execute(f"SELECT count(*) FROM {table(None)}").fetchone()[0]
     judge(judge_rows(con, typed(HEAD_ROWS), reading))

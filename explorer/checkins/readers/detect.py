@@ -49,6 +49,8 @@ def sniff(
     delimiter: str | None = None,
     encoding: str | None = None,
     cancelled: IsCancelled | None = None,
+    decimal: str | None = None,
+    layer: str | None = None,
 ) -> Preview:
     """Look at the beginning of a file and guess how to read it.
 
@@ -62,6 +64,10 @@ def sniff(
         ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``; guessed if omitted.
     cancelled : callable, optional
         Asked every few milliseconds; true stops.
+    decimal : str, optional
+        What stands before a number's fraction, a point or a comma; guessed if omitted.
+    layer : str, optional
+        Of a file with several layers or sheets; the one with check-ins if omitted.
 
     Returns
     -------
@@ -88,4 +94,4 @@ def sniff(
         ) from None
     suffix = path.suffix.lower()
     best = max(all_readers(), key=lambda r: (r.can_read(head), suffix in r.suffixes))
-    return best.preview(Beginning(path, size, head, delimiter, encoding, cancelled))
+    return best.preview(Beginning(path, size, head, delimiter, encoding, layer, cancelled, decimal))

@@ -4,188 +4,28 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
-from functools import partial
+from typing import Any
 
 from explorer.checkins.errors import printable
 from explorer.checkins.model import Mapping, Preview, Reason
-from explorer.checkins.readers.guess_plane import limits, planar_columns
-
-Rows = Sequence[Sequence[str]]
-
-_BLANKS = " \t\n\v\f\r"
-"""What the reader allows beside a number; Python's own notion has separators such as U+001F too."""
-
-_NAMES: dict[str, tuple[str, ...]] = {
-    "user": ("user", "userid", "uid", "useridentifier", "username", "person", "personid", "member"),
-    "time": (
-        "time", "timestamp", "datetime", "date", "utctime", "checkintime", "createdat", "created",
-        "utc", "ts", "when", "localtime",
-    ),
-    "lat": ("lat", "latitude", "y", "ycoord", "venuelat", "venuelatitude"),
-    "lon": ("lon", "lng", "long", "longitude", "x", "xcoord", "venuelon", "venuelng",
-            "venuelongitude"),
-    "location": (
-        "loc", "location", "locationid", "locid", "venue", "venueid", "poi", "poiid", "place",
-        "placeid", "spot", "spotid",
-    ),
-    "weight": ("count", "weight", "n", "visits", "freq", "frequency", "checkins", "num"),
-}  # fmt: skip
-
-ISO = re.compile(
-    r"\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}"
-    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|UTC|[+-]\d{2}:?\d{0,2})?)?\s*",
-    re.ASCII,
-)
-# ASCII: neither other scripts' digits nor separators beside a number are numbers to the reader.
-_NUMBERS = {
-    sign: re.compile(rf"\s*[+-]?(\d+{re.escape(sign)}?\d*|{re.escape(sign)}\d+)([eE][+-]?\d+)?\s*",
-                     re.ASCII)
-    for sign in ".,"
-}  # fmt: skip
-_FRACTIONS = {sign: re.compile(rf"\s*[+-]?\d+{re.escape(sign)}\d+\s*", re.ASCII) for sign in ".,"}
-
-STRPTIME_FORMATS = (
-    "%a %b %d %H:%M:%S %z %Y",
-    "%Y%m%dT%H%M%SZ",
-    "%Y%m%d%H%M%S",
-    "%m/%d/%Y %H:%M:%S",
-    "%m/%d/%Y %H:%M",
-    "%d.%m.%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-    "%d/%m/%Y %H:%M:%S",
-    "%d/%m/%Y %H:%M",
-)
-"""Spellings of time tried when ISO 8601 does not fit; day and month told apart by the rows."""
-
-_DIGITS_ONLY = ("%Y%m%d%H%M%S",)
-"""Those of them that are numbers, too: no others need be tried on a column of degrees."""
-
-_FEWEST_DIGITS = 7
-"""Of a time in any of these spellings: ``1/1/2010 0:0``."""
-
-_EPOCHS = {"epoch_s": 1.0, "epoch_ms": 1e3, "epoch_us": 1e6}
-_FIRST_EPOCH, _LAST_EPOCH = 631_152_000, 4_102_444_800  # 1990 to 2100: else it is just a number
-
-
-MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100
-"""Outside of these, sums of weights and of their squares may be lost."""
-
-
-def number(text: str, decimal: str = ".") -> float | None:
-    """Return the number a field holds, or None."""
-    if not _NUMBERS[decimal].fullmatch(text):
-        return None
-    return float(text.strip(_BLANKS).replace(decimal, "."))
-
-
-def decimal_sign(rows: Rows, delimiter: str) -> str:
-    """Return what stands before most fractions of a file: a point or a comma.
-
-    A comma with three digits behind it is no sign of thousands here: degrees have no thousands.
-    """
-    if delimiter == ",":
-        return "."
-    cells = [cell for row in rows for cell in row]
-    found = {sign: sum(1 for c in cells if p.fullmatch(c)) for sign, p in _FRACTIONS.items()}
-    return "," if found[","] > found["."] else "."
-
-
-def reads_time(text: str, spelling: str, decimal: str = ".") -> bool:
-    """Tell whether a field is a time in a spelling of `Mapping.time_format`."""
-    if spelling == "iso":
-        return ISO.fullmatch(text) is not None
-    if spelling in _EPOCHS:
-        return number(text, decimal) is not None
-    return _parses(spelling, text)
-
-
-def bad_cells(row: Sequence[str], mapping: Mapping, decimal: str = ".") -> dict[int, str]:
-    """Return the columns of a row that can't be read as the mapping says, and why.
-
-    The same rules as loading, cell by cell; a row without any is kept unless it repeats another.
-    """
-    bad: dict[int, str] = {}
-
-    def cell(column: int) -> str:
-        return row[column].strip(_BLANKS) if column < len(row) else ""
-
-    if mapping.user is not None and not cell(mapping.user):
-        bad[mapping.user] = "no user"
-    if mapping.image is not None and not cell(mapping.image):
-        bad[mapping.image] = "no image"
-    places = []
-    for name, column, low, high in limits(mapping):
-        if column is None:
-            continue
-        value = number(cell(column), decimal)
-        if value is None:
-            bad[column] = f"no number for the {name}"
-        elif not low <= value <= high:
-            bad[column] = f"{name} outside {low:g}…{high:g}".replace("-", "−")
-        elif value == 0:
-            places.append(column)
-    if len(places) == 2 and not mapping.planar:
-        bad.update(dict.fromkeys(places, UNKNOWN_POSITION))
-    time = mapping.time
-    if time is not None and not reads_time(cell(time), mapping.time_format, decimal):
-        bad[time] = "the time can't be read"
-    if mapping.weight is not None:
-        value = number(cell(mapping.weight), decimal)
-        if value is None or not MIN_WEIGHT <= value <= MAX_WEIGHT:
-            bad[mapping.weight] = "the weight is not a positive number"
-    return bad
-
+from explorer.checkins.readers.cells.column_names import key, known, language_of, words_of
+from explorer.checkins.readers.cells.faults import UNKNOWN_POSITION, bad_cells
+from explorer.checkins.readers.cells.numbers import Rows, number
+from explorer.checkins.readers.cells.times import ISO, reads_time, share, time_format
+from explorer.checkins.readers.places.guess_plane import planar_columns
+from explorer.checkins.readers.places.guess_reference import metric_columns
 
 _BLAMED = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
     "lat": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD,
-            Reason.Y_OUTSIDE),
+            Reason.Y_OUTSIDE, Reason.THOUSANDS),
     "lon": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD,
-            Reason.X_OUTSIDE),
-    "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD),
+            Reason.X_OUTSIDE, Reason.THOUSANDS),
+    "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD, Reason.THOUSANDS),
     "user": (Reason.BLANK_FIELD,),
     "image": (Reason.BLANK_FIELD,),
 }  # fmt: skip
 """Reasons for which a column may be to blame."""
-
-UNKNOWN_POSITION = "(0, 0): unknown position"
-
-
-def time_format(values: Sequence[str], decimal: str = ".") -> str | None:
-    """Return the spelling that most of these fields share, or None if none of ours fits."""
-    values = [v for v in values if v.strip()]
-    if not values:
-        return None
-    if _share(values, lambda v: ISO.fullmatch(v) is not None) > 0.5:
-        return "iso"
-    for name, unit in _EPOCHS.items():
-
-        def since_1970(v: str, unit: float = unit) -> bool:
-            n = number(v, decimal)
-            return n is not None and _FIRST_EPOCH <= n / unit < _LAST_EPOCH
-
-        if _share(values, since_1970) > 0.5:
-            return name
-    if _share(values, lambda v: sum(map(str.isdigit, v)) >= _FEWEST_DIGITS) <= 0.5:
-        return None  # trying all spellings takes long where there are thousands of columns
-    numeric = _share(values, lambda v: number(v, decimal) is not None) > 0.5
-    formats = _DIGITS_ONLY if numeric else STRPTIME_FORMATS
-    shares = {f: _share(values, partial(_parses, f)) for f in formats}
-    best = max(formats, key=lambda f: shares[f])
-    return best if shares[best] > 0.5 else None
-
-
-def _parses(spelling: str, value: str) -> bool:
-    try:
-        datetime.strptime(value.strip(), spelling)
-    except ValueError:
-        return False
-    return True
-
-
-def _share(values: Sequence[str], test: Callable[[str], bool]) -> float:
-    return sum(1 for v in values if test(v)) / len(values)
 
 
 def looks_like_header(rows: Rows) -> bool:
@@ -194,19 +34,15 @@ def looks_like_header(rows: Rows) -> bool:
     A first row that is only broken (a single bad field) is not a header.
     """
     first = [cell.strip() for cell in rows[0]]
-    keys = [_key(cell) for cell in first]
-    known = sum(any(key in names for names in _NAMES.values()) for key in keys)
-    if any(number(cell) is not None or ISO.fullmatch(cell) for cell in first):
+    familiar = sum(map(known, first))
+    if any(_is_number(cell) or ISO.fullmatch(cell) for cell in first):
         return False
-    if known >= 2:
+    if familiar >= 2:
         return True
     below = [row for row in rows[1:200] if len(row) == len(first)]
     if not below or len(first) < 2:
-        return known >= 1 and len(first) >= 2
-    numeric = [
-        i for i in range(len(first))
-        if _share([row[i] for row in below], lambda v: number(v) is not None) > 0.5
-    ]  # fmt: skip
+        return familiar >= 1 and len(first) >= 2
+    numeric = [i for i in range(len(first)) if share([r[i] for r in below], _is_number) > 0.5]
     return (
         len(numeric) >= 2
         and all(re.match(r"[^\W\d]", first[i]) for i in numeric)
@@ -214,8 +50,8 @@ def looks_like_header(rows: Rows) -> bool:
     )
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z]", "", name.lower())
+def _is_number(text: str) -> bool:
+    return any(number(text, sign) is not None for sign in ".,")
 
 
 def guess_mapping(
@@ -242,12 +78,17 @@ def guess_mapping(
     """
     places: dict[str, int] = {}
     for i, name in enumerate(names):
-        places.setdefault(_key(name), i)
+        places.setdefault(key(name), i)
     whole = [row for row in rows if len(row) == width]
     planar = planar_columns(places, whole, lambda text: number(text, decimal))
-    found: dict[str, int] = dict(planar or {})
-    for role, known in _NAMES.items():
-        for word in known if role not in found else ():
+    metric = metric_columns(places, whole, lambda text: number(text, decimal))
+    if metric is not None and "image" not in (planar or {}):
+        planar = None
+    else:
+        metric = None
+    found: dict[str, int] = dict(planar or metric or {})
+    for role, words in words_of(language_of(names)).items():
+        for word in words if role not in found else ():
             if word in places and places[word] not in found.values():
                 found[role] = places[word]
                 break
@@ -264,7 +105,13 @@ def guess_mapping(
     if named_time is not None and named_time not in found.values():
         found.setdefault("time", named_time)
     spelling = spellings[found["time"]] if "time" in found else None
-    return Mapping(**found, time_format=spelling or "iso", plane="" if planar else None)
+    columns: dict[str, Any] = dict(found)
+    return Mapping(
+        **columns,
+        time_format=spelling or "iso",
+        plane="" if planar else None,
+        crs="" if metric else None,
+    )
 
 
 def _guess_by_content(
@@ -312,8 +159,8 @@ def _degrees(values: Sequence[str], limit: float, fractions: bool, decimal: str)
         n = number(v, decimal)
         return n is not None and math.isfinite(n) and abs(n) <= limit
 
-    fractional = _share(values, lambda v: decimal in v)
-    return _share(values, fits) > 0.5 and (fractional > 0.5 or not fractions)
+    fractional = share(values, lambda v: decimal in v)
+    return share(values, fits) > 0.5 and (fractional > 0.5 or not fractions)
 
 
 def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") -> float:

@@ -82,7 +82,7 @@ class LineScanner:
             scan.lines += 1
             self._aside(scan.lines, Reason.LINE_TOO_LONG, b"(%d bytes)" % block)
             return
-        if self._dialect.has_header and not scan.header:
+        if self._dialect.has_header and not scan.names:
             block = self._take_header(block)
         if not block:
             return
@@ -120,13 +120,13 @@ class LineScanner:
     def _take_header(self, block: bytes) -> bytes:
         """Take lines up to and with the names off a block; a copy is written without them."""
         at = 0
-        while at < len(block) and not self._scan.header:
+        while at < len(block) and not self._scan.names:
             end = block.find(b"\n", at)
             stop = len(block) if end < 0 else end + 1
             line = block[at:stop].rstrip(b"\r\n")
             self._scan.lines += 1
             if line:
-                self._scan.header = self._scan.lines
+                self._scan.names.add(self._scan.lines)
                 if self._copy is None and (self._fault(line) or self._scan.blank):
                     raise CopyNeeded
             else:

@@ -1,40 +1,112 @@
 """Check-ins that come as Parquet: columns by name and type, read by DuckDB as text."""
 
-from collections.abc import Iterator
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from explorer.checkins.database import check, connect, parquet_table, reachable, run
+from explorer.checkins.database import (
+    check,
+    connect,
+    identifier,
+    limit_memory,
+    parquet_table,
+    quote,
+    reachable,
+    read_file,
+    run,
+)
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.model import Dialect, Format, IsCancelled, Preview
+from explorer.checkins.memory import database_bytes, spill_bytes
+from explorer.checkins.model import Box, Dialect, Format, IsCancelled, Mapping, Preview
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
+    SMALL,
     Beginning,
     Judge,
+    Portion,
+    Sample,
     Written,
     check_width,
+    evenly_spaced,
     table_preview,
     write_table,
 )
+from explorer.checkins.readers.places.geometry import TextColumns, text_columns
 from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.sql import FIRST_YEAR, LAST_YEAR, typed_rows
 from explorer.checkins.rows import ROWS, count
 
+PIECES = 8
+"""Pieces of rows in the first portion. Each takes as long as many rows: pages are read whole."""
 
-def _columns(con: Any, path: Path) -> list[str]:
-    return [row[0] for row in con.execute(f"DESCRIBE FROM {parquet_table(path)}").fetchall()]
+SHARE, MOST_ROWS, READ_ON = 0.02, 64_000, 1500
+"""Of the file's rows, in the first portion; at most so many; rows behind a piece that are read for
+the rest of its last user, at most."""
+
+NUMBER = "file_row_number"
+
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_NUMBERS = (*_INTEGERS, "UBIGINT", "FLOAT", "DOUBLE")
+_MARGIN = 1e-4
+"""Degrees that a number and its text may differ by: 32-bit ones are shown by their first digits."""
+
+_TOLD = "SELECT a.*, start, stop FROM around AS a ASOF JOIN pieces AS p ON a.n >= p.before"
+
+_ROWS = f"SELECT * FROM ({_TOLD}) WHERE n >= start AND n < stop"
+
+_WHOLE_USERS = (
+    f"WITH told AS MATERIALIZED ({_TOLD}), ends AS (SELECT start, "
+    "max(user_id) FILTER (WHERE n < start) AS before, "
+    "arg_max(user_id, n) FILTER (WHERE n >= start AND n < stop) AS last FROM told GROUP BY start) "
+    "SELECT told.* FROM told JOIN ends USING (start) "
+    "WHERE user_id IS DISTINCT FROM before AND (n < stop OR user_id = last)"
+)
+"""The rows of users whose first row is in a piece: as `text_blocks.BlockReader.whole_users`."""
 
 
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
+def _described(con: Any, path: Path) -> list[tuple[str, str]]:
+    described = con.execute(f"DESCRIBE FROM {parquet_table(path)}").fetchall()
+    return [(name, _type(con, path, name, kind)) for name, kind, *_ in described]
 
 
-def _as_text(con: Any, path: Path, limit: int | None = None) -> str:
+def has_columns(con: Any, path: Path, names: Sequence[str]) -> bool:
+    """Tell whether a file is Parquet with these columns, and without geometries."""
+    import duckdb
+
+    try:
+        with reachable(con, path) as source:
+            described = _described(con, source)
+    except (duckdb.Error, OSError):
+        return False
+    return [name for name, _ in described] == [*names] and not text_columns(described).fault
+
+
+def _type(con: Any, path: Path, name: str, kind: str) -> str:
+    """Return a column's type for `text_columns`: GeoParquet says which structures are points."""
+    if not kind.startswith("STRUCT(x DOUBLE, y DOUBLE"):
+        return kind
+    said = con.execute(
+        f"SELECT value FROM parquet_kv_metadata({read_file(path)}) WHERE key = 'geo'"
+    ).fetchone()
+    try:
+        column = json.loads(said[0])["columns"][name]
+        if column["encoding"] != "point":
+            return kind
+    except (TypeError, ValueError, LookupError):  # nothing is said of it
+        return kind
+    crs = column.get("crs", "OGC:CRS84")
+    text = crs if isinstance(crs, str) else json.dumps(crs) if crs else ""
+    return "POINT('" + text.replace("'", "''") + "')"
+
+
+def _as_text(path: Path, columns: TextColumns, limit: int | None = None) -> str:
     """Return a table expression with every column as text, named ``c0…``."""
-    texts = ", ".join(
-        f"CAST({_name(name)} AS VARCHAR) AS c{i}" for i, name in enumerate(_columns(con, path))
-    )
     ending = f" LIMIT {limit}" if limit is not None else ""
-    return f"(SELECT {texts} FROM {parquet_table(path)}{ending})"
+    return f"(SELECT {columns.select} FROM {parquet_table(path)}{ending})"
 
 
 def damaged(name: str, fault: Exception) -> CheckinError:
@@ -62,8 +134,8 @@ def not_its_fault(fault: Exception) -> bool:
 
 def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
     """Return the cells, joined by commas, of the rows of these numbers (from 1)."""
-    columns = _columns(con, path)
-    cells = ", ".join(f"coalesce(CAST({_name(name)} AS VARCHAR), '')" for name in columns)
+    described = _described(con, path)
+    columns, texts = [name for name, _ in described], text_columns(described)
     if "file_row_number" not in map(str.lower, columns):
         rows, number = parquet_table(path, numbered=True), "file_row_number + 1"
     else:  # counting is slower, but the reader's own column would clash with the file's
@@ -72,11 +144,145 @@ def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
         )
         rows = f"(SELECT *, row_number() OVER () AS {number} FROM {parquet_table(path)})"
     found = con.execute(
-        f"SELECT {number}, concat_ws(',', {cells}) FROM {rows} "
-        f"WHERE {number} IN (SELECT unnest(?::BIGINT[]))",
+        f"SELECT number, {texts.line} FROM (SELECT {number} AS number, {texts.select} FROM {rows} "
+        f"WHERE {number} IN (SELECT unnest(?::BIGINT[])))",
         [numbers],
     )
     return dict(found.fetchall())
+
+
+def _row_groups(con: Any, path: Path) -> list[int]:
+    """Return the number of the first row of each row group, and of all rows at last."""
+    found = con.execute(
+        f"SELECT row_group_num_rows FROM parquet_metadata({read_file(path)}) "
+        "WHERE column_id = 0 ORDER BY row_group_id"
+    ).fetchall()
+    return list(accumulate((n for (n,) in found), initial=0))
+
+
+def _pieces(groups: list[int]) -> list[list[tuple[int, int]]]:
+    """Return where the pieces of each portion start and stop, evenly spaced.
+
+    Where there are many row groups each piece is the beginning of one that no other piece is of.
+    """
+    total = groups[-1]
+    rows = max(int(min(SHARE * total, MOST_ROWS)) // PIECES, 1)
+    portions = evenly_spaced(0, total, PIECES, rows)
+    if len(groups) > PIECES:
+        free = dict(pairwise(groups))
+        for place, starts in enumerate(portions):
+            near = {groups[bisect_right(groups, start) - 1] for start in starts} & free.keys()
+            # The row before it is one of the same group: to read another takes as long again.
+            portions[place] = sorted(g + 1 for g in near if free.pop(g) > g + 1)
+    return [[(start, min(start + rows, total)) for start in starts] for starts in portions]
+
+
+def _sorted_by_user(con: Any) -> bool:
+    """Tell whether users ascend, as numbers or as text, from each row read to the next."""
+    by_number, by_text = con.execute(
+        "SELECT count(*) FILTER (WHERE i IS NULL OR i < lag_i), count(*) FILTER (WHERE u < lag_u) "
+        "FROM (SELECT u, i, lag(i) OVER (ORDER BY n) AS lag_i, lag(u) OVER (ORDER BY n) AS lag_u "
+        "FROM (SELECT n, user_id AS u, try_cast(user_id AS BIGINT) AS i FROM around))"
+    ).fetchone()
+    return not (by_number and by_text)
+
+
+def _of_pieces(con: Any, path: Path, groups: list[int], pieces: list[tuple[int, int]]) -> str:
+    """Return a table expression of some ranges of rows as text, and the number of each row.
+
+    Asked by row group, since the reader passes over others only for a single range.
+    """
+    texts = text_columns(_described(con, path)).select
+    asked: dict[int, list[tuple[int, int]]] = {}
+    for start, stop in pieces:
+        asked.setdefault(bisect_right(groups, start), []).append((start, stop))
+    return "(" + " UNION ALL ".join(
+        f"SELECT {texts}, {NUMBER} AS n FROM {parquet_table(path, numbered=True)} "
+        f"WHERE {NUMBER} BETWEEN {ranges[0][0]} AND {ranges[-1][1] - 1} AND ("
+        + " OR ".join(f"{NUMBER} BETWEEN {start} AND {stop - 1}" for start, stop in ranges)
+        + ")"
+        for ranges in asked.values()
+    ) + ")"  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NearRows:
+    """How the rows of a file about a box are read, their columns of the types they have.
+
+    Attributes
+    ----------
+    columns, test : str
+        SQL of the columns ``c0…``, and of the test that all rows of a box of degrees pass, and
+        perhaps others.
+    typed : dict of int to str
+        As `typed_rows` takes it.
+    good_times : bool
+        Whether the file says of its times that all are there and none is set aside.
+    """
+
+    columns: str
+    test: str
+    typed: dict[int, str]
+    good_times: bool
+
+    def table(self, paths: Sequence[Path]) -> str:
+        """Return a table expression of the rows of some files, one after the other."""
+        return f"(SELECT {self.columns} FROM {parquet_table(*paths)} WHERE {self.test})"
+
+
+def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
+    """Return how the rows about a box of degrees are read; None if positions are no such columns.
+
+    Of columns of other types than `typed_rows` takes as they are the text is read.
+    """
+    described = _described(con, plan.path)
+    mapping, own = plan.mapping, plan.width
+    texts = text_columns(described)
+    if texts.fault or mapping.crs or mapping.planar:
+        return None
+    columns, typed = [], {}
+    for i in (i for i in mapping.columns if i < own):
+        name, kind = described[i]
+        value = _value(f"c{i}", kind, i, mapping)
+        columns.append(f"{identifier(name) if value else texts.texts[i]} AS c{i}")
+        if value:
+            typed[i] = value
+    south, west, north, east = box
+    sides = (mapping.lat, south, north), (mapping.lon, west, east)
+    tests = " AND ".join(
+        f"{identifier(described[i][0])} BETWEEN {low - _MARGIN!r} AND {high + _MARGIN!r}"
+        for i, low, high in sides
+        if i is not None and i < own and described[i][1] in _NUMBERS
+    )
+    time = mapping.time
+    good = time in typed and _times_are_good(con, plan.path, described[time or 0][0])
+    return NearRows(", ".join(columns), tests or "true", typed, good)
+
+
+def _value(column: str, kind: str, place: int, mapping: Mapping) -> str:
+    """Return SQL of a column's value for `typed_rows`; empty if it is to be read as text."""
+    if place == mapping.user:
+        return f"CAST({column} AS BIGINT)" if kind in _INTEGERS else ""
+    if place in (mapping.lat, mapping.lon, mapping.weight):
+        return f"CAST({column} AS DOUBLE)" if kind in (*_INTEGERS, "DOUBLE") else ""
+    if place == mapping.time and mapping.time_format == "iso":
+        if kind == "TIMESTAMP WITH TIME ZONE":
+            return column
+        if kind == "TIMESTAMP":
+            return f"timezone({quote(mapping.zone or 'UTC')}, {column})"
+    return ""
+
+
+def _times_are_good(con: Any, path: Path, name: str) -> bool:
+    """Tell whether the file says that each row has a time, of years that are kept."""
+    first, last = (f"TIMESTAMPTZ '{year}-01-02'" for year in (FIRST_YEAR, LAST_YEAR))
+    (good,) = con.execute(
+        "SELECT bool_and(coalesce(stats_null_count = 0 AND try_cast(stats_min_value AS TIMESTAMPTZ)"
+        f" >= {first} AND try_cast(stats_max_value AS TIMESTAMPTZ) < {last}, false)) "
+        f"FROM parquet_metadata({read_file(path)}) WHERE path_in_schema = ?",
+        [name],
+    ).fetchone()
+    return bool(good)
 
 
 class ParquetReader:
@@ -99,20 +305,21 @@ class ParquetReader:
         """
         import duckdb
 
-        con = connect()
+        con = connect(memory=database_bytes())  # a page is read whole, however large it is
         try:
             with reachable(con, look.path) as source:
-                columns = tuple(_columns(con, source))
-                check_width(look.name, len(columns))
-                head = f"CREATE TEMP TABLE head AS FROM {_as_text(con, source, 2000)}"
+                columns = text_columns(_described(con, source))
+                check_width(look.name, len(columns.names))
+                head = f"CREATE TEMP TABLE head AS FROM {_as_text(source, columns, 2000)}"
                 run(con, head, lambda _: look.check())
-                rows = con.execute("FROM head").fetchall()
+                rows = con.execute(f"SELECT {columns.cells} FROM head").fetchall()
         except duckdb.Error as fault:
             raise damaged(look.name, fault) from fault
         finally:
             con.close()
-        body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
-        return table_preview(look, Format.PARQUET, columns, body)
+        return table_preview(
+            look, Dialect(Format.PARQUET, "", has_header=True), columns.names, rows, columns.crs
+        )
 
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
@@ -126,10 +333,13 @@ class ParquetReader:
         """
         import duckdb
 
+        limit_memory(con, database_bytes(), spill_bytes(folder))
         try:
+            columns = text_columns(_described(con, plan.path))
             scan = write_table(
-                con, plan, folder, work, judge, lambda limit: _as_text(con, plan.path, limit)
-            )
+                con, plan, folder, work, judge,
+                lambda limit: _as_text(plan.path, columns, limit), columns.fault_of(plan.mapping),
+            )  # fmt: skip
         except duckdb.Error as fault:
             if not_its_fault(fault):
                 raise
@@ -137,6 +347,35 @@ class ParquetReader:
         if count(con, folder / ROWS) != scan.lines:
             raise damaged(plan.name, ValueError("rows are missing"))
         return Written(scan, lambda numbers: _row_texts(con, plan.path, numbers))
+
+    def portions(
+        self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
+    ) -> Iterator[Portion]:
+        """Yield pieces of evenly spaced row groups."""
+        names = [name.lower() for name, _ in _described(con, plan.path)]
+        if plan.path.stat().st_size < SMALL or NUMBER in names:
+            return
+        groups = _row_groups(con, plan.path)
+        used, whole = 0, whole_users
+        for portion, pieces in enumerate(_pieces(groups)):
+            if not pieces:
+                break
+            around = [(max(a - 1, 0), min(b + READ_ON, groups[-1])) for a, b in pieces]
+            rows = typed_rows(
+                _of_pieces(con, plan.path, groups, around), plan.mapping, None,
+                decimal=plan.dialect.decimal, kept="n",
+            )  # fmt: skip
+            read = f"CREATE OR REPLACE TEMP TABLE around AS SELECT * EXCLUDE (same) FROM ({rows})"
+            run(con, read, lambda _: check(cancelled))
+            con.execute(
+                "CREATE OR REPLACE TEMP TABLE pieces AS SELECT * FROM (VALUES "
+                + ", ".join(f"({max(a - 1, 0)}, {a}, {b})" for a, b in pieces)
+                + ") AS p(before, start, stop)"
+            )
+            whole = whole and (portion > 0 or _sorted_by_user(con))
+            used += sum(b - a for a, b in pieces)
+            sample = Sample.USERS if whole else Sample.ROWS
+            yield Portion(_WHOLE_USERS if whole else _ROWS, sample, used / groups[-1])
 
     def row_texts(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +30,10 @@ class Plan:
         Whether rows that repeat an earlier one are rejected.
     fingerprint : bool
         Whether the sha256 is taken.
+    added : tuple of (str or None)
+        Columns behind the fields, the same in every row: what the file's folders are called.
+    text_ids : bool
+        Whether user ids stay text even if all are whole numbers.
     """
 
     name: str
@@ -38,6 +43,8 @@ class Plan:
     width: int
     duplicates: bool
     fingerprint: bool
+    added: tuple[str | None, ...] = ()
+    text_ids: bool = False
 
     def at(self, path: Path) -> Plan:
         """Return the same plan for a path that leads to the same file."""
@@ -51,7 +58,8 @@ class Plan:
     @property
     def fields_read(self) -> int:
         """How many fields of a line are given to the reader."""
-        return max(self.mapping.columns) + 1 if self.wide else self.width
+        mapped = max(c for c in self.mapping.columns if c < self.width) + 1
+        return mapped if self.wide else self.width
 
     @property
     def shape(self) -> RowShape:
@@ -60,6 +68,8 @@ class Plan:
         assert mapping.lat is not None
         assert mapping.lon is not None
         plane, limits = mapping.plane_there, (90.0, 180.0)
+        if mapping.crs:
+            limits = math.inf, math.inf
         if plane is not None:
             limits = max(-plane.low, plane.high), max(-plane.left, plane.right)
         degrees = ((mapping.lat, limits[0]), (mapping.lon, limits[1]))

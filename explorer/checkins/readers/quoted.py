@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from explorer.checkins.model import Reason
-from explorer.checkins.readers.guess_columns import number
+from explorer.checkins.readers.cells.numbers import number
 from explorer.checkins.readers.streams import MAX_LINE
 
 FIELD_SEPARATOR = "\x1f"

@@ -1,10 +1,16 @@
 """The SQL that reads text into typed rows, each with the code of what is wrong with it."""
 
+from collections.abc import Mapping as Table, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from explorer.checkins.database import quote, read_file
 from explorer.checkins.model import Mapping, Reason
-from explorer.checkins.readers.guess_columns import MAX_WEIGHT, MIN_WEIGHT
+from explorer.checkins.readers.cells.faults import MAX_WEIGHT, MIN_WEIGHT
+from explorer.checkins.readers.cells.numbers import THOUSANDS
+from explorer.checkins.readers.cells.times import EPOCHS, NAIVE_ISO, takes_zone
+from explorer.checkins.readers.places.reference import FUNCTION
 from explorer.checkins.readers.quoted import LINE_SEPARATOR
 from explorer.checkins.readers.streams import MAX_LINE
 from explorer.geography.plane import Plane
@@ -15,7 +21,10 @@ ABSENT = "\n"
 TEXT_ID = 255
 """Code of a good row whose user id must stay text; the file is then read again that way."""
 
-FIRST_YEAR, LAST_YEAR = 1900, 2199
+NOTHING: Table[Any, Any] = MappingProxyType({})
+
+FIRST_YEAR, LAST_YEAR = 1932, 2067
+"""Whole years whose seconds, counted from 2000, fit into 32 bits."""
 
 
 def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: bool = True) -> str:
@@ -33,21 +42,41 @@ def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: 
     )
 
 
-def time_expression(column: str, spelling: str, decimal: str = ".") -> str:
+def with_added(table: str, width: int, added: Sequence[str | None]) -> str:
+    """Return a table expression with columns behind the first so many that hold one text each."""
+    if not added:
+        return table
+    columns = (
+        f"{'NULL::VARCHAR' if text is None else quote(text)} AS c{i}"
+        for i, text in enumerate(added, width)
+    )
+    return f"(SELECT *, {', '.join(columns)} FROM {table})"
+
+
+def time_expression(column: str, spelling: str, decimal: str = ".", zone: str | None = None) -> str:
     """Return SQL for a UTC instant, NULL where the text is none.
 
-    Words that are instants to DuckDB (``epoch``, ``infinity``) are judged in `typed_rows`.
+    Times without an offset are of a time zone (UTC if None); those that the clocks there show twice
+    or skip are treated as `zones.RULE` says. Words that are instants to DuckDB (``epoch``,
+    ``infinity``) are judged in `typed_rows`.
     """
-    if spelling == "iso":
-        return f"try_cast({column} AS TIMESTAMPTZ)"
-    if spelling.startswith("epoch_"):
-        scale = {"epoch_s": 1e6, "epoch_ms": 1e3, "epoch_us": 1.0}[spelling]
+    if spelling in EPOCHS:
+        scale = 1e6 / EPOCHS[spelling][0]
         value = number_expression(column, decimal)
         return (
             f"CASE WHEN isfinite({value}) AND abs({value} * {scale}) < 8e15 "
             f"THEN make_timestamptz(CAST(round({value} * {scale}) AS BIGINT)) END"
         )
-    return f"CAST(try_strptime(trim({column}), {quote(spelling)}) AS TIMESTAMPTZ)"
+    local = f"timezone({quote(zone)}, {{}})" if zone and takes_zone(spelling) else ""
+    if spelling == "iso":
+        instant = f"try_cast({column} AS TIMESTAMPTZ)"
+        if not local:
+            return instant
+        naive = f"regexp_full_match({column}, {quote(NAIVE_ISO)})"
+        there = local.format(f"try_cast({column} AS TIMESTAMP)")
+        return f"CASE WHEN {naive} THEN {there} ELSE {instant} END"
+    parsed = f"try_strptime(trim({column}), {quote(spelling)})"
+    return local.format(parsed) if local else f"CAST({parsed} AS TIMESTAMPTZ)"
 
 
 def number_expression(column: str, decimal: str = ".") -> str:
@@ -67,6 +96,9 @@ def typed_rows(
     integers: bool = False,
     decimal: str = ".",
     joined: bool = False,
+    kept: str = "",
+    fault: str = "",
+    typed: Table[Any, str] = NOTHING,
 ) -> str:
     """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
@@ -93,10 +125,24 @@ def typed_rows(
         What stands before a number's fraction.
     joined : bool
         Whether fields may be of several lines, with `LINE_SEPARATOR` between them.
+    kept : str
+        A column of the source that the query has too, if any.
+    fault : str
+        A column with the code of what else is wrong with a row, which then comes first, or NULL.
+    typed : mapping of int to str
+        SQL of the value of each column that is no text but of a type it is to be read as: user ids
+        BIGINT (only with `integers`), times TIMESTAMPTZ, numbers DOUBLE.
     """
-    user, lat, lon = f"c{mapping.user}", f"c{mapping.lat}", f"c{mapping.lon}"
-    time = None if mapping.time is None else f"c{mapping.time}"
-    weight = None if mapping.weight is None else f"c{mapping.weight}"
+
+    def text(column: int | None) -> str:
+        return f"CAST({typed[column]} AS VARCHAR)" if column in typed else f"c{column}"
+
+    def number(column: int | None) -> str:
+        return typed[column] if column in typed else number_expression(f"c{column}", decimal)
+
+    user, lat, lon = text(mapping.user), text(mapping.lat), text(mapping.lon)
+    time = None if mapping.time is None else text(mapping.time)
+    weight = None if mapping.weight is None else text(mapping.weight)
     place = "''" if mapping.location is None else f"coalesce(c{mapping.location}, '')"
     image, plane = None if mapping.image is None else f"c{mapping.image}", mapping.plane_there
     needed = [c for c in (user, time, lat, lon, weight, image) if c is not None]
@@ -105,8 +151,12 @@ def typed_rows(
     read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user
     user_id = f"try_cast({user} AS BIGINT)" if integers else read
     known = f"CAST(u AS VARCHAR) = {user}" if integers else f"{user} >= '!'"
+    if mapping.user in typed:
+        user_id, known = typed[mapping.user], "u IS NOT NULL"
     fine = [known, *_inside(plane), *([f"{image} >= '!'"] if image else [])]
     faults: list[tuple[str, Reason]] = []
+    if fault:
+        fine.append(f"{fault} IS NULL")
     if width is not None:
         fine += ["extra IS NULL", f"c{width - 1} IS NOT NULL"]
         faults.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
@@ -118,7 +168,13 @@ def typed_rows(
         fine += [f"t >= {first}", f"t < {last}", "t <> TIMESTAMPTZ 'epoch'"]
         word = f"regexp_full_match({time}, '\\s*[a-zA-Z].*') AND t = TIMESTAMPTZ 'epoch'"
         faults.append((f"t IS NULL OR t < {first} OR t >= {last} OR ({word})", Reason.BAD_TIME))
+    numbers = [c for c in (weight, lat, lon) if c is not None]
+    grouped = " OR ".join(f"regexp_full_match(trim({c}), {quote(THOUSANDS)})" for c in numbers)
+    unread = "y IS NULL OR x IS NULL" + (" OR w IS NULL" if weight is not None else "")
+    faults.append((f"({unread}) AND ({grouped})", Reason.THOUSANDS))
     faults.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
+    if mapping.crs:
+        faults.append(("isinf(y)", Reason.NOT_CONVERTED))
     faults.append(("NOT isfinite(y) OR NOT isfinite(x)", Reason.NOT_FINITE))
     if plane is None:
         faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
@@ -133,21 +189,28 @@ def typed_rows(
         )
     code = (
         f"CASE WHEN {' AND '.join(fine)} THEN 0 "
+        + (f"WHEN {fault} IS NOT NULL THEN {fault} " if fault else "")
         + " ".join(f"WHEN {test} THEN {why.code}" for test, why in faults)
         + (f" WHEN NOT coalesce({known}, false) THEN {TEXT_ID}" if integers else "")
         + " ELSE 0 END"
     )
     instant = "NULL::TIMESTAMPTZ"
-    if time is not None:
-        instant = time_expression(time, mapping.time_format, decimal)
-    mass = "1.0::DOUBLE" if weight is None else number_expression(weight, decimal)
-    y, x = number_expression(lat, decimal), number_expression(lon, decimal)
+    if mapping.time in typed:
+        instant = typed[mapping.time]
+    elif time is not None:
+        instant = time_expression(time, mapping.time_format, decimal, mapping.zone)
+    mass = "1.0::DOUBLE" if weight is None else number(mapping.weight)
+    y, x = number(mapping.lat), number(mapping.lon)
+    if mapping.crs:
+        source = f"(SELECT *, {FUNCTION}({y}, {x}) AS place FROM {source})"
+        y, x = "place.y", "place.x"
     lat, lon = ("y", "x") if plane is None else (_steps("y", plane), _steps("x", plane))
     same = ", ".join(filter(None, (f"u, t, {lat}, {lon}, {place}", image)))
     return (
         f"SELECT u AS user_id, t AS time, {lat} AS lat, {lon} AS lon, "
         f"hash({same}) AS same, "
-        f"w AS weight, ({code})::UTINYINT AS code{f', {image} AS image' if image else ''} "
+        f"w AS weight, ({code})::UTINYINT AS code{f', {image} AS image' if image else ''}"
+        f"{f', {kept}' if kept else ''} "
         f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
         f"FROM {source})"
     )

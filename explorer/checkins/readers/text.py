@@ -14,12 +14,20 @@ from explorer.checkins.errors import CheckinError
 from explorer.checkins.line_ranges import LineArray, lines_up_to
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.progress import LoadProgress
-from explorer.checkins.readers.base import HEAD_ROWS, Beginning, Judge, Written, judge_rows
+from explorer.checkins.readers.base import (
+    HEAD_ROWS,
+    Beginning,
+    Judge,
+    Portion,
+    Written,
+    judge_rows,
+)
 from explorer.checkins.readers.line_scanner import CopyNeeded, scan_lines
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
-from explorer.checkins.readers.sql import TEXT_ID, text_source, typed_rows
+from explorer.checkins.readers.sql import TEXT_ID, text_source, typed_rows, with_added
 from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
+from explorer.checkins.readers.text_blocks import text_portions
 from explorer.checkins.readers.text_preview import preview_text
 from explorer.checkins.rows import PARQUET, ROWS, Tick, count
 from explorer.checkins.scan import EXAMPLE_LENGTH, Damage, Scan
@@ -178,7 +186,8 @@ class _Reading:
         plan, dialect = self._plan, self._plan.dialect
         separator = FIELD_SEPARATOR if dialect.quoted and self.copied else dialect.delimiter
         names = dialect.has_header and not self.copied
-        return text_source(file, separator, names, plan.fields_read, parallel)
+        table = text_source(file, separator, names, plan.fields_read, parallel)
+        return with_added(table, plan.width, plan.added)
 
     def _typed(self, table: str, integers: bool) -> str:
         plan = self._plan
@@ -219,7 +228,7 @@ class _Reading:
         judged = judge_rows(self._con, typed, lambda _: self._reading(0.0))
         head.unlink()
         self._judge(judged)
-        return judged.integers
+        return judged.integers and not self._plan.text_ids
 
 
 def _lines_of(
@@ -283,6 +292,12 @@ class TextReader:
         reading = _Reading(con, plan, folder, work.note, stages, judge)
         reading.read()
         return Written(reading.scan, reading.texts)
+
+    def portions(
+        self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
+    ) -> Iterator[Portion]:
+        """Yield blocks from all over the file; of an archive ever more of its beginning."""
+        return text_portions(plan, folder, whole_users, cancelled)
 
     def row_texts(
         self,

@@ -10,8 +10,9 @@ from explorer.checkins.model import Dialect, Format, IsCancelled, Mapping, Previ
 from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.archives import inflated
 from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
+from explorer.checkins.readers.cells.numbers import decimal_sign
+from explorer.checkins.readers.cells.questions import open_questions
 from explorer.checkins.readers.guess_columns import (
-    decimal_sign,
     fitting_share,
     guess_mapping,
     looks_like_header,
@@ -85,8 +86,9 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
         (names[i].strip() if i < len(names) and names[i].strip() else f"column {i + 1}")
         for i in range(width)
     )
-    decimal = decimal_sign(body, delimiter)
+    decimal = look.decimal or decimal_sign(body)
     mapping = guess_mapping(columns if header else (), body, width, decimal, look.check)
+    mapping, formats, questions = open_questions(columns, body, mapping, decimal, len(names))
     confidence = fitting_share(body, mapping, width, decimal)
     if delimiter == "\t":
         snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
@@ -98,7 +100,7 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
             f"Lines have {width} field{'s' * (width != 1)}; a check-in needs user, latitude and "
             "longitude. Is the delimiter right?"
         )
-    problems += mapping_problems(columns, body, mapping, decimal)
+    problems += mapping_problems(columns, body, mapping, decimal) + list(questions.values())
     if body and not mapping.missing and confidence < 0.5:
         problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
     if mapping.time is None and body:
@@ -114,8 +116,9 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
     )
     shown = tuple(tuple(row) for row in body[:PREVIEW_ROWS])
     return Preview(
-        look.name, look.size, dialect, columns, shown, mapping, confidence, tuple(problems)
-    )
+        look.name, look.size, dialect, columns, shown, mapping, confidence, tuple(problems),
+        time_formats=formats, questions=questions,
+    )  # fmt: skip
 
 
 def _rows(

@@ -6,9 +6,12 @@ frozen build runs is not a Python that could be given a command.
 
 import atexit
 import multiprocessing
-from collections.abc import Callable
-from contextlib import suppress
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+
+from explorer.engine.executors.embedded import worker_environment
 
 END_S = 5.0
 """How long a process may take to end when asked to."""
@@ -39,7 +42,8 @@ class ServerProcess:
         self.answers, ours = context.Pipe(duplex=False)
         # Not daemonic: a daemonic process may have no worker of its own.
         self._process = context.Process(target=serve, args=(theirs, ours), name=name)
-        self._process.start()
+        with _environment(worker_environment()):  # before it imports anything
+            self._process.start()
         # The copies of the process' ends are closed here: its death is then the pipes' end.
         theirs.close()
         ours.close()
@@ -68,3 +72,17 @@ class ServerProcess:
             self._process.kill()
             self._process.join()
         self._process.close()
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Let processes that are started now find these values."""
+    before = {key: os.environ.get(key) for key in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            os.environ.pop(key, None)
+            if value is not None:
+                os.environ[key] = value

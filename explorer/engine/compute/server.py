@@ -7,14 +7,21 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 from explorer.engine.compute.latest import Delivery, LatestWorker
+from explorer.engine.compute.transport import Sender
 from explorer.engine.executors.base import portable
+from explorer.engine.paths import cache_folder
 from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
 from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import cards, get_study, set_registered
+
+END_S = 1.0
+"""How long closing what is open may take."""
 
 
 def serve(commands: Connection, answers: Connection) -> None:
@@ -26,7 +33,9 @@ def serve(commands: Connection, answers: Connection) -> None:
             name, *values = commands.recv()
             server.carry_out(name, values)
     except (EOFError, OSError):
-        server.runtime.worker.close()
+        # Nobody is left to end this by force.
+        threading.Timer(END_S, os._exit, (0,)).start()
+        server.runtime.close()
         gc.collect()  # the worker's semaphores are given back, else they are said to leak
         os._exit(0)  # what still runs is needed by nobody, so no thread is waited for
 
@@ -41,16 +50,18 @@ class ComputeServer:
 
     def __init__(self, answers: Connection) -> None:
         self.runtime = StudyRuntime()
-        self._answers = answers
-        self._lock = threading.Lock()
-        self._worker = LatestWorker(self.runtime.answer, self._deliver, "answers")
+        self._sender = Sender(answers)
+        self._workers: dict[str, LatestWorker] = {}
         self._asked = threading.Event()
         self._calls: set[int] = set()
         self._commands: dict[str, Callable[..., object]] = {
             "submit": self._submit,
-            "cancel": self._worker.cancel,
+            "cancel": self._cancel,
+            "end": self._end,
             "file": self.runtime.register_file,
+            "data": self._register_data,
             "studies": set_registered,
+            "cluster": self.runtime.computing.use,
             "prepare": self._prepare,
             "call": self._call,
             "give up": self._calls.discard,
@@ -60,48 +71,85 @@ class ComputeServer:
         """Carry out a command; nothing here takes longer than starting a thread."""
         self._commands[name](*values)
 
-    def _submit(self, request: Any, generation: int) -> None:
+    def _submit(self, name: str, request: Any, generation: int) -> None:
         self._asked.set()
-        self._worker.submit(request, generation)
+        worker = self._workers.get(name)
+        if worker is None:
+            worker = LatestWorker(self.runtime.answer, partial(self._deliver, name), name)
+            self._workers[name] = worker
+        worker.submit(request, generation)
+
+    def _cancel(self, name: str) -> None:
+        if name in self._workers:
+            self._workers[name].cancel()
+
+    def _end(self, name: str) -> None:
+        worker = self._workers.pop(name, None)
+        if worker is not None:
+            _in_thread(worker.close)
+
+    def _register_data(self, fingerprint: str, stored: Any) -> None:
+        # What was open under that name is closed, which waits for its questions to end. What is
+        # asked next must not find it, so the commands wait as well.
+        self.runtime.register_data(fingerprint, stored)
 
     def _prepare(self) -> None:
-        threading.Thread(target=_load_studies, args=(self._asked,), daemon=True).start()
+        _in_thread(_load_studies, self._asked)
 
-    def _call(self, number: int, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def _call(
+        self, number: int, function: Callable[..., Any], args: tuple[Any, ...], reports: bool
+    ) -> None:
         self._calls.add(number)
-        threading.Thread(target=self._run_call, args=(number, function, args), daemon=True).start()
+        _in_thread(self._run_call, number, function, args, reports)
 
-    def _run_call(self, number: int, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def _run_call(
+        self, number: int, function: Callable[..., Any], args: tuple[Any, ...], reports: bool
+    ) -> None:
         def check() -> None:
             if number not in self._calls:
                 raise Cancelled
 
+        def report(value: object) -> None:
+            check()
+            self._send("report", number, value)
+
         value, error = None, None
         try:
-            value = function(self.runtime, *args, check)
+            value = function(self.runtime, *args, check, *([report] if reports else ()))
         except Cancelled:
             return  # nobody waits for it
         except Exception as caught:  # raised again where it was asked
             error = portable(caught)
         if number in self._calls:
             self._calls.discard(number)
-            self._send((number, value, error))
+            self._send("value", number, value, error)
 
-    def _deliver(self, delivery: Delivery) -> None:
+    def _deliver(self, name: str, delivery: Delivery) -> None:
         if delivery.error is not None:
             delivery = replace(delivery, error=portable(delivery.error))
-        self._send(delivery)
+        self._send("answer", name, delivery, stream=name)
 
-    def _send(self, message: object) -> None:
+    def _send(self, *message: object, stream: str = "") -> None:
         try:
-            with self._lock:
-                self._answers.send(message)
+            self._sender.send(message, stream)
         except OSError:
             return  # nobody receives any more: the end of the commands ends the process
 
 
+def _in_thread(function: Callable[..., object], *args: Any) -> None:
+    threading.Thread(target=function, args=args, daemon=True).start()
+
+
 def _load_studies(asked: threading.Event) -> None:
-    """Import what answers need, one study after another, until the first question comes."""
+    """Import what answers need, then compile what counts check-ins: until then it is slower."""
+    _import_studies(asked)
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
+    with suppress(ImportError):  # without numba it counts in numpy
+        compile_pass()
+
+
+def _import_studies(asked: threading.Event) -> None:
+    """Import one study after another, until the first question comes."""
     for card in cards():
         if asked.is_set():
             return

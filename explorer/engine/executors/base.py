@@ -1,7 +1,8 @@
 """The interface of executors, and what is written once above it: a call, a map over tasks.
 
 Functions go by their importable names. One defined in ``__main__`` would travel by value, and a
-worker with other code would then go unnoticed.
+worker with other code would then go unnoticed. Nothing that draws release noise goes through here:
+a job that is sent again would be a second release.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -36,13 +38,28 @@ MAX_GROWTH = 8
 IN_FLIGHT = 4
 """Batches for each worker that are sent ahead."""
 MAX_FAILURES = 5
+INSTALL_THE_SAME = "install there what is installed here"
+
+MAX_NAMED = 300
+"""Letters of a task that an error shows."""
 
 Task = Any
-"""Plain JSON: study, values, cell, trial."""
+"""Plain JSON (study, values, cell, trial) if it has a key or a seed; else what can be pickled."""
 
 
 class WorkerDied(RuntimeError):  # noqa: N818  (an event, told to users as one)
-    """A worker process ended during a job (killed, out of memory)."""
+    """A worker process ended during a job (killed, out of memory).
+
+    Parameters
+    ----------
+    message : str
+    times : int
+        How often that happened to the same job.
+    """
+
+    def __init__(self, message: str, times: int = 1) -> None:
+        super().__init__(message)
+        self.times = times
 
 
 class DifferentCode(RuntimeError):  # noqa: N818
@@ -50,14 +67,12 @@ class DifferentCode(RuntimeError):  # noqa: N818
 
 
 class Executor(ABC):
-    """Runs functions in other processes. Safe to use from several threads.
+    """Runs functions in other processes. Safe to use from several threads."""
 
-    Attributes
-    ----------
-    workers : int
-    """
-
-    workers: int
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """How many jobs run at the same time, at least 1; a cluster's number may change."""
 
     @abstractmethod
     def submit(self, function: str, *args: Any) -> Future[Any]:
@@ -87,9 +102,27 @@ class Executor(ABC):
     def close(self) -> None:
         """End the workers at once; running jobs are lost, later ones are cancelled."""
 
+    @abstractmethod
+    def shared_folder(self) -> AbstractContextManager[Path]:
+        """Yield a folder that all workers see under the same name, removed afterwards.
+
+        Raises
+        ------
+        NoWorker
+            If there is none; the message names who does not see it.
+        """
+
+    @abstractmethod
+    def state(self) -> str:
+        """Return what there is to work with, as a sentence."""
+
     def ready(self) -> bool:
         """Return whether a job would start now, and see to it that soon one will."""
         return True
+
+    def check_workers(self) -> None:
+        """Raise `NoWorker` if what was submitted can't be answered any more."""
+        return
 
     def call(
         self, function: Callable[..., Any], args: tuple[Any, ...], check: Callable[[], None]
@@ -106,6 +139,7 @@ class Executor(ABC):
             try:
                 while not future.done():
                     check()
+                    self.check_workers()
                     wait([future], CHECK_S)
             except BaseException:
                 self.cancel(future)
@@ -166,6 +200,7 @@ class Executor(ABC):
                     return
                 done, _ = wait(flying, CHECK_S, FIRST_COMPLETED)
                 check()
+                self.check_workers()
                 for future in done:
                     batch = flying.pop(future)
                     try:
@@ -199,13 +234,13 @@ class _Batch:
 
     def failed(self, name: str, error: WorkerDied) -> _Batch:
         """Return this, to be sent again; raises after the last time."""
-        self.failures += 1
+        self.failures += error.times
         if self.failures < MAX_FAILURES:
             return self
         first, last = self.tasks[0], self.tasks[-1]
         raise WorkerDied(
             f"{name}: the worker ended {self.failures} times at tasks {first[0]} to {last[0]}, "
-            f"the first being {canonical(first[1])} ({error})"
+            f"the first being {_named(first[1])} ({error})"
         ) from error
 
 
@@ -213,16 +248,28 @@ def run_batch(
     function: str, tasks: Sequence[Task], code: dict[str, str]
 ) -> tuple[list[Any], float]:
     """Return the results of tasks and the seconds taken, or raise `DifferentCode` (in a worker)."""
-    here = code_here()
-    other = [f"{key} {here[key]} instead of {code[key]}" for key in code if here[key] != code[key]]
-    if other:
-        raise DifferentCode(
-            f"worker {os.getpid()} on {platform.node()} has {', '.join(other)}; "
-            "install there what is installed here"
-        )
+    check_code(code)
     run = resolve_name(function)
     began = time.perf_counter()
     return [run(task) for task in tasks], time.perf_counter() - began
+
+
+def check_code(code: dict[str, str]) -> None:
+    """Raise `DifferentCode`, naming this worker, if it has not just this code."""
+    other = differences(code_here(), code)
+    if other:
+        raise DifferentCode(
+            f"worker {os.getpid()} on {platform.node()} has {other}; {INSTALL_THE_SAME}"
+        )
+
+
+def differences(there: dict[str, str], code: dict[str, str]) -> str:
+    """Return what a worker has instead of this code, empty if it has the same."""
+    return ", ".join(
+        f"{key} {there.get(key)} instead of {code[key]}"
+        for key in code
+        if there.get(key) != code[key]
+    )
 
 
 @cache
@@ -268,9 +315,32 @@ def task_seed(key: str) -> np.random.Philox:
     return np.random.Philox(key=int(key[:32], 16))
 
 
+def _named(task: Task) -> str:
+    """Return a task as an error shows it."""
+    try:
+        text = canonical(task)
+    except (TypeError, ValueError):
+        text = repr(task)
+    return text if len(text) <= MAX_NAMED else f"{text[:MAX_NAMED]}…"
+
+
+def outcome(function: str, args: BinaryIO) -> bytes:
+    """Return what a function gives for pickled arguments, or raises: a pickled pair."""
+    try:
+        result = resolve_name(function)(*pickle.load(args))
+        return pickle.dumps((result, None), pickle.HIGHEST_PROTOCOL)
+    except BaseException as error:
+        return pickle.dumps((None, portable(error)))
+
+
 def portable(error: BaseException) -> Exception:
-    """Return an exception that can be pickled, with where it came from in a note."""
+    """Return an exception that can be pickled, with where it came from in a note.
+
+    Its causes stay behind: some libraries have them pickled too, and then who reads the exception
+    imports those libraries.
+    """
     error.add_note("".join(traceback.format_exception(error)))
+    error.__cause__ = error.__context__ = error.__traceback__ = None
     try:
         if isinstance(error, Exception) and str(pickle.loads(pickle.dumps(error))) == str(error):
             return error

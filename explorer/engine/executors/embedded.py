@@ -6,21 +6,19 @@ Importing cvxpy in a thread stops the interface for 77 ms and compiling with num
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pickle
-import select
-import signal
 import threading
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
-from explorer.engine.executors.base import Executor, WorkerDied, portable
+from explorer.checkins.cache import scratch
+from explorer.engine.executors.base import Executor, WorkerDied, outcome
+from explorer.engine.executors.lifeline import Lifeline, end_with, path_of
 from explorer.engine.paths import cache_folder
 from explorer.studies.base.study import Cancelled, NoWorker
 
@@ -30,17 +28,36 @@ SHARED_MEMORY = Path("/dev/shm")
 """Where Linux keeps the semaphores without which no worker process can be started."""
 
 
+def worker_environment() -> dict[str, str]:
+    """Return what processes that compute find in their environment, from their first import on.
+
+    One BLAS thread each: a second one would spin for a core that the window paints on (a heatmap's
+    frame took twice as long). Compiled code is kept between sessions.
+    """
+    return {
+        "NUMBA_CACHE_DIR": str(cache_folder() / "compiled"),
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
+    }
+
+
 class EmbeddedExecutor(Executor):
     """A pool of loky's, whose processes start when first needed and end with this one."""
 
     def __init__(self, workers: int = 1) -> None:
-        self.workers = workers
+        self._workers = workers
         self._lock = threading.Lock()
         self._pool: Any = None
-        self._lifeline: tuple[int, int] | None = None
+        self._lifeline: Lifeline | None = None
         self._jobs: dict[Future[Any], tuple[Future[Any], _Parcel]] = {}
         self._stale: dict[Future[Any], float] = {}
         self._closed = False
+
+    @property
+    def workers(self) -> int:
+        """How many processes there are."""
+        return self._workers
 
     def submit(self, function: str, *args: Any) -> Future[Any]:
         """Have ``function(*args)`` computed (see `Executor.submit`)."""
@@ -96,8 +113,16 @@ class EmbeddedExecutor(Executor):
             pool, self._pool = self._pool, None
             lifeline, self._lifeline = self._lifeline, None
         _kill(pool)
-        for end in lifeline or ():
-            os.close(end)
+        if lifeline is not None:
+            lifeline.close()
+
+    def shared_folder(self) -> AbstractContextManager[Path]:
+        """Yield a temporary folder of this machine."""
+        return scratch()
+
+    def state(self) -> str:
+        """Return how many processes there are."""
+        return f"{self.workers} process{'es' * (self.workers > 1)} on this machine"
 
     def _running_pool(self) -> Any:
         if self._pool is None:
@@ -105,21 +130,12 @@ class EmbeddedExecutor(Executor):
             from loky import ProcessPoolExecutor
 
             try:
-                # This process holds the end that is written to, which nobody does: the system
-                # closes it however this process ends, and the workers end with it.
-                self._lifeline = self._lifeline or os.pipe()
-                # Compiled code is kept between sessions; one BLAS thread, so that the window keeps
-                # the other core.
+                self._lifeline = self._lifeline or Lifeline()
                 self._pool = ProcessPoolExecutor(
-                    max_workers=self.workers,
+                    max_workers=self._workers,
                     initializer=end_with,
-                    initargs=(_path_of(self._lifeline[0]),),
-                    env={
-                        "NUMBA_CACHE_DIR": str(cache_folder() / "compiled"),
-                        "OMP_NUM_THREADS": "1",
-                        "OPENBLAS_NUM_THREADS": "1",
-                        "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
-                    },
+                    initargs=(self._lifeline.path,),
+                    env=worker_environment(),
                 )
             except OSError as error:
                 raise NoWorker(_why_not(error)) from error
@@ -162,9 +178,13 @@ class _Parcel:
     def __init__(self, args: tuple[Any, ...]) -> None:
         # In no folder, so that nothing is left behind if this process is killed.
         self._file = os.fdopen(os.memfd_create("job"), "w+b")
-        self.path = _path_of(self._file.fileno())
-        pickle.dump(args, self._file, pickle.HIGHEST_PROTOCOL)
-        self._file.flush()
+        self.path = path_of(self._file.fileno())
+        try:
+            pickle.dump(args, self._file, pickle.HIGHEST_PROTOCOL)
+            self._file.flush()
+        except BaseException:
+            self.close()
+            raise
 
     def empty(self) -> None:
         """Take the arguments out again, upon which a worker does nothing."""
@@ -187,39 +207,10 @@ def run_parcel(function: str, path: str) -> None:
     with open(path, "r+b") as file:
         if not os.fstat(file.fileno()).st_size:  # given up
             return
-        try:
-            args = pickle.load(file)
-            result = resolve_name(function)(*args)
-            answer = pickle.dumps((result, None), pickle.HIGHEST_PROTOCOL)
-        except BaseException as error:
-            answer = pickle.dumps((None, portable(error)))
+        answer = outcome(function, file)
         file.seek(0)
         file.truncate()
         file.write(answer)
-
-
-def end_with(lifeline: str) -> None:
-    """Let this process be ended by the system once a pipe's other end is closed.
-
-    SIGIO's default is the end of the process, whatever that is doing: a thread that looks for its
-    parent would not wake up while compiled code holds the interpreter's lock. An interrupt from
-    the keyboard is the parent's affair, which a terminal sends to all.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        # Opened anew: the signal goes to one process for each opening.
-        end = os.open(lifeline, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        os._exit(1)  # closed already
-    fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([end], [], [], 0)[0]:  # meanwhile
-        os._exit(1)
-
-
-def _path_of(descriptor: int) -> str:
-    """Return the path by which other processes open what this one has open."""
-    return f"/proc/{os.getpid()}/fd/{descriptor}"
 
 
 def _kill(pool: Any) -> None:

@@ -3,63 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 import threading
-from collections.abc import Callable, Generator, Hashable, Mapping
-from dataclasses import fields, is_dataclass
-from functools import lru_cache
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-import numpy as np
 from cachetools import LRUCache
 
-from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.engine.executors.base import Executor
+from explorer.engine.executors.cluster import Cluster
+from explorer.engine.runtime.computing import Computing
+from explorer.engine.runtime.sizes import size_of
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Value
 from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.checkins.stored import StoredData
 
 CACHE_BYTES = 48_000_000
 """Some 250 complete answers. With 400 MB, memory grew for hours while sliders were dragged (by 12 %
 from the 20th minute to the 60th), for answers that nobody goes back to."""
 _PIECE = 1 << 20
-_PLAIN = frozenset({bool, int, float, type(None)})
-_SEVERAL = (tuple, list, set, frozenset)
 
 
-@lru_cache(None)
-def _fields_of(kind: Any) -> tuple[str, ...] | None:
-    """Return the names of a dataclass' fields; None for other types."""
-    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
+class Closing(Protocol):
+    """What has to be closed."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
 
 
-def size_of(value: object) -> int:
-    """Return roughly how many bytes a value holds: its arrays, and a little for the rest."""
-    total, left = 0, [value]
-    while left:
-        item = left.pop()
-        kind: Any = type(item)
-        if kind in _PLAIN:
-            total += 64
-        elif isinstance(item, str):
-            total += 64 + len(item)
-        elif isinstance(item, np.ndarray):
-            total += int(item.nbytes) + 128
-        elif isinstance(item, _SEVERAL):
-            total += 64
-            left.extend(item)
-        elif (names := _fields_of(kind)) is not None:
-            total += 64
-            left.extend([getattr(item, name) for name in names])
-        elif isinstance(item, Mapping):
-            total += 64
-            left.extend(item)
-            left.extend(item.values())
-        else:
-            total += sys.getsizeof(item, 64)
-    return total
+Kept = TypeVar("Kept", bound=Closing)
 
 
 def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:
@@ -79,6 +54,11 @@ def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:
     return digest.hexdigest()
 
 
+def file_value(path: Path, check: Callable[[], None] = lambda: None) -> str:
+    """Return the value of a file or folder (see `StudyRuntime.add_file`)."""
+    return f"{path.name or path.resolve().name}#{content_hash(path, check)}"
+
+
 class FileNotOpenError(LookupError):
     """A study asks for a file that nobody has opened; `value` is what the parameter holds."""
 
@@ -93,51 +73,108 @@ class FileNotOpenError(LookupError):
 
 
 class StudyRuntime:
-    """Owns what outlives a single request. Safe to use from several worker threads."""
+    """Owns what outlives a single request. Safe to use from several worker threads.
 
-    def __init__(self, cache_bytes: int = CACHE_BYTES) -> None:
-        self.worker = EmbeddedExecutor()
+    Parameters
+    ----------
+    cache_bytes : int
+    worker : Executor, optional
+        Where studies have long computations done; by default a process of its own.
+    """
+
+    def __init__(self, cache_bytes: int = CACHE_BYTES, worker: Executor | None = None) -> None:
+        self.computing = Computing(worker)
         self._lock = threading.Lock()
+        self._kept: dict[str, Closing] = {}
         self._data: dict[str, CheckinData] = {}
+        self._stored: dict[str, StoredData] = {}
+        self._read_as: dict[str, StoredData] = {}  # also of data sets that were closed
+        self._opening = threading.Lock()
         self._files: dict[str, Path] = {}
+        self._epoch = 0
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
         self.file_listeners: list[Callable[[str, Path], None]] = []
         """Called with the value and the place of every file added, in the thread that adds it."""
+        self.data_listeners: list[Callable[[str, StoredData | None], None]] = []
+        """Called with the fingerprint of every data set added, and where it is kept; or, of one
+        that was removed, with None."""
+
+    @property
+    def worker(self) -> Executor:
+        """The one process that a slider waits for."""
+        return self.computing.worker
 
     def add_data(self, data: CheckinData) -> None:
         """Make an open data set available to studies under its fingerprint."""
+        from explorer.checkins.stored import StoredData  # after the start-up: with DuckDB
+
+        stored = StoredData.of(data)
         with self._lock:
             previous = self._data.get(data.fingerprint)
             self._data[data.fingerprint] = data
-            if previous is not None and previous is not data:
-                # The same file read with other columns: what was computed is about other rows.
-                self._cache.clear()
+            self._note_rows(data.fingerprint, stored)
+        for listener in tuple(self.data_listeners):
+            listener(data.fingerprint, stored)
         if previous is not None and previous is not data:
             previous.close()
 
-    def remove_data(self, fingerprint: str) -> None:
-        """Close a data set and forget it."""
+    def register_data(self, fingerprint: str, stored: StoredData | None) -> None:
+        """Open, when it is first asked for, what another process has open; None forgets it."""
         with self._lock:
-            data = self._data.pop(fingerprint, None)
-        if data is not None:
-            data.close()
+            if stored is not None and stored == self._stored.get(fingerprint):
+                return
+            self._stored.pop(fingerprint, None)
+            previous = self._data.pop(fingerprint, None)
+            if stored is not None:
+                self._stored[fingerprint] = stored
+                self._note_rows(fingerprint, stored)
+        if previous is not None:
+            previous.close()
+
+    def remove_data(self, data: CheckinData) -> None:
+        """Close a data set and forget it, unless another has taken its place."""
+        with self._lock:
+            if self._data.get(data.fingerprint) is not data:
+                return
+            del self._data[data.fingerprint]
+        for listener in tuple(self.data_listeners):
+            listener(data.fingerprint, None)
+        data.close()
+
+    def stored_data(self) -> dict[str, StoredData]:
+        """Return where the data sets that are open here are kept, by their fingerprints."""
+        with self._lock:
+            if not self._data:
+                return {}
+            from explorer.checkins.stored import StoredData
+
+            return {key: StoredData.of(data) for key, data in self._data.items()}
 
     def data(self, fingerprint: str) -> CheckinData:
-        """Return an open data set.
+        """Return an open data set, opened now if another process only told where it is kept.
 
         Raises
         ------
         LookupError
             If none with that fingerprint is open.
         """
-        with self._lock:
-            try:
-                return self._data[fingerprint]
-            except KeyError:
+        with self._opening:
+            with self._lock:
+                found, stored = self._data.get(fingerprint), self._stored.get(fingerprint)
+            if found is not None:
+                return found
+            if stored is None:
                 raise LookupError(
                     f"the check-ins with fingerprint {fingerprint[:12]}… are not open; "
                     "open their file first"
-                ) from None
+                )
+            data = stored.open()
+            with self._lock:
+                if self._stored.get(fingerprint) == stored:
+                    self._data[fingerprint] = data
+                    return data
+        data.close()  # others have taken their place meanwhile
+        return self.data(fingerprint)
 
     def add_file(self, path: Path, check: Callable[[], None] = lambda: None) -> str:
         """Make a file, or a folder of files, available to studies; return its value.
@@ -152,11 +189,15 @@ class StudyRuntime:
         Cancelled
             When `check` says so.
         """
-        value = f"{path.name or path.resolve().name}#{content_hash(path, check)}"
+        value = file_value(path, check)
+        self.announce_file(value, path)
+        return value
+
+    def announce_file(self, value: str, path: Path) -> None:
+        """Make a file available under the value that it has, and say so to the listeners."""
         self.register_file(value, path.resolve())
         for listener in tuple(self.file_listeners):
             listener(value, path.resolve())
-        return value
 
     def register_file(self, value: str, path: Path) -> None:
         """Make a file available under a value that `add_file` gave, of this runtime or another."""
@@ -182,19 +223,31 @@ class StudyRuntime:
             raise FileNotOpenError(value)
         return found
 
-    def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what is kept under a key, or make it and keep it.
+    @property
+    def epoch(self) -> int:
+        """Grows whenever what was computed so far is about other rows than are open now."""
+        with self._lock:
+            return self._epoch
+
+    def memo(self, key: Hashable, make: Callable[[], Any], epoch: int | None = None) -> Any:
+        """Return what is kept under a key, or make it and keep it, unless its epoch has passed.
 
         Two threads that ask at once may both make it: pure functions give the same twice.
         """
         with self._lock:
-            if key in self._cache:
+            epoch = self._epoch if epoch is None else epoch
+            if key in self._cache and epoch == self._epoch:
                 return self._cache[key]
         value = make()
-        with self._lock:
-            if size_of(value) <= self._cache.maxsize:
-                self._cache[key] = value
+        self._keep(key, value, epoch)
         return value
+
+    def keep(self, name: str, make: Callable[[], Kept]) -> Kept:
+        """Return what is kept under a name as long as this is open, made when first asked for."""
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = make()
+            return cast("Kept", self._kept[name])
 
     def cached_result(self, request: Request) -> Result | None:
         """Return the complete answer to a request if it is still kept."""
@@ -202,11 +255,22 @@ class StudyRuntime:
             found: Result | None = self._cache.get(("result", request))
             return found
 
-    def cache_result(self, result: Result) -> None:
-        """Remember a complete answer."""
+    def cache_result(self, result: Result, epoch: int | None = None) -> None:
+        """Remember a complete answer, unless its epoch has passed."""
+        self._keep(("result", result.request), result, epoch)
+
+    def _keep(self, key: Hashable, value: Any, epoch: int | None) -> None:
+        size = size_of(value)
         with self._lock:
-            if size_of(result) <= self._cache.maxsize:
-                self._cache["result", result.request] = result
+            if size <= self._cache.maxsize and epoch in (None, self._epoch):
+                self._cache[key] = value
+
+    def _note_rows(self, fingerprint: str, stored: StoredData) -> None:
+        """Drop all that was computed if the file was read otherwise before; under the lock."""
+        if self._read_as.setdefault(fingerprint, stored) != stored:
+            self._read_as[fingerprint] = stored
+            self._cache.clear()
+            self._epoch += 1
 
     def answer(self, request: Request, check: Callable[[], None]) -> Generator[Result, None, None]:
         """Yield a study's answers to a request, or the remembered best one at once.
@@ -222,15 +286,31 @@ class StudyRuntime:
         if kept is not None:
             yield kept
             return
-        study = get_study(request.study)
-        for result in study.answer(request, _Context(self, check)):
+        epoch = self.epoch
+        for result in self.fresh_answer(request, check):
             if result.complete:
-                self.cache_result(result)
+                self.cache_result(result, epoch)
             yield result
 
+    def fresh_answer(
+        self, request: Request, check: Callable[[], None]
+    ) -> Generator[Result, None, None]:
+        """Yield a study's answers, the first one first whatever is remembered; raises as `answer`.
+
+        For what may not depend on what was asked before.
+        """
+        study = get_study(request.study)
+        opens = any(p.kind is Kind.FILE and request[p.key] for p in study.parameters)
+        context = _Context(self, check, of_data=opens or request.selection is not None)
+        yield from study.answer(request, context)
+
     def close(self) -> None:
-        """End the worker process and close all data sets."""
-        self.worker.close()
+        """End the worker processes and close all data sets and what is kept."""
+        self.computing.close()
+        with self._lock:
+            kept, self._kept = list(self._kept.values()), {}
+        for item in kept:
+            item.close()
         with self._lock:
             open_sets, self._data = list(self._data.values()), {}
             self._cache.clear()
@@ -241,12 +321,27 @@ class StudyRuntime:
 class _Context:
     """`explorer.studies.base.study.Context` on top of a runtime."""
 
-    def __init__(self, runtime: StudyRuntime, check: Callable[[], None]) -> None:
+    def __init__(self, runtime: StudyRuntime, check: Callable[[], None], of_data: bool) -> None:
         self._runtime = runtime
         self.check = check
+        self.epoch = runtime.epoch
+        self._of_data = of_data
+
+    @property
+    def workers(self) -> int:
+        return self._tasks().workers
 
     def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        return self._runtime.worker.call(function, args, self.check)
+        calls = self._runtime.computing.for_calls(self._of_data, self.check)
+        return calls.call(function, args, self.check)
+
+    def map_in_workers(
+        self, function: Callable[[Any], Any], tasks: Iterable[Any]
+    ) -> Iterator[tuple[int, Any]]:
+        yield from self._tasks().map(function, tasks, self.check)
+
+    def _tasks(self) -> Executor:
+        return self._runtime.computing.for_answers(self._of_data, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:
         data, wanted = self._runtime.data(selection.data), selection.region.plane
@@ -259,7 +354,12 @@ class _Context:
         return self._runtime.file(value)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        return self._runtime.memo(("memo", key), make)
+        return self._runtime.memo(("memo", key), make, self.epoch)
+
+
+def try_cluster(runtime: StudyRuntime, cluster: Cluster | None, check: Callable[[], None]) -> str:
+    """Return what there is to work with on a cluster; raises as `Computing.tried`."""
+    return runtime.computing.tried(cluster, check)
 
 
 def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
@@ -281,6 +381,17 @@ def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
     if path.is_dir() != (not parameter.suffixes):
         raise ValueError(f"{parameter.key}: {raw!r} is not {wanted}")
     return runtime.add_file(path)
+
+
+def first_result(
+    runtime: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
+) -> Result:
+    """Return the first result that is of all the data: of a map, the one with noisy pictures."""
+    answers = runtime.answer(request, check)
+    try:
+        return next(result for result in answers if not result.early)
+    finally:
+        answers.close()
 
 
 def final_result(

@@ -9,7 +9,10 @@ from msgspec import UNSET
 
 from explorer import __version__
 from explorer.engine.session import wire, wire_reading
+from explorer.engine.session.grids import grid_of, grid_to_dict
+from explorer.engine.session.which_view import WhichView, which_from_recipe
 from explorer.geography.region import Region, region_of
+from explorer.studies.base.grid import Grid, axes_of
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
@@ -81,6 +84,8 @@ class Recipe:
     part : Part or None
         Of a file that holds nothing private: the settings, which any data can be asked with. The
         request then has no selection, and its seed means nothing.
+    grid : Grid or None
+        What the question was asked over, if it was.
     """
 
     request: Request
@@ -89,6 +94,9 @@ class Recipe:
     view: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
     part: Part | None = None
+    which: WhichView | None = None
+    """What *Which ε?* showed, of a file with its curves."""
+    grid: Grid | None = None
 
     left_out: tuple[str, ...] = field(default=(), compare=False)
     """What of it could not be read, a sentence each: a pinned curve of a study there is not."""
@@ -96,8 +104,9 @@ class Recipe:
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as JSON values."""
         view = {"view": dict(self.view)} if self.view else {}
+        grid = {"grid": grid_to_dict(self.grid)} if self.grid is not None else {}
         question = _question(self.request, self.version, self.data_name, self.columns)
-        return wire_reading.plain(question) | view
+        return wire_reading.plain(question) | view | grid
 
 
 def _question(
@@ -174,15 +183,26 @@ def recipe_from_dict(raw: object) -> Recipe:
         request = _request(read)
         left_out: list[str] = []
         view = {} if read.view is UNSET else _view(read.view, "view", left_out)
+        which = None if read.which is UNSET else which_from_recipe(read.which, left_out)
     except ValueError as error:
         raise RecipeError(f"the recipe can't be followed: {error}") from error
+    grid = None
+    if read.grid is not UNSET:
+        try:
+            grid = grid_of(read.grid)
+            axes_of(get_study(request.study), request, grid)
+        except ValueError as error:
+            grid = None
+            left_out.append(f"grid: {error}")
     # Without a selection nothing was drawn from the file that is named.
     data = wire.Data() if read.data is UNSET or request.selection is None else read.data
     columns = {} if data.columns is UNSET else wire_reading.plain(data.columns)
     part = None
     if read.private_only is True and isinstance(read.selection, wire.Selection):
         part = Part(*_part(read.selection))
-    return Recipe(request, data.name, read.version, view, columns, part, tuple(left_out))
+    return Recipe(
+        request, data.name, read.version, view, columns, part, which, grid, tuple(left_out)
+    )
 
 
 def request_from_dict(raw: object, where: str) -> Request:

@@ -15,6 +15,7 @@ from psygnal import Signal
 
 from explorer.engine.session import wire, wire_reading
 from explorer.engine.session.comparison import Entry, entries_from_list, entries_to_list
+from explorer.engine.session.grids import grids_from_list, grids_to_list
 from explorer.engine.session.plot_view import (
     MAX_PINS,
     Pin,
@@ -28,6 +29,7 @@ from explorer.engine.session.plot_view import (
 )
 from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.engine.session.which_view import WhichView, which_from_dict, which_to_dict
+from explorer.studies.base.grid import Grid
 from explorer.studies.base.study import (
     Fidelity,
     Request,
@@ -67,6 +69,8 @@ class SessionState:
         Numbers put side by side, in their order.
     which : WhichView
         What *Which ε?* shows.
+    grids : mapping of study id to Grid
+        What a study's question is asked over in *Sweep*.
     """
 
     study: str
@@ -76,6 +80,7 @@ class SessionState:
     pins: tuple[Pin, ...] = ()
     comparison: tuple[Entry, ...] = ()
     which: WhichView = field(default_factory=WhichView)
+    grids: Mapping[str, Grid] = field(default_factory=dict)
 
     @property
     def request(self) -> Request:
@@ -98,6 +103,14 @@ class SessionState:
         """
         chosen = self.looks.get((study_id, quantity_key))
         return chosen.claim if chosen is not None else ""
+
+    def grid_of(self, study_id: str) -> Grid:
+        """Return what a study's question is asked over; an empty grid if nothing was chosen."""
+        return self.grids.get(study_id, Grid())
+
+    def with_grid(self, study_id: str, grid: Grid) -> SessionState:
+        """Return this state with one study's grid replaced."""
+        return replace(self, grids=MappingProxyType({**self.grids, study_id: grid}))
 
     def with_request(self, request: Request) -> SessionState:
         """Return this state with one study's question replaced."""
@@ -248,6 +261,10 @@ class Session:
         """Have *Which ε?* show this."""
         self._commit(replace(self._state, which=which), text, gesture)
 
+    def set_grid(self, study_id: str, grid: Grid, text: str, gesture: str | None = None) -> None:
+        """Ask a study's question over this grid."""
+        self._commit(self._state.with_grid(study_id, grid), text, gesture)
+
     def forget_steps(self) -> None:
         """Let the present be the beginning: nothing to undo or redo."""
         self._undo.clear()
@@ -271,12 +288,13 @@ class Session:
         gesture: str | None = None,
         text: str = "open recipe",
         keep_pins: bool = True,
-        error_over: str = "",
+        which: WhichView | None = None,
+        grid: Grid | None = None,
     ) -> None:
         """Take over a whole request (a recipe, a preset) as one step, selection included.
 
-        Without `keep_pins` the study's pins go in the same step. With `error_over` *Which ε?*
-        opens over that axis.
+        Without `keep_pins` the study's pins go in the same step. With `which` that is what
+        *Which ε?* shows; a grid becomes the study's.
         """
         state = replace(self._state.with_request(request), study=request.study)
         if not keep_pins:
@@ -284,8 +302,10 @@ class Session:
             state = replace(state, pins=others)
         if request.selection is not None:
             state = replace(state, selection=request.selection)
-        if error_over:
-            state = replace(state, which=state.which.over(error_over))
+        if which is not None:
+            state = replace(state, which=which)
+        if grid is not None:
+            state = state.with_grid(request.study, grid)
         self._commit(state, text, gesture)
 
     def end_gesture(self) -> None:
@@ -357,6 +377,7 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
             pins=pins_to_list(state.pins),
             comparison=entries_to_list(state.comparison),
             which=which_to_dict(state.which),
+            grids=grids_to_list(state.grids),
         )
     )
 
@@ -388,4 +409,5 @@ def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionSt
         pins=pins_from_list(read.pins, left_out),
         comparison=entries_from_list(read.comparison, left_out),
         which=which_from_dict(read.which, left_out),
+        grids=grids_from_list(read.grids, left_out),
     )

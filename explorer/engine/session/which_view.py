@@ -11,6 +11,21 @@ from msgspec import UNSET
 
 from explorer.engine.session import wire
 from explorer.engine.session.wire_reading import plain, read_fields
+from explorer.studies.heatmap.experiments.judging import MADE, axes_on
+
+JUDGED_ON = {
+    "these check-ins": "",
+    "synthetic people": "sample",
+    "theory (no data)": "theory",
+    **{people.name: key for key, people in MADE.items()},
+}
+"""What exports say of whom is judged on; they call any other file `STAND_IN` and never name it."""
+STAND_IN = "a stand-in file"
+
+
+def judged_on_words(judged_on: str) -> str:
+    """Return what exports say of whom is judged on."""
+    return next((words for words, key in JUDGED_ON.items() if key == judged_on), STAND_IN)
 
 
 @dataclass(frozen=True)
@@ -38,11 +53,17 @@ class WhichView:
     def with_choice(self, name: str, chosen: str) -> WhichView:
         """Return this view with another axis, measure, statistic, or other people to judge on."""
         change: dict[str, Any] = {name: chosen}
-        return replace(self, **change)
+        found = replace(self, **change)
+        there = [axis.key for axis in axes_on(found.judged_on)]
+        return found if found.axis in there else replace(found, axis=there[0])
 
-    def over(self, axis: str) -> WhichView:
-        """Return this view as a figure of the paper has it: mean distance over an axis."""
-        return replace(self, open=True, axis=axis, measure="emd", statistic="mean")
+    def over(self, axis: str, judged_on: str = "") -> WhichView:
+        """Return this view as a figure of the paper has it: mean distance over an axis.
+
+        On the figure's made data, where it has such; else as it is judged now.
+        """
+        found = replace(self, open=True, measure="emd", statistic="mean")
+        return found.with_choice("judged_on", judged_on or self.judged_on).with_choice("axis", axis)
 
     def with_target(self, measure: str, target: float) -> WhichView:
         """Return this view with another target for a measure."""
@@ -61,3 +82,33 @@ def which_from_dict(raw: object, left_out: list[str]) -> WhichView:
     found = read_fields(raw, wire.Which, "which", left_out)
     values = {name: getattr(found, name) for name in found.__struct_fields__}
     return WhichView(**{**values, "targets": MappingProxyType(found.targets)})
+
+
+def which_to_recipe(which: WhichView, draws: int) -> dict[str, Any]:
+    """Return a view as it stands beside exported curves: the target of its measure alone."""
+    shown: dict[str, Any] = {
+        "axis": which.axis, "measure": which.measure, "statistic": which.statistic,
+        "target": which.targets.get(which.measure),
+        "judged_on": judged_on_words(which.judged_on), "draws": draws,
+    }  # fmt: skip
+    return plain(wire.ExportedWhich(**shown))
+
+
+def which_from_recipe(raw: object, left_out: list[str]) -> WhichView:
+    """Read back a view that stands beside exported curves; `left_out` gets what can't be read.
+
+    Where curves were judged on a file that is not named, synthetic people take its place: falling
+    back on the map's own check-ins would be a look at them that nobody asked for.
+    """
+    found = read_fields(raw, wire.ExportedWhich, "which", left_out)
+    judged_on = JUDGED_ON.get(found.judged_on)
+    if judged_on is None:
+        left_out.append(
+            "which.judged_on: the file that stood in is not named in exports; synthetic people "
+            "are judged on instead, choose the file again"
+        )
+    targets: dict[str, float] = {} if found.target is None else {found.measure: found.target}
+    return WhichView(
+        True, found.axis, found.measure, found.statistic, MappingProxyType(targets),
+        "sample" if judged_on is None else judged_on,
+    )  # fmt: skip

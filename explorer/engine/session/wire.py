@@ -13,7 +13,7 @@ the path of its field, or left out of a list and said.
 import sys
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 RECIPE_SCHEMA = "privacy-explorer-recipe/1"
 WINDOW_SCHEMA = "privacy-explorer-window/1"
@@ -48,8 +48,11 @@ Keys = Annotated[list[Key], Meta(max_length=200)]
 Place = Annotated[str, Meta(min_length=1, max_length=10_000, pattern="^[^\0]*$")]
 """A path; bytes of its name that are no letters stand as halves of surrogate pairs."""
 JudgedOn = Annotated[str, Meta(max_length=10_000, pattern="^[^\0]*$")]
-"""Nothing for the map's own check-ins, ``sample``, ``theory``, or the path of a public file."""
+"""Nothing for the map's own check-ins, ``sample``, ``theory``, the name of a figure with made data
+(``figure-10``), or the path of a public file."""
 Measure = Literal["emd_km", "emd", "similarity", "pearson", "kl"]
+WhichAxis = Literal["epsilon", "users", "resolution", "w", "sigma", "filled"]
+WhichStatistic = Literal["often", "mean"]
 Target = Annotated[float, Meta(gt=0, le=_LARGEST)]
 FileName = Annotated[str, Meta(max_length=500, pattern="^[^\0]*$")]
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -69,6 +72,8 @@ TimeFormat = Annotated[
         r"(?=.*%)([^%\x00-\x1f]|%-?[abcdfghjmnpuwxyzABGHIMSTUVWXYZ%])+)$",
     ),
 ]
+ZoneName = Annotated[str, Meta(max_length=60, pattern="^[A-Za-z0-9_+/-]+$")]
+"""Of the IANA list."""
 Base64 = Annotated[str, Meta(max_length=200_000, pattern="^[A-Za-z0-9+/=]*$")]
 Value = bool | int | float | str
 Pair = Annotated[list[Number], Meta(min_length=2, max_length=2)]
@@ -103,6 +108,11 @@ class Columns(Struct, forbid_unknown_fields=True):
     time_format: TimeFormat | UnsetType = UNSET
     plane: Text | UnsetType | None = UNSET
     image: Column | UnsetType | None = UNSET
+    zone: ZoneName | UnsetType | None = UNSET
+    decimal: Literal[".", ","] | UnsetType | None = UNSET
+    crs: Text | UnsetType | None = UNSET
+    layer: Text | UnsetType = UNSET
+    """Not of the mapping, but of the `explorer.checkins.Dialect`."""
 
 
 class Data(Struct):
@@ -179,10 +189,22 @@ class View(Struct):
     """Of `Pin`, each read on its own."""
 
 
+class Grid(Struct):
+    """Up to three further parameters that a question is asked over, as they are typed."""
+
+    over: Annotated[list[Text], Meta(max_length=3)] = []
+    """``KEY=VALUES``."""
+    trials: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    colours: bool = False
+
+
 class Recipe(Question):
     """What stands inside an exported file."""
 
     view: View | UnsetType = UNSET
+    which: Any = UNSET
+    """Of `ExportedWhich`, where curves of *Which ε?* were exported."""
+    grid: Grid | UnsetType = UNSET
 
 
 class Pin(Struct):
@@ -215,11 +237,29 @@ class Which(Struct):
     """What *Which ε?* shows; fields are read one by one."""
 
     open: bool = False
-    axis: Literal["epsilon", "users", "resolution", "w", "sigma"] = "epsilon"
+    axis: WhichAxis = "epsilon"
     measure: Measure = "emd_km"
-    statistic: Literal["often", "mean"] = "often"
+    statistic: WhichStatistic = "often"
     targets: dict[Measure, Target] = {}
     judged_on: JudgedOn = ""
+
+
+class ExportedWhich(Struct):
+    """What *Which ε?* showed when its curves were exported; fields are read one by one."""
+
+    axis: WhichAxis = "epsilon"
+    measure: Measure = "emd_km"
+    statistic: WhichStatistic = "often"
+    target: Target | None = None
+    judged_on: Word = ""
+    """In words, as they are exported: never the path of a file."""
+    draws: Points | UnsetType = UNSET
+
+
+class GridOfStudy(Grid, kw_only=True):
+    """The grid of one study's question."""
+
+    study: Key
 
 
 class Session(Struct):
@@ -236,6 +276,21 @@ class Session(Struct):
     """Of `Entry`."""
     which: Any = UNSET
     """Of `Which`."""
+    grids: list[Any] = []
+    """Of `GridOfStudy`."""
+
+
+class Computing(Struct):
+    """Where a window's sweeps, experiments and trainings run."""
+
+    address: str = ""
+    """Of a cluster, or ``local:N``; empty: this machine alone."""
+    certificates: str = ""
+    shared_folder: str = ""
+    data_to: list[str] = []
+    """Addresses to which check-ins may go."""
+    memory_mb: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    """That opening check-ins may use; 0: a share of what is free."""
 
 
 class Window(Struct):
@@ -244,6 +299,10 @@ class Window(Struct):
     session: dict[str, Any] = {}
     """Of `Session`."""
     data_path: Place | None = None
+    data_more: list[Any] = []
+    """Of `Place`: the other files of a data set of several."""
+    data_columns: Columns | UnsetType = UNSET
+    """How they were read."""
     files: dict[str, Place] = {}
     recent: list[Any] = []
     """Of `Place`."""
@@ -254,3 +313,4 @@ class Window(Struct):
     """Of `Key`."""
     views: dict[str, Any] = {}
     """Of `View`, by workspace."""
+    computing: Computing = field(default_factory=Computing)

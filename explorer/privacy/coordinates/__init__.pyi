@@ -57,6 +57,7 @@ from explorer.privacy.coordinates.levels.finite import (
     example1_levels as example1_levels,
     example2_channel as example2_channel,
     ldp_level as ldp_level,
+    post_processed as post_processed,
 )
 from explorer.privacy.coordinates.levels.tradeoff import (
     level_of_tradeoff as level_of_tradeoff,
@@ -115,6 +116,13 @@ from explorer.privacy.coordinates.reports.mean import (
     m_mean_mse as m_mean_mse,
     m_mean_variances as m_mean_variances,
     m_mean_weights as m_mean_weights,
+)
+from explorer.privacy.coordinates.reports.moments import (
+    CHANNELS as CHANNELS,
+    DUCHI as DUCHI,
+    PRIV_UNIT as PRIV_UNIT,
+    log_channel_moment as log_channel_moment,
+    priv_unit_moments as priv_unit_moments,
 )
 from explorer.privacy.coordinates.reports.sampling import (
     Channel as Channel,

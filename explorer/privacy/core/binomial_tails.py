@@ -1,4 +1,4 @@
-"""Tails and stop-losses of Bin(N, ½) at λN for many N at once, three ways.
+"""Tails and stop-losses of Bin(N, ½) at λN for many N at once, three ways, and the law of N.
 
 For B ~ Bin(N, ½) and λ < ½: the tail Pr[B < λN] and the stop-loss E[(λN − B)_+], with relative
 precision however small they are.
@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.core.log_binomial import log_half_pmf, mills_ratio
+from explorer.privacy.core.log_binomial import log_half_pmf, log_pmf_at, mills_ratio
 
 _RUN = 2048
 SMOOTH_SAFETY = 1e-5
@@ -29,6 +29,47 @@ def smooth_stop_loss(N: FloatArray, level: FloatArray) -> tuple[FloatArray, Floa
     tail = f / root * ratio
     loss = f / root**2 * (1 - np.log((N - x) / x) / root * ratio)
     return loss * (1 + SMOOTH_SAFETY), tail * (1 + SMOOTH_SAFETY)
+
+
+def binomial_rows(
+    N: FloatArray, k: FloatArray, log_p: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Pr[Bin(k, p) = N]/c along rows of consecutive N, 0 beyond `high`, and ln c of each.
+
+    Neighbours differ by the factor (k−n)p/((n+1)(1−p)); one exact value sets the scale.
+
+    Parameters
+    ----------
+    N : array, shape (P, M)
+    k, log_p, high : array, shape (P,)
+        Trials, ln p, and the last N of each row that matters, at most k.
+    """
+    with np.errstate(divide="ignore"):
+        log_odds = np.minimum(log_p - np.log(-np.expm1(log_p)), 1e3)[:, None]
+    factor = np.maximum(k[:, None] - N[:, :-1], 0.5) / N[:, 1:]
+    ends = np.abs(np.log(factor[:, [0, -1]] if factor.size else 1.0) + log_odds)
+    weight = np.ones(N.shape)
+    if factor.size and float(ends.max()) * N.shape[1] < 600:
+        # No product of these can leave the range of doubles.
+        factor *= np.exp(log_odds)
+        np.cumprod(factor, axis=1, out=weight[:, 1:])
+        weight[high[:, None] < N] = 0.0
+        peak = np.argmax(weight, axis=1)
+        weight /= weight.max(axis=1, keepdims=True)
+    else:
+        log_w = np.zeros(N.shape)
+        np.cumsum(np.log(factor) + log_odds, axis=1, out=log_w[:, 1:])
+        log_w[high[:, None] < N] = -np.inf
+        peak = np.argmax(log_w, axis=1)
+        weight = np.exp(log_w - log_w.max(axis=1, keepdims=True))
+    top = N[np.arange(k.size), peak]
+    return weight, np.array([_log_pmf(*row) for row in zip(top, k, log_p, strict=True)])
+
+
+def _log_pmf(n: float, k: float, log_p: float) -> float:
+    """Return ln Pr[Bin(k, p) = n]; all succeed where p is 1 but for rounding."""
+    p = math.exp(log_p)
+    return log_pmf_at(float(n), float(k), float(log_p), math.log1p(-p)) if p < 1 else 0.0
 
 
 def half_pmf_run(N: FloatArray, b: FloatArray) -> FloatArray:

@@ -185,6 +185,33 @@ def root_near(
     return bisect(function, a, b)[0]
 
 
+def safe_side(
+    function: Callable[[float], float],
+    slope: Callable[[float], float],
+    low: float,
+    start: float,
+    high: float,
+) -> float:
+    """Return a point with function ≤ 0 not far below the root of an increasing function.
+
+    As `root_near` for a function so expensive, or so coarse a bound, that some 1e-3 will do.
+    """
+    rise = slope(start)
+    x, best = start - 0.03 / rise if 0 < rise < math.inf else start, low
+    x = min(max(x, low), high)
+    for i in range(12):
+        value, rise = function(x), slope(x)
+        best = max(best, x) if value <= 0 else best
+        if -0.08 < value <= 0:
+            break
+        # Aimed a little below the root.
+        step = -(value + 0.03) / rise if 0 < rise < math.inf else -math.copysign(1e-4 * 2**i, value)
+        if not math.isfinite(step) or (value <= 0 and i > 3):
+            break
+        x = min(max(x + step, best), high)
+    return best
+
+
 def bisect(
     function: Callable[[float], float], low: float, high: float, tolerance: float = 1e-12
 ) -> tuple[float, float]:

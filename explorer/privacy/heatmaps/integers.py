@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution, contributed
 from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule
-from explorer.privacy.heatmaps.pyramid.counts import Box, cells_of
+from explorer.privacy.heatmaps.pyramid.counts import cells_of
 from explorer.privacy.heatmaps.pyramid.least_squares import LevelCounts
 from explorer.privacy.heatmaps.pyramid.measurement import Measurement, descend
 from explorer.privacy.noise.demonstration import IntArray
+from explorer.user_rows import EARTH_STEP, Box
 
 RESOLUTION = 1 << 20
 """B unless chosen otherwise: what every user weighs in all."""
@@ -214,6 +215,7 @@ def user_cells(
     box: Box,
     level: int,
     rule: Contribution = BY_CHECKINS,
+    step: Fraction = EARTH_STEP,
 ) -> UserCells:
     """Return the cells of every user that count, on a grid that divides a box of degrees.
 
@@ -222,7 +224,7 @@ def user_cells(
 
     Parameters and errors are those of `aggregate`.
     """
-    user, codes, weights, _ = cells_of(user, latitude, longitude, weight, box, level)
+    user, codes, weights, _ = cells_of(user, latitude, longitude, weight, box, level, step)
     user, codes, weights = contributed(user, codes, weights, level, rule)
     if weights is None:
         visits = np.ones(len(codes), np.int64)
@@ -248,17 +250,17 @@ def integer_aggregate(
     level: int,
     resolution: int = RESOLUTION,
     rule: Contribution = BY_CHECKINS,
+    step: Fraction = EARTH_STEP,
 ) -> IntegerCounts:
     """Return the whole-number counts of check-ins on a grid that divides a box of degrees.
 
-    Check-ins outside the box are dropped first. Which cell a check-in falls into is decided with
-    floating-point coordinates, for each check-in by itself: that maps a user's data to a user's
-    data and costs nothing.
+    Check-ins outside the box are dropped first. Which cell a check-in falls into is decided for
+    each by itself: that maps a user's data to a user's data and costs nothing.
 
     Parameters and errors are those of `aggregate` and `integer_counts`; weights must be whole,
     where the rule weighs check-ins.
     """
-    user, codes, weights, _ = cells_of(user, latitude, longitude, weight, box, level)
+    user, codes, weights, _ = cells_of(user, latitude, longitude, weight, box, level, step)
     user, codes, weights = contributed(user, codes, weights, level, rule)
     if weights is None:
         visits = np.ones(len(codes), np.int64)

@@ -1,11 +1,13 @@
 """Every user counted once, in one cell: whole counts for integer noise."""
 
+from fractions import Fraction
 from typing import Any
 
 from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps.contributions import Contribution
-from explorer.privacy.heatmaps.pyramid.counts import Box, CellCounts, aggregate
+from explorer.privacy.heatmaps.pyramid.counts import CellCounts, aggregate
+from explorer.user_rows import EARTH_STEP, Box
 
 
 def one_cell_each(
@@ -16,6 +18,7 @@ def one_cell_each(
     box: Box,
     level: int,
     cap: int | None = None,
+    step: Fraction = EARTH_STEP,
 ) -> CellCounts:
     """Count every user once, in the cell of the grid where they checked in most often.
 
@@ -31,4 +34,4 @@ def one_cell_each(
         Whole masses; their sum is the number of users with a check-in inside the box.
     """
     rule = Contribution("one-cell", cap)
-    return aggregate(user, latitude, longitude, weight, box, level, rule)
+    return aggregate(user, latitude, longitude, weight, box, level, rule, step)

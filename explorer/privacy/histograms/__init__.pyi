@@ -87,5 +87,6 @@ from explorer.privacy.histograms.views import (
     shuffled_epsilon as shuffled_epsilon,
     shuffled_view as shuffled_view,
     simulates_locally as simulates_locally,
+    single_message_epsilon as single_message_epsilon,
     zsum_randomizer as zsum_randomizer,
 )

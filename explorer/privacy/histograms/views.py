@@ -165,6 +165,29 @@ def shuffled_delta(randomizer: Randomizer, n: int, eps: float) -> float:
     return max((excess(*pair, eps) for pair in _neighbours(randomizer, _users(n))), default=0.0)
 
 
+def single_message_epsilon(eps: float, n: float) -> float:
+    """Return ε + ln n, at which every client's randomizer is (ε + ln n, δ)-LDP by itself.
+
+    For protocols of one message a client that are (ε, δ)-DP behind the shuffle of n messages: the
+    chance that some message lies in a set is at least that of the client's own, and among n
+    messages of another input at most n times that of one.
+
+    Parameters
+    ----------
+    eps : float
+        In [0, 700].
+    n : float
+        Clients, in [1, 1e12].
+
+    References
+    ----------
+    Balcer & Cheu 2020, Section 1.2.
+    """
+    checks.reals("eps", eps, 0.0, 700.0)
+    checks.integers("n", n, 1, checks.COUNT_MAX)
+    return (eps + math.log(n)) * (1 + 4e-16)
+
+
 def privacy_of_views(randomizer: Randomizer, n: int) -> Privacy:
     """Return the pure ε of the local, the pre-shuffled and the shuffled view.
 

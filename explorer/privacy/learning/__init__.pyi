@@ -1,13 +1,13 @@
+from explorer.privacy.coordinates.reports.priv_unit import (
+    PrivUnit as PrivUnit,
+    priv_unit as priv_unit,
+)
 from explorer.privacy.learning.guarantees import (
     excess_risk as excess_risk,
     excess_risk_exact as excess_risk_exact,
     rounds_of as rounds_of,
     training_epsilon as training_epsilon,
     training_epsilon_numerical as training_epsilon_numerical,
-)
-from explorer.privacy.learning.l2_report import (
-    PrivUnit as PrivUnit,
-    priv_unit as priv_unit,
 )
 from explorer.privacy.learning.linf_report import (
     CoordinateReport as CoordinateReport,

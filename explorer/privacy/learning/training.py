@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from explorer.privacy.coordinates.reports.priv_unit import PrivUnit, priv_unit
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.learning.l2_report import PrivUnit, priv_unit
 from explorer.privacy.learning.linf_report import CoordinateReport, coordinate_report
 from explorer.privacy.learning.models import Gradients, IntArray, Model
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Any, Protocol, final
+from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,16 @@ class SystemBits:
     """The operating system's cryptographic random source, the only one fit for a release.
 
     Nothing is kept between calls: a copy of the process cannot repeat words that were drawn, and
-    no noise can be read from memory afterwards.
+    no noise can be read from memory afterwards. It can't be pickled, so that no job of a worker
+    process has it: a job that is sent again would be a second release.
     """
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError."""
+        raise TypeError(
+            "release noise is drawn once, in the process that releases; SystemBits can't be sent "
+            "to a worker, where a job may run twice"
+        )
 
     def words(self, count: int) -> WordArray:
         """Return `count` words of 64 independent fair bits."""

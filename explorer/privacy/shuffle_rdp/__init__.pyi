@@ -7,6 +7,12 @@ from explorer.privacy.shuffle_rdp.accountant import (
     round_delta as round_delta,
     upper_epsilon as upper_epsilon,
 )
+from explorer.privacy.shuffle_rdp.clone_renyi import (
+    RDP_OF_CLONES as RDP_OF_CLONES,
+    CloneRenyi as CloneRenyi,
+    clone_rdp as clone_rdp,
+    clone_rdp_epsilon as clone_rdp_epsilon,
+)
 from explorer.privacy.shuffle_rdp.composed import (
     Certified as Certified,
     Composition as Composition,
@@ -15,10 +21,31 @@ from explorer.privacy.shuffle_rdp.convergence import (
     convergence_bound as convergence_bound,
     gradient_second_moment as gradient_second_moment,
 )
+from explorer.privacy.shuffle_rdp.epochs import (
+    EPOCH_ADAPTIVE as EPOCH_ADAPTIVE,
+    EPOCH_FIXED as EPOCH_FIXED,
+    Allocation as Allocation,
+    allocation_epsilon as allocation_epsilon,
+    epochs_begun as epochs_begun,
+    rounds_an_epoch as rounds_an_epoch,
+    shuffled_an_epoch as shuffled_an_epoch,
+)
+from explorer.privacy.shuffle_rdp.from_below import (
+    COMPOSED_LOWER as COMPOSED_LOWER,
+    COMPOSED_RESPONSES as COMPOSED_RESPONSES,
+    COMPOSED_THREE_SYMBOL as COMPOSED_THREE_SYMBOL,
+    ComposedRounds as ComposedRounds,
+    LowerRounds as LowerRounds,
+    ResponseRounds as ResponseRounds,
+    ThreeSymbolRounds as ThreeSymbolRounds,
+    is_loose as is_loose,
+    larger_of as larger_of,
+)
 from explorer.privacy.shuffle_rdp.losses import (
     RoundLoss as RoundLoss,
     clone_loss as clone_loss,
     randomised_response_loss as randomised_response_loss,
+    three_symbol_loss as three_symbol_loss,
 )
 from explorer.privacy.shuffle_rdp.lower import (
     Direction as Direction,
@@ -28,17 +55,30 @@ from explorer.privacy.shuffle_rdp.lower import (
 )
 from explorer.privacy.shuffle_rdp.numerical import (
     COMPOSED_CLONES as COMPOSED_CLONES,
-    COMPOSED_RESPONSES as COMPOSED_RESPONSES,
     CloneRounds as CloneRounds,
-    ComposedRounds as ComposedRounds,
-    ResponseRounds as ResponseRounds,
     clone_epsilon as clone_epsilon,
-    is_loose as is_loose,
+    lower_epsilon as lower_epsilon,
     randomised_response_epsilon as randomised_response_epsilon,
+    three_symbol_epsilon as three_symbol_epsilon,
 )
 from explorer.privacy.shuffle_rdp.one_round import (
     RandomisedResponseRound as RandomisedResponseRound,
     randomised_response_round_epsilon as randomised_response_round_epsilon,
+)
+from explorer.privacy.shuffle_rdp.ternary import (
+    lemma2_rdp as lemma2_rdp,
+    sharp_alike as sharp_alike,
+    sharp_mixed as sharp_mixed,
+    ternary_2rr as ternary_2rr,
+    ternary_3rr as ternary_3rr,
+    theorem4 as theorem4,
+    theorem6 as theorem6,
+)
+from explorer.privacy.shuffle_rdp.three_symbol import (
+    ThreeSymbolRound as ThreeSymbolRound,
+    lower_round_epsilon as lower_round_epsilon,
+    three_symbol_delta as three_symbol_delta,
+    three_symbol_round_epsilon as three_symbol_round_epsilon,
 )
 from explorer.privacy.shuffle_rdp.upper import (
     capped_rdp_table as capped_rdp_table,

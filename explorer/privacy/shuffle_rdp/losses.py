@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.core.log_binomial import log_half_pmf, log_pmf
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
+from explorer.privacy.shuffle_rdp.three_symbol import three_symbol_log_p
 from explorer.privacy.shuffling.clones import Clones
 
 _ROWS, _COLUMNS = 3.0, 200.0
@@ -243,39 +244,137 @@ def _clone_atoms(
     # At ε₀ = 0 all are clones; one in 10¹² fewer errs on the safe side and keeps ln(1−p) finite.
     pc = min(math.exp(log_pc), 1 - 1e-12)
     log_pc = min(log_pc, math.log(pc)) if pc > 0 else log_pc
-    mean, spread = k * pc, math.sqrt(k * pc * (1 - pc))
-    # Okamoto's bound below where p_c ≤ ½, Bernstein's on the other sides.
+    coins = _coins(k, log_pc, depth, thin)
+    N, fewer = coins.tossed, coins.fewer
+    W = N - 2 * fewer
+    # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
+    few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
+    mass = few * np.exp(coins.log_mass - math.log(k) - log_pc)
+    x, mass = _gathered(2 * tau * W / few, mass, 2 * tau / math.sqrt(k * pc + 1), cells)
+    if coins.stride == 0:
+        return x, mass, 0.0
+    # Of γx the logarithm of 1 + γx is no further apart.
+    return x, mass, float(2 * coins.stride * 2 * tau * (N / few**2).max())
+
+
+class _Coins(NamedTuple):
+    """Numbers N ~ Bin(k, p) of coins tossed, and how many show the side that fewer show.
+
+    Attributes
+    ----------
+    tossed, fewer : ndarray of float
+    log_mass : ndarray of float
+        ln of the probability that *this* side shows so few, times what each entry stands for.
+    stride : float
+        Between the numbers listed of one N; 0 if all are listed, for every N.
+    """
+
+    tossed: FloatArray
+    fewer: FloatArray
+    log_mass: FloatArray
+    stride: float
+
+
+def _coins(k: float, log_p: float, depth: float, thin: bool) -> _Coins:
+    """Return the numbers of coins, heads and tails, that have a probability above e^−depth."""
+    p = math.exp(log_p)
+    mean, spread = k * p, math.sqrt(k * p * (1 - p))
+    # Okamoto's bound below where p ≤ ½, Bernstein's on the other sides.
     away, more = math.sqrt(2 * depth) * spread, 0.7 * depth + 2
-    low = max(1.0, math.floor(mean - away - (more if pc > 0.5 else 2)))
+    low = max(1.0, math.floor(mean - away - (more if p > 0.5 else 2)))
     high = min(k, math.ceil(mean + away + more))
     # Sums over N and U are smooth on their deviations, the smallest of which is at the fewest
-    # clones: where those are many, a part of it is as good as every whole number (Poisson's
+    # coins: where those are many, a part of it is as good as every whole number (Poisson's
     # formula). Odd steps visit even and odd N alike, whose losses lie on different lattices.
-    least = math.sqrt(low * (1 - pc))
+    least = math.sqrt(low * (1 - p))
     step = math.floor(least / _ROWS) | 1 if low > 512 and thin else 1
     stride = math.floor(math.sqrt(low) / _COLUMNS) | 1 if thin else 1
     N = np.arange(low, high + 1, step, dtype=float)[:, None]
-    log_weight = log_pmf(N, k, log_pc, math.log1p(-pc)) + math.log(step)
+    log_weight = log_pmf(N, k, log_p, math.log1p(-p)) + math.log(step)
     reach = math.sqrt((depth + 35) / 2 * high) + 20
     fewer = np.ceil(N / 2) - 1 - (stride - 1) / 2 - stride * np.arange(math.ceil(reach / stride))
     inside = fewer >= 0
     fewer = np.maximum(fewer, 0.0)
-    # Of U and N − U only the case of more U is listed; the other mirrors it.
-    W = N - 2 * fewer
-    log_m = (
-        log_half_pmf(np.asarray(fewer, float), N)
-        + log_weight
-        + (math.log(stride) - math.log(k) - log_pc)
+    # Of either side showing fewer only one case is listed; the other mirrors it.
+    log_m = log_half_pmf(np.asarray(fewer, float), N) + log_weight + math.log(stride)
+    return _Coins(
+        np.broadcast_to(N, fewer.shape)[inside], fewer[inside], log_m[inside],
+        0.0 if step == stride == 1 else float(stride),
+    )  # fmt: skip
+
+
+def three_symbol_loss(
+    eps0: float,
+    k: float,
+    n: float,
+    side: Role = Role.LOWER,
+    cells: int = 1500,
+    depth: float = 50.0,
+    *,
+    thin: bool = True,
+) -> RoundLoss:
+    """Return the law of one round of randomised response on three symbols (`three_symbol`).
+
+    Of N messages in {1, 2}, V of them 2, both laws have likelihood ratio 1 − γ + γ(EU + V +
+    (k−N)/E)/k to that of 3 alone, U and V exchanged in the second. Losses are gathered on about
+    `cells` values: merged, and with them all that is left out, which an observer could do as well,
+    so that what comes out is dominated; for `Role.UPPER` split as in `clone_loss`, and dominating.
+    Other parameters as there.
+    """
+    gamma = k / n
+    x, mass, apart = _three_symbol_atoms(eps0, k, gamma, side, cells, depth, thin)
+    up = np.log1p(x)
+    rest = max(0.0, 1.0 - float(np.sum(mass * (2 + x))))
+    return RoundLoss(
+        np.concatenate([mass, mass * (1 + x), [rest]]),
+        np.concatenate([x, -x / (1 + x), [0.0]]),
+        np.concatenate([up, -up, [0.0]]),
+        4 * math.exp(-depth),
+        _accuracy(k) + (_THINNED if apart else 0.0),
+        _REACH / apart if apart else math.inf,
     )
-    # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
-    few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
-    mass = (few * np.exp(log_m))[inside]
-    x = (2 * tau * W / few)[inside]
-    x, mass = _gathered(x, mass, 2 * tau / math.sqrt(mean + 1), cells)
-    if step == 1 and stride == 1:
-        return x, mass, 0.0
-    # Of γx the logarithm of 1 + γx is no further apart.
-    return x, mass, float(2 * stride * 2 * tau * (N / few**2)[inside].max())
+
+
+@lru_cache(maxsize=4)
+def _three_symbol_atoms(
+    eps0: float, k: float, gamma: float, side: Role, cells: int, depth: float, thin: bool
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the ratios less 1 that are positive, their mass and spacing; see `_clone_atoms`."""
+    far = math.exp(-eps0)
+    coins = _coins(k, three_symbol_log_p(eps0), depth, thin)
+    N, fewer = coins.tossed, coins.fewer
+    # The second law's ratio to that of 3 alone; V is what shows more often in the mirrored half.
+    own = gamma / k * (math.exp(eps0) * fewer + (N - fewer) + far * (k - N)) + (1 - gamma)
+    x = gamma / k * math.expm1(eps0) * (N - 2 * fewer) / own
+    mass = own * np.exp(coins.log_mass)
+    apart = 0.0
+    if coins.stride:
+        apart = float((2 * coins.stride * gamma / k * math.expm1(eps0) / own).max())
+    scale = gamma * math.expm1(eps0) / k * math.sqrt(k * math.exp(three_symbol_log_p(eps0)) + 1)
+    if side is Role.LOWER:
+        return (*_merged(x, mass, scale, cells), apart)
+    return (*_gathered(x, mass, scale, cells), apart)
+
+
+def _cells(x: FloatArray, scale: float, cells: int) -> FloatArray:
+    """Return edges between the values, even where they are small beside `scale`."""
+    bent = np.arcsinh(np.array([x.min(), x.max()]) / scale)
+    grid = scale * np.sinh(np.linspace(bent[0], bent[1], cells))
+    grid[0], grid[-1] = x.min(), x.max()
+    return np.asarray(grid)
+
+
+def _merged(
+    x: FloatArray, mass: FloatArray, scale: float, cells: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never more spread."""
+    if x.size <= cells:
+        return x, mass
+    i = np.searchsorted(_cells(x, scale, cells), x, side="right")
+    whole = np.bincount(i, mass)
+    keep = whole > 0
+    mean = np.bincount(i, mass * x)[keep] / whole[keep]
+    return mean, np.asarray(whole[keep], dtype=float)
 
 
 def _gathered(
@@ -284,9 +383,7 @@ def _gathered(
     """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never less spread."""
     if x.size <= cells:
         return x, mass
-    bent = np.arcsinh(np.array([x.min(), x.max()]) / scale)
-    grid = scale * np.sinh(np.linspace(bent[0], bent[1], cells))
-    grid[0], grid[-1] = x.min(), x.max()
+    grid = _cells(x, scale, cells)
     i = np.clip(np.searchsorted(grid, x, side="right") - 1, 0, cells - 2)
     upper = np.clip((x - grid[i]) / (grid[i + 1] - grid[i]), 0.0, 1.0)
     out = np.zeros(cells)

@@ -1,14 +1,14 @@
 """ε after T rounds by composition of privacy losses, certified: rounding included.
 
-Two laws of one round are composed: that of randomised response, which bounds from below what an
-accountant sound for *all* ε₀-LDP randomisers can report, and that of the subsampled clones, which
-dominates every such randomiser and bounds from above. The one is rounded down and the other up,
-through every step from the atoms of one round to the number returned.
+Two kinds of laws of one round are composed: those of randomised response on two and three symbols
+(`from_below`), which bound from below what an accountant sound for *all* ε₀-LDP randomisers can
+report, and that of the subsampled clones, which dominates every such randomiser and bounds from
+above. The one is rounded down and the other up, through every step from the atoms of one round to
+the number returned.
 """
 
 import math
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,130 +16,41 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, Grade, Reference, Role
 from explorer.privacy.core.composition import kov_exact_epsilon
-from explorer.privacy.core.papers import SHUFFLE_RDP
 from explorer.privacy.shuffle_rdp.accountant import Shuffling, pipeline_epsilon, upper_epsilon
 from explorer.privacy.shuffle_rdp.composed import Certified, Composition
-from explorer.privacy.shuffle_rdp.losses import RoundLoss, clone_loss, randomised_response_loss
+from explorer.privacy.shuffle_rdp.from_below import (
+    COMPOSED_LOWER,
+    COMPOSED_RESPONSES,
+    COMPOSED_THREE_SYMBOL,
+    DENSEST_PAIR,
+    DEPTHS,
+    EPS0_MAX,
+    EPS0_MIN,
+    LOOSE,
+    SUMMED,
+    ComposedRounds,
+    LowerRounds,
+    ResponseRounds,
+    ThreeSymbolRounds,
+    depth_for,
+    is_loose,
+)
+from explorer.privacy.shuffle_rdp.losses import clone_loss
 from explorer.privacy.shuffle_rdp.lower import Direction
-from explorer.privacy.shuffle_rdp.one_round import RandomisedResponseRound
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
 from explorer.privacy.shuffling.clone_pair import log_clone_probability
 from explorer.privacy.shuffling.clones import Clones, shuffled_delta, shuffled_epsilon
 
-_EPS0_MIN, _EPS0_MAX = 1e-12, 100.0
-"""Where rounds are composed: below, losses lose their digits; above, there are no clones."""
-_LOOSE = 1e-3
-"""Relative excess beyond which a number is called truncated."""
 _CELLS = 700
 """Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
-_DEPTH = 50.0
-_DEPTHS = _DEPTH, 4 * _DEPTH, 16 * _DEPTH
-_SUMMED, _LAST_DIGIT = 1e-9, 1e-15
-"""What sums of one round, and a single formula, are raised by for their rounding."""
-_DENSEST_PAIR = 1e6
-"""Depth times the mean number of clones up to which all of a round of clones is listed."""
-_DENSEST = 3e8
-"""Variance of the count up to which all of randomised response is listed where that is needed."""
+_LAST_DIGIT = 1e-15
+"""What a single formula is raised by for its rounding."""
 
-COMPOSED_RESPONSES = Reference(
-    SHUFFLE_RDP,
-    "the pair of Theorem 2, composed",
-    "larger of both directions, rounded down",
-)
 COMPOSED_CLONES = Reference(
     "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
     "subsampled clones, composed",
     "rounded up",
 )
-
-
-def is_loose(known: Certified) -> bool:
-    """Return whether a number is further beside the truth than a thousandth of itself."""
-    return known.excess > _LOOSE * known.value
-
-
-class ComposedRounds(Protocol):
-    """T rounds of one kind, bounded on one side."""
-
-    def epsilon(self, delta: float, T: int) -> Certified:
-        """Return ε at δ in (0, 1]."""
-
-    def delta(self, epsilon: float, T: int) -> Certified:
-        """Return δ at ε ≥ 0."""
-
-
-class ResponseRounds:
-    """Rounds of randomised response, k of n clients in each, from below.
-
-    Parameters
-    ----------
-    eps0 : float
-        In [0, 800]; above 100 that of 100, whose randomised response is ε₀-LDP too, and below
-        1e-12 nothing.
-    k, n : float
-        1 ≤ k ≤ n ≤ 1e12.
-    direction : Direction
-    """
-
-    def __init__(
-        self, eps0: float, k: float, n: float, direction: Direction = Direction.BOTH
-    ) -> None:
-        self._round = min(eps0, _EPS0_MAX), k, n
-        self._known, self._lesser = eps0 >= _EPS0_MIN, eps0 > _EPS0_MAX
-        self._direction = direction
-        self._routes: dict[tuple[float, bool], list[Composition]] = {}
-        self._one_round: RandomisedResponseRound | None = None
-
-    def epsilon(self, delta: float, T: int) -> Certified:
-        """Return ε at δ in (0, 1]."""
-        if T == 1 and self._known and self._direction is Direction.BOTH:
-            value = float(self._alone().epsilon(delta)[0]) * (1 - _SUMMED)
-            return Certified(value, math.inf if self._lesser else 0.0)
-        return self._largest(lambda route: route.epsilon(delta, T), _depth(delta, T))
-
-    def delta(self, epsilon: float, T: int) -> Certified:
-        """Return δ at ε ≥ 0."""
-        if T == 1 and self._known and self._direction is Direction.BOTH:
-            value = float(self._alone().delta(epsilon)[0]) * (1 - _SUMMED)
-            return Certified(value, math.inf if self._lesser else 0.0)
-        found = Certified(0.0, math.inf)
-        for depth in _DEPTHS:
-            found = self._largest(lambda route: route.delta(epsilon, T), depth)
-            if found.value * _LOOSE >= T * math.exp(-depth):
-                break
-        return found
-
-    def _alone(self) -> RandomisedResponseRound:
-        if self._one_round is None:
-            self._one_round = RandomisedResponseRound(*self._round)
-        return self._one_round
-
-    def _largest(self, ask: Callable[[Composition], Certified], depth: float) -> Certified:
-        if not self._known:
-            return Certified(0.0, math.inf if self._round[0] > 0 else 0.0)
-        found = []
-        for index, route in enumerate(self._composed(depth, thin=True)):
-            known = ask(route)
-            if is_loose(known) and self._may_be_dense(route.loss):
-                # Of few rounds the atoms themselves show, not only what they add up to.
-                known = max(known, ask(self._composed(depth, thin=False)[index]))
-            found.append(known)
-        best = max(found, key=lambda known: known.value)
-        # One direction that is not known well does no harm if it cannot be the larger one.
-        excess = max(known.value + known.excess for known in found) - best.value
-        return Certified(best.value, math.inf if self._lesser else excess)
-
-    def _may_be_dense(self, loss: RoundLoss) -> bool:
-        eps0, k, _ = self._round
-        return math.isfinite(loss.reach) and k * math.exp(-eps0) <= _DENSEST
-
-    def _composed(self, depth: float, *, thin: bool) -> list[Composition]:
-        if (depth, thin) not in self._routes:
-            loss = randomised_response_loss(*self._round, depth=depth, thin=thin)
-            both = {Direction.QP: loss, Direction.PQ: loss.reversed()}
-            wanted = both if self._direction is Direction.BOTH else (self._direction,)
-            self._routes[depth, thin] = [Composition(both[which], Role.LOWER) for which in wanted]
-        return self._routes[depth, thin]
 
 
 class CloneRounds:
@@ -175,21 +86,21 @@ class CloneRounds:
         if T == 1:
             return Certified(self._one_round(delta), 0.0)
         most = T * self._pure * (1 + _LAST_DIGIT)
-        depth = _depth(delta, T)
+        depth = depth_for(delta, T)
         for thin in (True, False):
             # Of few rounds the atoms themselves show, not only what they add up to.
             route = self._composed(depth, thin=thin)
             if route is not None:
                 found = route.epsilon(delta, T)
                 most = min(most, found.value)
-                if found.excess <= _LOOSE * min(found.value, most):
+                if found.excess <= LOOSE * min(found.value, most):
                     return Certified(most, found.excess)
         others = (
             upper_epsilon(eps0, k, n, T, delta, capped=True).epsilon,
             pipeline_epsilon(eps0, k, n, T, delta, Shuffling.NUMERIC),
             kov_exact_epsilon(pure_epsilon(eps0, k, n), T, delta, Role.UPPER),
         )
-        value = min(most, *(float(v) * (1 + _SUMMED) for v in others))
+        value = min(most, *(float(v) * (1 + SUMMED) for v in others))
         return Certified(value, math.inf if value > 0 else 0.0)
 
     def delta(self, epsilon: float, T: int) -> Certified:
@@ -200,17 +111,17 @@ class CloneRounds:
         if T == 1:
             inner = math.log1p(n / k * math.expm1(epsilon))
             value = k / n * float(shuffled_delta(min(inner, eps0), eps0, k, self._variant))
-            return Certified(min(value * (1 + _SUMMED), 1.0), 0.0)
+            return Certified(min(value * (1 + SUMMED), 1.0), 0.0)
         # What T rounds of (ε_s, 0)-DP have in any case.
-        most = min(math.tanh(T * self._pure / 2) * (1 + _SUMMED), 1.0)
+        most = min(math.tanh(T * self._pure / 2) * (1 + SUMMED), 1.0)
         route, least = None, math.inf
-        for depth in _DEPTHS:
+        for depth in DEPTHS:
             route = self._composed(depth, thin=True)
             if route is None:
                 break
             found = route.delta(epsilon, T)
             least = min(least, found.value)
-            if T * route.loss.missing <= _LOOSE * found.value:
+            if T * route.loss.missing <= LOOSE * found.value:
                 return Certified(min(most, found.value), found.excess)
         return Certified(min(most, least), math.inf)
 
@@ -222,12 +133,12 @@ class CloneRounds:
         inner = float(shuffled_epsilon(eps0, k, whole, self._variant))
         gamma = k / n
         value = math.log1p(gamma * math.expm1(inner)) if inner < 700 else self._pure
-        return min(value * (1 + _SUMMED), self._pure)
+        return min(value * (1 + SUMMED), self._pure)
 
     def _composed(self, depth: float, *, thin: bool) -> Composition | None:
         """Return the composition; none if there are no clones, or too many for what is asked."""
         eps0, k, n = self._round
-        if not _EPS0_MIN <= eps0 <= _EPS0_MAX:
+        if not EPS0_MIN <= eps0 <= EPS0_MAX:
             return None
         if not thin:
             downsampled = self._composed(depth, thin=True)
@@ -235,18 +146,13 @@ class CloneRounds:
             if (
                 downsampled is None
                 or math.isinf(downsampled.loss.reach)
-                or depth * clones > _DENSEST_PAIR
+                or depth * clones > DENSEST_PAIR
             ):
                 return None
         if (depth, thin) not in self._routes:
             loss = clone_loss(eps0, k, n, self._variant, _CELLS, depth, thin=thin)
             self._routes[depth, thin] = Composition(loss, Role.UPPER)
         return self._routes[depth, thin]
-
-
-def _depth(delta: float, T: int) -> float:
-    """Return at which e^−depth outcomes of a round are left out: T of them are little beside δ."""
-    return _DEPTH * max(1, math.ceil((math.log(T / delta) + 12) / _DEPTH))
 
 
 def randomised_response_epsilon(
@@ -265,8 +171,31 @@ def randomised_response_epsilon(
     """
     which = Direction(direction)
     return _composed(
-        lambda e, s, c: ResponseRounds(e, s, c, which), (eps0, k, n, T), delta, Role.LOWER
+        lambda e, s, c: ResponseRounds(e, s, c, which), (eps0, k, n, T), delta, COMPOSED_RESPONSES
     )
+
+
+def three_symbol_epsilon(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike, delta: ArrayLike
+) -> Bound:
+    """Return ε at δ of T rounds of randomised response on three symbols (3RR), from below.
+
+    Arguments broadcast; domains as in `upper_epsilon`; truncated as in
+    `randomised_response_epsilon`.
+    """
+    return _composed(ThreeSymbolRounds, (eps0, k, n, T), delta, COMPOSED_THREE_SYMBOL)
+
+
+def lower_epsilon(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike, delta: ArrayLike
+) -> Bound:
+    """Return the larger ε at δ of T rounds of 2RR and 3RR: the *lower bound (2RR, 3RR)*.
+
+    No accountant that is sound for all ε₀-LDP randomisers, or for all that are common to the
+    clients of a round and not adaptive, can report less; a particular randomiser may leak less.
+    Arguments as in `three_symbol_epsilon`.
+    """
+    return _composed(LowerRounds, (eps0, k, n, T), delta, COMPOSED_LOWER)
 
 
 def clone_epsilon(
@@ -284,7 +213,7 @@ def clone_epsilon(
     """
     which = Clones(variant)
     return _composed(
-        lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), delta, Role.UPPER
+        lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), delta, COMPOSED_CLONES
     )
 
 
@@ -300,7 +229,9 @@ def composed_clone_total_variation(
     Arguments and conditions as in `clone_epsilon`.
     """
     which = Clones(variant)
-    return _composed(lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), None, Role.UPPER)
+    return _composed(
+        lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), None, COMPOSED_CLONES
+    )
 
 
 def composed_response_total_variation(
@@ -311,14 +242,21 @@ def composed_response_total_variation(
     No statement about all ε₀-LDP randomisers can say that the two cases are nearer to each other.
     Arguments as in `randomised_response_epsilon`.
     """
-    return _composed(ResponseRounds, (eps0, k, n, T), None, Role.LOWER)
+    return _composed(ResponseRounds, (eps0, k, n, T), None, COMPOSED_RESPONSES)
+
+
+def composed_lower_total_variation(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike
+) -> Bound:
+    """Return the larger δ(0) of T rounds of 2RR and 3RR from below; see `lower_epsilon`."""
+    return _composed(LowerRounds, (eps0, k, n, T), None, COMPOSED_LOWER)
 
 
 def _composed(
     prepare: Callable[[float, float, float], ComposedRounds],
     rounds: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
     delta: ArrayLike | None,
-    role: Role,
+    reference: Reference,
 ) -> Bound:
     """Evaluate at broadcast points, δ(0) if no δ is given."""
     eps0, k, n, T = rounds
@@ -338,8 +276,7 @@ def _composed(
             known = made.delta(0.0, turns) if delta is None else made.epsilon(flat[4, j], turns)
             value[j], loose[j] = known.value, is_loose(known)
     shape = arrays[0].shape
+    role = Role.UPPER if reference is COMPOSED_CLONES else Role.LOWER
     return Bound(
-        value.reshape(shape), role,
-        COMPOSED_CLONES if role is Role.UPPER else COMPOSED_RESPONSES,
-        truncated=loose.reshape(shape), grade=Grade.PROVED,
-    )  # fmt: skip
+        value.reshape(shape), role, reference, truncated=loose.reshape(shape), grade=Grade.PROVED
+    )

@@ -4,6 +4,7 @@ Q/P − 1 = γX is linear in the count m, so the hockey-stick divergences of bot
 double running sums of P's masses: positive terms only, one pass for all ε.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -117,14 +118,33 @@ def randomised_response_round_epsilon(
     ----------
     Girgis, Data & Diggavi, the pair of Theorem 2; errata shuf-A1, shuf-A2.
     """
+    d = checks.delta(delta)
+    return by_round(lambda *one: RandomisedResponseRound(*one).epsilon, (eps0, k, n), d)
+
+
+def by_round(
+    prepare: Callable[[float, float, float], Callable[[FloatArray], FloatArray]],
+    rounds: tuple[ArrayLike, ArrayLike, ArrayLike],
+    x: FloatArray,
+) -> Any:
+    """Return what a curve of each round is at x, all broadcast; 0 where ε₀ is 0.
+
+    Parameters
+    ----------
+    prepare : callable
+        From ε₀, k and n to the curve, a function of 1-dimensional arrays.
+    rounds : tuple
+        ε₀, k and n, which are checked.
+    x : array of float
+    """
+    eps0, k, n = rounds
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
-    e, sampled, clients, d = np.broadcast_arrays(e, sampled, clients, checks.delta(delta))
+    e, sampled, clients, at = np.broadcast_arrays(e, sampled, clients, x)
     out = np.zeros(e.shape)
     flat = np.stack([e.ravel(), sampled.ravel(), clients.ravel()])
-    rounds, which = np.unique(flat, axis=1, return_inverse=True)
-    for index, (local, size, all_) in enumerate(rounds.T):
-        if local > 0:
+    chains, which = np.unique(flat, axis=1, return_inverse=True)
+    for index, chain in enumerate(chains.T.tolist()):
+        if chain[0] > 0:
             some = np.flatnonzero(which.ravel() == index)
-            found = RandomisedResponseRound(float(local), float(size), float(all_))
-            out.flat[some] = found.epsilon(d.ravel()[some])
+            out.flat[some] = prepare(*chain)(at.ravel()[some])
     return scalar_if_0d(out)

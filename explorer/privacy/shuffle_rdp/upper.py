@@ -35,17 +35,46 @@ def effective_clones(eps0: ArrayLike, k: ArrayLike) -> Any:
     return scalar_if_0d(np.floor(x * (1 - 2.0**-50)) + 1)
 
 
-def _log_weights(eps0: FloatArray, k: FloatArray, n: FloatArray, top: int) -> FloatArray:
-    """Return j·ln γ + ln[z_j + s^j e^{−(k−1)/(8e^ε₀)}] for j = 2…top, shape (..., top−1)."""
+def log_alike(eps0: FloatArray, m: FloatArray, top: int) -> FloatArray:
+    """Return ln of Theorem 6's bounds on D_j of m messages, the others alike, for j = 2…top.
+
+    4(e^ε₀−1)²/(m·e^ε₀) for j = 2 and jΓ(j/2)(2s²/m)^{j/2} from 3 on; shape (..., top−1).
+    """
     j = np.arange(2.0, top + 1)
-    half = _log_gamma_halves(top)
-    eps0, k, n = eps0[..., None], k[..., None], n[..., None]
-    log_s = log_two_sinh(eps0)
-    log_kbar = np.log(effective_clones(eps0, k))
-    log_z = np.log(j) + half + (j / 2) * (math.log(2) + 2 * log_s - log_kbar)
-    log_z[..., 0] = (math.log(4) + 2 * log_two_sinh(eps0 / 2) - log_kbar)[..., 0]
-    missing = j * log_s - (k - 1) * np.exp(-eps0) / 8
-    return np.asarray(j * np.log(k / n) + np.logaddexp(log_z, missing))
+    eps0, log_m = eps0[..., None], np.log(m)[..., None]
+    spread = math.log(2) + 2 * log_two_sinh(eps0) - log_m
+    log_z = np.log(j) + _log_gamma_halves(top) + (j / 2) * spread
+    log_z[..., 0] = (math.log(4) + 2 * log_two_sinh(eps0 / 2) - log_m)[..., 0]
+    return np.asarray(log_z)
+
+
+def log_mixed(eps0: FloatArray, k: FloatArray, top: int) -> FloatArray:
+    """Return ln of Theorem 4's bounds on D_j of k messages, z_j + s^j e^{−(k−1)/(8e^ε₀)}."""
+    j = np.arange(2.0, top + 1)
+    log_z = log_alike(eps0, np.asarray(effective_clones(eps0, k)), top)
+    eps0, k = eps0[..., None], k[..., None]
+    return np.logaddexp(log_z, j * log_two_sinh(eps0) - (k - 1) * np.exp(-eps0) / 8)
+
+
+def log_sharp_mixed(eps0: FloatArray, k: FloatArray) -> FloatArray:
+    """Return ln of what bounds D_2 of k messages better than Theorem 4 (`ternary.sharp_mixed`)."""
+    inverse = np.exp(-eps0)
+    share = np.where(inverse < 0.5, 2 / (1 + 2 * inverse), 1.0)
+    # (1 − 1/E)^k; at ε₀ = 0 nothing is left of it.
+    with np.errstate(divide="ignore"):
+        none = np.exp(k * np.log(-np.expm1(-eps0)))
+    log_square = 2 * log_two_sinh(eps0 / 2) + eps0
+    return np.asarray(log_square + np.log(share) - np.log(k) + np.log1p(-none))
+
+
+def _log_weights(
+    eps0: FloatArray, k: FloatArray, n: FloatArray, top: int, sharp: bool
+) -> FloatArray:
+    """Return j·ln γ + ln of the bound on D_j for j = 2…top, shape (..., top−1)."""
+    log_d = log_mixed(eps0, k, top)
+    if sharp:
+        log_d[..., 0] = np.minimum(log_d[..., 0], log_sharp_mixed(eps0, k))
+    return np.asarray(np.arange(2.0, top + 1) * np.log(k / n)[..., None] + log_d)
 
 
 class _Block(NamedTuple):
@@ -141,7 +170,9 @@ def binomial_transform(log_weights: FloatArray, lam_max: int) -> FloatArray:
     return np.asarray(np.log(np.exp(parts, out=parts).sum(axis=0)) + top)
 
 
-def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -> FloatArray:
+def upper_rdp_table(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int, *, sharp: bool = False
+) -> FloatArray:
     """Return Theorem 1's bound on ε(λ) for every integer order 2…λ_max.
 
     Parameters
@@ -152,6 +183,8 @@ def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -
         Sampled and all clients, whole, 1 ≤ k ≤ n ≤ 1e12; γ = k/n is formed from them.
     lam_max : int
         Largest order, in [2, 4096].
+    sharp : bool
+        Take `ternary.sharp_mixed` for the term of order 2 where it is smaller than Theorem 4's.
 
     Returns
     -------
@@ -174,7 +207,7 @@ def upper_rdp_table(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, lam_max: int) -
     shape = e.shape
     # At ε₀ = 0 every weight is 0 and so is the bound; any other ε₀ stands in for the logarithms.
     flat = np.where(e == 0, 1.0, e).ravel()
-    log_w = _log_weights(flat, sampled.ravel(), clients.ravel(), int(lam_max))
+    log_w = _log_weights(flat, sampled.ravel(), clients.ravel(), int(lam_max), sharp)
     rdp = softplus(binomial_transform(log_w, int(lam_max))) / (orders - 1)
     rdp[e.ravel() == 0] = 0.0
     return rdp.reshape(*shape, orders.size)

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core.binomial_tails import (
+    binomial_rows,
     direct_stop_loss,
     half_pmf_run,
     running_tail,
     smooth_stop_loss,
 )
 from explorer.privacy.core.bound import BoolArray, FloatArray
-from explorer.privacy.core.log_binomial import deviance, log_pmf_at, stirling_error
+from explorer.privacy.core.log_binomial import deviance, stirling_error
 from explorer.privacy.shuffling.initial_guess import clone_guess, log_curvature
 
 _DEEP = 0.9
@@ -248,7 +249,7 @@ def _sums(
     integer below λN.
     """
     N = low[:, None] + np.arange(int((high - low).max()) + 1)
-    weight, log_c = _weights(N, k, log_pc, high)
+    weight, log_c = binomial_rows(N, k, log_pc, high)
     level = level[:, None]
     b = np.maximum(np.ceil(N * level) - 1, 0.0)
     f = half_pmf_run(N, b)
@@ -265,41 +266,6 @@ def _sums(
         np.einsum("ij,ij->i", stop_loss, weight),
         np.einsum("ij,ij->i", tail, weighted),
     )
-
-
-def _weights(
-    N: FloatArray, k: FloatArray, log_pc: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return Pr[N = n]/c along rows of consecutive n, 0 beyond `high`, and ln c of each row.
-
-    Neighbours differ by the factor (k−n)p/((n+1)(1−p)); one exact value sets the scale.
-    """
-    with np.errstate(divide="ignore"):
-        log_odds = np.minimum(log_pc - np.log(-np.expm1(log_pc)), 1e3)[:, None]
-    factor = np.maximum(k[:, None] - N[:, :-1], 0.5) / N[:, 1:]
-    ends = np.abs(np.log(factor[:, [0, -1]] if factor.size else 1.0) + log_odds)
-    weight = np.ones(N.shape)
-    if factor.size and float(ends.max()) * N.shape[1] < 600:
-        # No product of these can leave the range of doubles.
-        factor *= np.exp(log_odds)
-        np.cumprod(factor, axis=1, out=weight[:, 1:])
-        weight[high[:, None] < N] = 0.0
-        peak = np.argmax(weight, axis=1)
-        weight /= weight.max(axis=1, keepdims=True)
-    else:
-        log_w = np.zeros(N.shape)
-        np.cumsum(np.log(factor) + log_odds, axis=1, out=log_w[:, 1:])
-        log_w[high[:, None] < N] = -np.inf
-        peak = np.argmax(log_w, axis=1)
-        weight = np.exp(log_w - log_w.max(axis=1, keepdims=True))
-    top = N[np.arange(k.size), peak]
-    return weight, np.array([_log_pmf(*row) for row in zip(top, k, log_pc, strict=True)])
-
-
-def _log_pmf(n: float, k: float, log_pc: float) -> float:
-    """Return ln Pr[N = n]; all are clones where p_c is 1 but for rounding."""
-    pc = math.exp(log_pc)
-    return log_pmf_at(float(n), float(k), float(log_pc), math.log1p(-pc)) if pc < 1 else 0.0
 
 
 def _scaled(

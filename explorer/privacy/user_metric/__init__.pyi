@@ -54,6 +54,29 @@ from explorer.privacy.user_metric.hops.one_hop import (
     hop_delta as hop_delta,
     hop_epsilon as hop_epsilon,
 )
+from explorer.privacy.user_metric.hops.product_hops import (
+    product_alpha as product_alpha,
+    product_alpha0 as product_alpha0,
+    product_of_hops_delta as product_of_hops_delta,
+)
+from explorer.privacy.user_metric.hops.refuting import (
+    refuted_alpha as refuted_alpha,
+    refuted_alpha0 as refuted_alpha0,
+    refuted_delta as refuted_delta,
+    refuting_delta as refuting_delta,
+)
+from explorer.privacy.user_metric.hops.sorted_hops import (
+    sorted_delta as sorted_delta,
+)
+from explorer.privacy.user_metric.integer_tables import (
+    IntegerTable as IntegerTable,
+    debiased_histogram as debiased_histogram,
+    debiased_mse as debiased_mse,
+    drawn_items as drawn_items,
+    integer_table as integer_table,
+    shuffled as shuffled,
+    table_draw as table_draw,
+)
 from explorer.privacy.user_metric.itemwise import (
     GKRR as GKRR,
     Exponential as Exponential,
@@ -65,6 +88,10 @@ from explorer.privacy.user_metric.itemwise import (
 )
 from explorer.privacy.user_metric.laplace_distance import (
     laplace_emd_mean as laplace_emd_mean,
+)
+from explorer.privacy.user_metric.lattice_release import (
+    LatticeQuery as LatticeQuery,
+    lattice_noise_moments as lattice_noise_moments,
 )
 from explorer.privacy.user_metric.linear import (
     averaged_laplace_mean as averaged_laplace_mean,
@@ -122,6 +149,13 @@ from explorer.privacy.user_metric.theorem44.theorem import (
     theorem44_delta_tight as theorem44_delta_tight,
     theorem44_ratio as theorem44_ratio,
     validity_limit as validity_limit,
+)
+from explorer.privacy.user_metric.two_datasets import (
+    ASSIGNMENT_MAX as ASSIGNMENT_MAX,
+    Plan as Plan,
+    power_bound as power_bound,
+    several_users as several_users,
+    transport_plan as transport_plan,
 )
 from explorer.privacy.user_metric.user_level import (
     central_improvement_threshold as central_improvement_threshold,

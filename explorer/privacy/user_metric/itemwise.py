@@ -30,8 +30,13 @@ class ItemMechanism(Protocol):
         The guarantee: α₀·d-private for the space's normalised distance.
     """
 
-    space: MetricSpace
-    alpha0: float
+    @property
+    def space(self) -> MetricSpace:
+        """Where items live."""
+
+    @property
+    def alpha0(self) -> float:
+        """The guarantee."""
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> NDArray[Any]:
         """Return one independent answer for every item, in the order of the items."""

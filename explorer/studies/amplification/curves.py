@@ -9,7 +9,7 @@ import numpy as np
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray
 from explorer.privacy.core.checks import DELTA_MIN
 from explorer.privacy.odds import clone_total_variation
-from explorer.privacy.shuffle_rdp import RandomisedResponseRound
+from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
 from explorer.privacy.shuffling.clones import (
     ClonePair,
     Clones,
@@ -29,6 +29,8 @@ _AT_ONCE = 25
 _CROWDS = 13
 """Crowds asked one value each between two such looks."""
 _KEPT = 20_000
+_LEAST_COUNTS = 60_000
+"""What the search for ε in a small crowd costs, as counts listed in a large one."""
 
 
 def _bound(key: str, values: Any, valid: Any = None, reason: str = "", cut: Any = None) -> Bound:
@@ -124,30 +126,34 @@ def _some(delta: FloatArray, below: BoolArray) -> FloatArray:
     return np.where(below, np.maximum(delta, DELTA_MIN), delta)
 
 
-def lower(points: SweptPoints, what: str, context: Context) -> Bound:
-    """Return ε at δ, or δ at ε, of shuffled binary randomised response."""
-    values = np.empty(points.x.size + 1)
+def lower(points: SweptPoints, what: str, context: Context) -> tuple[Bound, FloatArray]:
+    """Return the larger ε at δ, or δ at ε, of shuffled 2RR and 3RR, and both: a row each."""
+    pairs = np.empty((2, points.x.size + 1))
     shared = _shared(points)
     for eps0, n, places in _crowds(points):
         context.check()
-        make = partial(RandomisedResponseRound, eps0, n, n)
-        crowd = context.memo(("amplification", "2RR", eps0, n), make) if shared else make()
-        if what == "eps":
-            values[places] = crowd.epsilon(points["delta"][places])
-        else:
-            values[places] = crowd.delta(points["eps"][places])
+        for row, kind in zip(pairs, (RandomisedResponseRound, ThreeSymbolRound), strict=True):
+            make = partial(kind, eps0, n, n)
+            key = ("amplification", kind.__name__, eps0, n)
+            crowd: Any = context.memo(key, make) if shared else make()
+            if what == "eps":
+                row[places] = crowd.epsilon(points["delta"][places])
+            else:
+                row[places] = crowd.delta(points["eps"][places])
+    values = pairs.max(axis=0)
     if what == "eps":
-        return _bound("lower", values)
+        return _bound("lower", values), pairs
     # Below ε₀ no shuffle has δ = 0; the list of counts ends before so rare ones.
     known = (values > 0) | (points["eps"] >= points["eps0"])
-    return _bound("lower", values, known, text.TOO_SMALL)
+    return _bound("lower", values, known, text.TOO_SMALL), pairs
 
 
 def lower_cost(points: SweptPoints) -> float:
-    """Return about how many counts `lower` lists: it lists some 20√(np) a crowd."""
+    """Return about how many counts `lower` lists: it lists some 20√(np) a crowd, at least."""
     if _shared(points):
         return 0.0
-    return float(np.sum(20 * np.sqrt(points["n"] / (1 + np.exp(points["eps0"])))))
+    counts = 20 * np.sqrt(points["n"] / (1 + np.exp(points["eps0"])))
+    return float(np.sum(np.maximum(counts, _LEAST_COUNTS)))
 
 
 def _shared(points: SweptPoints) -> bool:

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound
+from explorer.privacy.core.bound import Bound, FloatArray
+from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.amplification import curves, text
+from explorer.studies.amplification import curves, own, own_text, text, tradeoff
 from explorer.studies.amplification.help import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS
 from explorer.studies.base.claims import stated
+from explorer.studies.base.phrases import which_won
 from explorer.studies.base.study import (
     Context,
     Fidelity,
@@ -23,6 +25,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
 _COARSE_POINTS = 12
 _EXACT_POINTS, _FEW_POINTS = 100, 50
@@ -34,25 +37,32 @@ _LOWER_COUNTS = 3e6
 _QUICK_CROWD = 1_000_000
 
 
+@with_tradeoff(
+    tradeoff.USES, laws=tradeoff.laws, promising=("law_2021", "law_2023"), audits=tradeoff.audits,
+    patient=True,
+)  # fmt: skip
 class AmplificationStudy(Study):
     """Privacy amplification by shuffling, one round."""
 
     id = "amplification"
     references = (
         text.CLOSED, text.EXACT_2021, text.EXACT_2023, text.LOWER, text.LOCAL,
-        text.CONDITION_8, text.CONDITION_9,
+        text.CONDITION_8, text.CONDITION_9, BLANKET, VARIATION_RATIO,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
-    claims = text.CLAIMS
+    claims = text.CLAIMS | own_text.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves at few points first where every point has a crowd of its own."""
         points = swept_points(self, request)
         if request.quantity == "region":
             yield self._region(request, points, context)
+            return
+        if request.quantity in ("own", "own_delta"):
+            yield from own.answer(request, points, context)
             return
         quick = points.sweep.key == "eps" and request["n"] <= _QUICK_CROWD
         if request.fidelity is Fidelity.COARSE or not quick:
@@ -85,13 +95,13 @@ class AmplificationStudy(Study):
         series.append(_curve("local", points, bounds["local"]))
         if what == "eps":
             series.append(_outside(some, bounds["exact_2021"]))
-        at_sliders = dict(bounds)
+        at_sliders, pairs = dict(bounds), None
         if fidelity is Fidelity.FULL:
             # Last, so that the others keep their places. A large crowd has counts by the hundred
             # thousand: fewer points then.
             share = _LOWER_COUNTS / max(curves.lower_cost(points), 1.0)
             fewer = points.downsampled(max(_LOWER_POINTS, int(share * points.x.size)))
-            at_sliders["lower"] = curves.lower(fewer, what, context)
+            at_sliders["lower"], pairs = curves.lower(fewer, what, context)
             series.append(_curve("lower", fewer, at_sliders["lower"]))
         return stated(
             Result(
@@ -99,17 +109,27 @@ class AmplificationStudy(Study):
                 fidelity,
                 complete=complete,
                 series=tuple(series),
-                **self._at_sliders(request, at_sliders, context),
+                **self._at_sliders(request, at_sliders, pairs, context),
             )
         )
 
     def _at_sliders(
-        self, request: Request, bounds: dict[str, Bound], context: Context
+        self,
+        request: Request,
+        bounds: dict[str, Bound],
+        pairs: FloatArray | None,
+        context: Context,
     ) -> dict[str, Any]:
-        """Return readouts, conditions and guarantee at the sliders' values."""
+        """Return readouts, conditions and guarantee at the sliders' values.
+
+        `pairs` are both that the lower bound is the larger of, if it is there.
+        """
         eps0, n = float(request["eps0"]), float(request["n"])
+        notes = dict(text.ABOUT)
+        if pairs is not None:
+            notes["lower"] = f"{which_won(*pairs[:, -1].tolist())}; {notes['lower']}"
         readouts = tuple(
-            readout_from(key, text.CURVES[key][0], bound, note=text.ABOUT.get(key, ""))
+            readout_from(key, text.CURVES[key][0], bound, note=notes.get(key, ""))
             for key, bound in bounds.items()
         )
         here = {r.key: r.value for r in readouts}
@@ -159,13 +179,14 @@ class AmplificationStudy(Study):
         )  # fmt: skip
         one = SweptPoints(points.sweep, np.empty(0), {k: v[-1:] for k, v in points.columns.items()})
         exact = curves.exact(one, "eps", tuple(Clones), context)
+        low, pairs = curves.lower(one, "eps", context)
         own = {
             "closed": curves.closed(one, "eps"),
             "exact_2021": exact[Clones.PUBLISHED],
             "exact_2023": exact[Clones.STRONGER],
-            "lower": curves.lower(one, "eps", context),
+            "lower": low,
         }
-        more = self._at_sliders(request, own, context)
+        more = self._at_sliders(request, own, pairs, context)
         values = {r.key: r.value for r in more["readouts"]}
         limits = tuple(
             readout_from(key, text.CURVES[key][0], bound) for key, bound in bounds.items()

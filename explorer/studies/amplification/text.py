@@ -8,7 +8,14 @@ from explorer.privacy.core.papers import SHUFFLE_RDP as _GIRGIS
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling.clones import clones_closed_form
 from explorer.studies.base.numbers import at_least, at_most, nearest
-from explorer.studies.base.phrases import best_chance, odds_lines, times
+from explorer.studies.base.phrases import (
+    LOWER_BOUND,
+    WORST_KNOWN,
+    best_chance,
+    gap_words,
+    odds_lines,
+    times,
+)
 from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
@@ -19,7 +26,11 @@ EXACT_2023 = Reference(
     _FMT23, "Theorem 3.1, evaluated exactly",
     "one common, non-adaptive randomiser (erratum in arXiv 2208.04591)",
 )  # fmt: skip
-LOWER = Reference(_GIRGIS, "the pair of Theorem 2 with γ = 1", "both directions; errata shuf-A2")
+LOWER = Reference(
+    f"{_GIRGIS}; this program",
+    "the pair of Theorem 2 with γ = 1, and randomised response on three symbols",
+    "the larger, of 2RR in both directions; errata shuf-A2",
+)
 LOCAL = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "post-processing of an ε₀-LDP message"
 )
@@ -34,7 +45,7 @@ CURVES = {
     "exact_2023": ("clones 2023, evaluated exactly", Role.UPPER, EXACT_2023),
     "local": ("ε₀ alone: no amplification", Role.UPPER, LOCAL),
     "outside": ("condition (8) fails: the closed form says ε ≤ ε₀ only", Role.BASELINE, CLOSED),
-    "lower": ("2RR lower bound", Role.LOWER, LOWER),
+    "lower": (LOWER_BOUND, Role.LOWER, LOWER),
     "condition_8": ("condition (8): clones 2021, closed form", Role.EXACT, CONDITION_8),
     "condition_9": ("condition (9): privacy blanket, closed form", Role.BASELINE, CONDITION_9),
     "here": ("your ε₀", Role.BASELINE, CONDITION_8),
@@ -45,8 +56,9 @@ ABOUT = {
     "exact_2021": "for every ε₀-LDP randomiser, chosen adaptively too; exact for its worst pair",
     "exact_2023": "if all clients use one common, non-adaptive randomiser",
     "lower": (
-        "binary randomised response, exactly: no statement about all ε₀-LDP randomisers can be "
-        "below it; a particular randomiser may leak less"
+        "the larger of 2RR (both directions) and 3RR, rounded down: no statement about all "
+        "ε₀-LDP randomisers, or all common ones, can be below it; a particular randomiser may "
+        "leak less"
     ),
     "condition_8": "below it the closed form is valid; above it nothing but ε₀ is known from it",
     "condition_9": "the same for the privacy blanket, which is not drawn",
@@ -168,6 +180,7 @@ def said_of(result: Result, value: float, label: str, pure: bool = False) -> Sai
         f"({at_most(epsilon)}, {at_most(delta)})-DP when "
         + ("the one record" if n == 1 else f"one of {n:,.0f} records")
         + f" is replaced by any other ({label})",
+        tuple(known),
     )  # fmt: skip
 
 
@@ -226,6 +239,7 @@ def differences(
         )
     if lower is not None and lower > 0:
         out.append(_above_response(exact / lower, stronger / lower))
+        out.append(f"{WORST_KNOWN} {gap_words(eps0)}")
     return tuple(out)
 
 
@@ -236,17 +250,17 @@ def _above_response(published: float, stronger: float) -> str:
     """Return how far the exact clones are above randomised response, by their ratios to it."""
     if published < _ALIKE:
         return (
-            "The exact clones meet the 2RR lower bound here, or nearly: binary randomised response "
-            "is as bad as any randomiser, though a particular one may leak less."
+            f"The exact clones meet the {LOWER_BOUND} here, or nearly: randomised response is as "
+            "bad as any randomiser, though a particular one may leak less."
         )
     if stronger < _ALIKE:
         return (
-            f"The 2021 clones are {times(published)} the 2RR lower bound here, the 2023 ones meet "
+            f"The 2021 clones are {times(published)} the {LOWER_BOUND} here, the 2023 ones meet "
             "it, or nearly; a particular randomiser may leak less."
         )
     return (
-        f"The exact clones are {times(published)} (2021) and {times(stronger)} (2023) the 2RR "
-        "lower bound: the worst randomiser is somewhere between, and a particular one may be "
+        f"The exact clones are {times(published)} (2021) and {times(stronger)} (2023) the "
+        f"{LOWER_BOUND}: the worst randomiser is somewhere between, and a particular one may be "
         "below both."
     )
 
@@ -281,12 +295,12 @@ def delta_differences(
         )
     if low:
         out.append(
-            f"Binary randomised response has δ = {at_least(low)}: no analysis for all "
+            f"Randomised response has δ = {at_least(low)}: no analysis for all "
             "randomisers can have less at this ε."
         )
     elif "lower" in here:
         out.append(
-            "Binary randomised response has a δ above 0 at this ε as well, but it is too small to "
+            "Randomised response has a δ above 0 at this ε as well, but it is too small to "
             "be computed here: how far the curves are above it is not known."
         )
     return tuple(out)

@@ -6,7 +6,7 @@ Arguments are those of `Parameter` in its order; whatever is given overrides wha
 from typing import TypedDict, Unpack
 
 from explorer.studies.base.csv_dialect import DecimalSign
-from explorer.studies.base.parameters import Kind, Parameter, Scale
+from explorer.studies.base.parameters import Kind, Parameter, Scale, table_rows, table_text
 
 _LATEX = {
     "ε": r"\varepsilon", "ε₀": r"\varepsilon_0", "α": r"\alpha", "α₀": r"\alpha_0",
@@ -154,6 +154,12 @@ def file(
 ) -> Parameter:
     """Return a file that a user brings."""
     return Parameter(key, "", name, help, Kind.FILE, "", suffixes=suffixes, **more)
+
+
+def table(key: str, name: str, help: str, default: str, **more: Unpack[More]) -> Parameter:
+    """Return numbers that a user types in rows."""
+    kept = table_text(table_rows(default, key))
+    return Parameter(key, "", name, help, Kind.TABLE, kept, **more)
 
 
 def decimal_sign(key: str = "decimal", **more: Unpack[More]) -> Parameter:

@@ -1,22 +1,31 @@
 """Bounds by composition at many points: the library's own, each round prepared once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.odds import composed_clone_total_variation
-from explorer.privacy.shuffle_rdp import ComposedRounds, is_loose
+from explorer.privacy.shuffle_rdp import (
+    COMPOSED_LOWER,
+    ComposedRounds,
+    LowerRounds,
+    is_loose,
+    larger_of,
+)
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.study import Context
 
 Prepare = Callable[[float, float, float], ComposedRounds]
+_Rounds = TypeVar("_Rounds")
+Five = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def composed_bound(
     prepare: Prepare,
-    points: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
+    points: Five,
     side: tuple[Role, Reference],
     context: Context,
     key: tuple[object, ...],
@@ -26,7 +35,7 @@ def composed_bound(
     Parameters
     ----------
     prepare : callable
-        From ε₀, k and n to the rounds, `CloneRounds` or `ResponseRounds`.
+        From ε₀, k and n to the rounds, `CloneRounds` for one.
     points : tuple of ndarray, all of one length
         ε₀, k, n, T and δ.
     side : Role, Reference
@@ -35,21 +44,51 @@ def composed_bound(
     key : tuple
         Under which the rounds are kept if all points share them.
     """
+    value, loose = np.zeros(points[0].size), np.zeros(points[0].size, bool)
+    for j, made, delta, rounds in _asked(prepare, points, context, key):
+        known = made.epsilon(delta, rounds)
+        value[j], loose[j] = known.value, is_loose(known)
+    role, reference = side
+    return Bound(value, role, reference, truncated=loose, grade=Grade.PROVED)
+
+
+def composed_lower(
+    points: Five, context: Context, key: tuple[object, ...]
+) -> tuple[Bound, FloatArray]:
+    """Return the lower bound (2RR, 3RR) on ε at δ at every point, and both that it is made of.
+
+    Parameters as of `composed_bound`. The second result has shape (2, points): 2RR's row, then
+    3RR's.
+    """
+    pairs, loose = np.zeros((2, points[0].size)), np.zeros(points[0].size, bool)
+    for j, made, delta, rounds in _asked(LowerRounds, points, context, key):
+        found = made.each(delta, rounds)
+        pairs[:, j] = [known.value for known in found]
+        loose[j] = is_loose(larger_of(found))
+    bound = Bound(
+        pairs.max(axis=0), Role.LOWER, COMPOSED_LOWER, truncated=loose, grade=Grade.PROVED
+    )
+    return bound, pairs
+
+
+def _asked(
+    prepare: Callable[[float, float, float], _Rounds],
+    points: Five,
+    context: Context,
+    key: tuple[object, ...],
+) -> Iterator[tuple[int, _Rounds, float, int]]:
+    """Yield each point's place, its rounds prepared, δ and T."""
     local, sampled, clients, rounds, delta = points
     stacked = np.stack([local, sampled, clients], axis=1)
     rows, which = np.unique(stacked, axis=0, return_inverse=True)
-    value, loose = np.zeros(delta.size), np.zeros(delta.size, bool)
     for i, row in enumerate(rows):
         context.check()
         chain = tuple(float(v) for v in row)
         make = partial(prepare, *chain)
-        made: ComposedRounds = context.memo((*key, *chain), make) if len(rows) == 1 else make()
-        for j in np.flatnonzero(which.ravel() == i):
+        made: _Rounds = context.memo((*key, *chain), make) if len(rows) == 1 else make()
+        for j in np.flatnonzero(which.ravel() == i).tolist():
             context.check()
-            known = made.epsilon(float(delta[j]), int(rounds[j]))
-            value[j], loose[j] = known.value, is_loose(known)
-    role, reference = side
-    return Bound(value, role, reference, truncated=loose, grade=Grade.PROVED)
+            yield j, made, float(delta[j]), int(rounds[j])
 
 
 def clones_apart(

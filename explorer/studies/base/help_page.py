@@ -73,6 +73,8 @@ class Preset:
     error_over : str
         Of the map: the axis over which *Which ε?* opens with error curves; empty leaves it as it
         is.
+    judged_on : str
+        The figure whose made data they are judged on; empty leaves that as it is.
     """
 
     key: str
@@ -85,6 +87,7 @@ class Preset:
     computed: str = ""
     users: int | None = None
     error_over: str = ""
+    judged_on: str = ""
 
 
 def sampled_for(chosen: Preset, selection: Selection) -> Selection:

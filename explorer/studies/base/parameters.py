@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
@@ -23,6 +23,8 @@ class Kind(StrEnum):
     """Some of the choices, in any order, joined by commas."""
     FLAG = "flag"
     FILE = "file"
+    TABLE = "table"
+    """Numbers typed in rows: ``0.7 0.3; 0.3 0.7``."""
 
 
 FILE_PATTERN = re.compile(r"[^/\\\0]+#[0-9a-f]{64}")
@@ -160,6 +162,8 @@ class Parameter:
             raise ValueError(
                 f"{self.key}: {_short(raw)} is not an opened file; open the file first"
             )
+        if self.kind is Kind.TABLE:
+            return table_text(table_rows(str(raw), self.key))
         try:
             if isinstance(raw, bool):
                 raise TypeError
@@ -213,6 +217,51 @@ class Parameter:
             xs = np.linspace(low, high, points)
         xs[0], xs[-1] = low, high
         return np.unique(np.rint(xs)) if self.kind is Kind.INTEGER else xs
+
+
+_CELLS_MAX = 4096
+
+
+def table_rows(text: str, name: str) -> tuple[tuple[float, ...], ...]:
+    """Return the rows of a typed table, separated by semicolons or line ends.
+
+    The numbers of a row are separated by blanks, or by commas where decimals have points.
+
+    Raises
+    ------
+    ValueError
+        If a field is no finite number or rows have unlike lengths: naming the table, the row and
+        the field, counted from 1, and what to do.
+    """
+    lines = [line.strip(" \t,") for line in re.split(r"[;\n]", text)]
+    rows: list[tuple[float, ...]] = []
+    for line, fields in enumerate((re.split(r"[\s,]+", line) for line in lines if line), 1):
+        row = []
+        for place, field in enumerate(fields, 1):
+            try:
+                number = float(field)
+            except ValueError:
+                number = math.nan
+            if not math.isfinite(number):
+                raise ValueError(
+                    f"{name}, row {line}, field {place}: {_short(field)} is not a number; write "
+                    "numbers as 0.25, blanks between them and a semicolon between rows"
+                )
+            row.append(number)
+        if rows and len(row) != len(rows[0]):
+            raise ValueError(
+                f"{name}, row {line}: {len(row)} numbers where the first row has {len(rows[0])}; "
+                "give every row as many"
+            )
+        rows.append(tuple(row))
+    if sum(map(len, rows)) > _CELLS_MAX:
+        raise ValueError(f"{name}: more than {_CELLS_MAX} numbers; load them from a file instead")
+    return tuple(rows)
+
+
+def table_text(rows: Iterable[Iterable[float]]) -> str:
+    """Return a table as it is kept: every number in full."""
+    return "; ".join(" ".join(map(repr, row)) for row in rows)
 
 
 def _short(raw: object) -> str:

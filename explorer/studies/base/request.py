@@ -27,7 +27,7 @@ class Origin(StrEnum):
     UNKNOWN = "unknown"
     """Nobody wrote down where it came from."""
     DRAWN = "drawn"
-    """Drawn on the map, over the check-ins."""
+    """Drawn on the map, or dragged while the map follows, over the check-ins."""
     BUSIEST = "busiest"
     """Picked from cells with most check-ins."""
     FIRST = "first"

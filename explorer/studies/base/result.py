@@ -106,6 +106,34 @@ def role_of_cell(roles: Roles, row: int, column: int) -> Role | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Node:
+    """A box of a diagram: its lines of text and where its middle is, 0 to 1, y upwards."""
+
+    key: str
+    text: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """What follows from what in a diagram: keys of two nodes, the law, whether it holds."""
+
+    start: str
+    end: str
+    text: str
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Boxes and arrows, drawn above the table that says the same."""
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """Numbers and words in rows: what a plot can't say.
 
@@ -120,6 +148,8 @@ class Table:
     roles : tuple of Role, None or tuple of these
         What the numbers are, so that bounds are shown as such: one entry a column, for all of its
         cells or one for each; columns beyond its end have plain numbers.
+    diagram : Diagram or None
+        A picture of the same.
     """
 
     key: str
@@ -128,6 +158,7 @@ class Table:
     rows: tuple[tuple[str | float | None, ...], ...]
     note: str = ""
     roles: Roles = ()
+    diagram: Diagram | None = None
 
 
 @dataclass(frozen=True)
@@ -265,6 +296,9 @@ class Guarantee:
         Upper bound on δ(0), the total variation distance of the two laws that are seen.
     law : str
         Whose δ(0) that is.
+    pairs : tuple of (float, float)
+        Every (ε, δ) that holds of the two cases `sentence` is about; empty where no such is
+        promised.
     """
 
     unit: str
@@ -278,6 +312,7 @@ class Guarantee:
     claimed: str = ""
     distance: float | None = None
     law: str = ""
+    pairs: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +341,8 @@ class Result:
     `complete` tells the last and best answer; `stamp` is what must be written on every picture,
     table and file made of it (empty if nothing must). `progress` is the share of the work that is
     done (0 to 1) where a study knows it, for answers that take more than a moment; `timings_ms`
-    says where the time of a map went.
+    says where the time of a map went. `early` marks a first glance at a part of the data, which
+    keeps no guarantee: it is shown, and never exported.
     """
 
     request: Request
@@ -324,6 +360,7 @@ class Result:
     complete: bool = False
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     progress: float | None = None
+    early: bool = False
 
     def readout(self, key: str) -> Readout:
         """Return the readout of that key; KeyError if there is none."""

@@ -17,12 +17,12 @@ def trial_pieces(
     at_once: int,
     seed: tuple[int, ...],
 ) -> Iterator[FloatArray]:
-    """Yield what trials of an experiment give, so many at once, each piece from the worker process.
+    """Yield what trials of an experiment give, so many at once, each piece from a worker process.
 
     Parameters
     ----------
     context : Context
-        Asked between two pieces whether anybody still waits.
+        Pieces run at the same time where it has several workers, and come in their order.
     function : callable
         From the experiment, a number of trials and a seed to an array, a row a trial.
     experiment : object
@@ -31,11 +31,23 @@ def trial_pieces(
     seed : tuple of int
         Every piece has one of its own: this and the number of its first trial.
     """
-    for start in range(0, trials, at_once):
-        context.check()
-        yield context.run_in_worker(
-            function, experiment, min(at_once, trials - start), (*seed, start)
-        )
+    starts = range(0, trials, at_once)
+    tasks = [
+        (function, experiment, min(at_once, trials - start), (*seed, start)) for start in starts
+    ]
+    early: dict[int, FloatArray] = {}
+    following = 0
+    for number, found in context.map_in_workers(run_piece, tasks):
+        early[number] = found
+        while following in early:
+            yield early.pop(following)
+            following += 1
+
+
+def run_piece(task: tuple[Callable[[Any, int, tuple[int, ...]], FloatArray], Any, int, Any]) -> Any:
+    """Return what a piece of `trial_pieces` gives (in a worker)."""
+    function, experiment, trials, seed = task
+    return function(experiment, trials, seed)
 
 
 def dots_series(

@@ -7,7 +7,7 @@ after any of them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -29,9 +29,12 @@ from explorer.studies.base.parameters import (
 )
 from explorer.studies.base.request import Origin, Request, Selection, all_sides
 from explorer.studies.base.result import (
+    Arrow,
     Condition,
+    Diagram,
     Guarantee,
     Mark,
+    Node,
     Overlay,
     Readout,
     Result,
@@ -44,15 +47,18 @@ from explorer.studies.cards import card
 
 __all__ = [
     "Advice",
+    "Arrow",
     "Cancelled",
     "Claim",
     "Condition",
     "Context",
+    "Diagram",
     "Fidelity",
     "Guarantee",
     "Kind",
     "Mark",
     "NoWorker",
+    "Node",
     "Origin",
     "Overlay",
     "Page",
@@ -110,6 +116,24 @@ class Context(Protocol):
             If there can be no such process.
         """
 
+    @property
+    def workers(self) -> int:
+        """How many tasks of `map_in_workers` run at the same time."""
+
+    def map_in_workers(
+        self, function: Callable[[Any], Any], tasks: Iterable[Any]
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield a task's number and the function of it, from worker processes or a cluster.
+
+        In the order in which they come. Function and tasks are as in `run_in_worker`, and each is
+        short: what runs on a cluster runs to its end. Tasks that do not depend on one another.
+
+        Raises
+        ------
+        NoWorker
+            If there can be no such process, or the cluster can't be used.
+        """
+
     def checkins(self, selection: Selection) -> Any:
         """Return the open `explorer.checkins` data set with the selection's fingerprint.
 
@@ -145,11 +169,14 @@ class Said:
         where the claim is not about privacy.
     promise : str
         The guarantee if a record is replaced; empty where the claim is not about privacy.
+    pairs : tuple of (float, float)
+        As of `Guarantee`; empty where the claim is not about privacy.
     """
 
     number: str
     lines: tuple[str, ...] = ()
     promise: str = ""
+    pairs: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

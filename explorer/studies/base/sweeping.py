@@ -58,6 +58,11 @@ class SweptPoints:
         both = np.append(kept, self.x.size)
         return SweptPoints(self.sweep, self.x[kept], {k: v[both] for k, v in self.columns.items()})
 
+    def only_sliders(self) -> SweptPoints:
+        """Return the sliders' own point alone."""
+        own = {k: v[[-1, -1]] for k, v in self.columns.items()}
+        return SweptPoints(self.sweep, own[self.sweep.key][:1], own)
+
     def with_sliders(self) -> SweptPoints:
         """Return the points with the sliders' own on the curve, too, if it lies between them.
 

@@ -27,9 +27,11 @@ from explorer.studies.choose_alpha.curves import (
 from explorer.studies.choose_alpha.help import PAGE, PRESETS
 from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.choose_alpha.requirements import Requirements, distance_of, requirements_of
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 
+@with_tradeoff()
 class ChooseAlpha(Study):
     """α for a list of requirements (ε, distance, share of the data), on any metric space."""
 

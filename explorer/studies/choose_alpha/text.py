@@ -84,6 +84,7 @@ def guarantee(
             "a mechanism must then be made to satisfy it (see “Item-wise release”)."
         ),
         sentence=change_sentence(epsilon, tau, distance, space),
+        pairs=((epsilon, 0.0),),
         references=(SETTING, USER_LEVEL),
         differences=(
             f"α is no ε: it has the unit 1/distance, so α = {nearest(alpha)} protects a change of "

@@ -13,7 +13,7 @@ from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.curves import Spending, norm_of
 from explorer.studies.cldp_sgd.parameters import MAX_EPOCHS, MNIST, R_2
-from explorer.studies.cldp_sgd.runs import Job, Run, train
+from explorer.studies.cldp_sgd.runs import Job, Run, train_piece
 
 PIECE_S = 0.2
 """How long a piece of training is: between two, the work can be cancelled."""
@@ -101,15 +101,26 @@ def run_of(job: Job, context: Context) -> Run:
 
 
 def trained(asked: Wanted, context: Context) -> Iterator[float]:
-    """Train what is not kept yet, yielding the share of the work that is done after each piece."""
+    """Train what is not kept yet, yielding the share of the work that is done after each piece.
+
+    As many trainings go on at the same time as there are workers, the first ones first.
+    """
     stages = list(asked.stages())
     ends = dict(stages)
-    for job, epochs in stages:
-        kept: list[Run] = context.memo(("cldp-sgd", job), lambda: [Run()])
-        while kept[0].epochs < epochs:
+    runs: dict[Job, list[Run]] = {
+        job: context.memo(("cldp-sgd", job), lambda: [Run()]) for job in ends
+    }
+    for epochs in sorted({epochs for _, epochs in stages}):
+        jobs = [job for job, end in stages if end == epochs]
+        while waiting := [job for job in jobs if runs[job][0].epochs < epochs]:
             context.check()
-            kept[0] = context.run_in_worker(train, job, kept[0], epochs, PIECE_S)
-            yield float(np.mean([_share(run_of(j, context), j, end) for j, end in ends.items()]))
+            pieces = waiting[: context.workers]
+            tasks = [(job, runs[job][0], epochs, PIECE_S) for job in pieces]
+            for number, run in context.map_in_workers(train_piece, tasks):
+                runs[pieces[number]][0] = run
+                yield float(
+                    np.mean([_share(run_of(job, context), job, end) for job, end in ends.items()])
+                )
 
 
 def _share(run: Run, job: Job, epochs: int) -> float:

@@ -8,7 +8,8 @@ from explorer.privacy import learning, shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
-from explorer.studies.base.composing import Prepare, composed_bound
+from explorer.studies.base.composing import Five, composed_bound, composed_lower
+from explorer.studies.base.phrases import which_won
 from explorer.studies.base.study import Context, Readout, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
 from explorer.studies.cldp_sgd import text
@@ -32,7 +33,7 @@ class Spending:
 
     def __init__(self, points: dict[str, FloatArray], lam_max: int, context: Context) -> None:
         self.valid = points["k"] <= points["n"]
-        self.lam_max = lam_max
+        self.lam_max, self.won = lam_max, ""
         self._context = context
         here = {key: points[key][self.valid] for key in ("eps0", "k", "n", "delta", "epochs")}
         self._local, self._k, self._n = here["eps0"], here["k"], here["n"]
@@ -84,11 +85,17 @@ class Spending:
 
     def numerical(self) -> Bound:
         """Return the universal upper bound: clones, sampled and composed, certified."""
-        return self._composed(rdp.CloneRounds, (Role.UPPER, text.COMPOSED))
+        side = Role.UPPER, text.COMPOSED
+        key = ("cldp-sgd", "composed", side[0])
+        found = composed_bound(rdp.CloneRounds, self._five(), side, self._context, key)
+        return found.spread(self.valid, text.MORE_THAN_ALL)
 
     def response(self) -> Bound:
-        """Return the 2RR lower bound, the larger of both directions, certified."""
-        return self._composed(rdp.ResponseRounds, (Role.LOWER, text.RESPONSE))
+        """Return the lower bound (2RR, 3RR), certified; `won` says which it is at the sliders."""
+        key = ("cldp-sgd", "composed", Role.LOWER)
+        found, pairs = composed_lower(self._five(), self._context, key)
+        self.won = which_won(*pairs[:, -1].tolist()) if self.valid[-1] else ""
+        return found.spread(self.valid, text.MORE_THAN_ALL)
 
     def _levels(self, rows: FloatArray) -> FloatArray:
         """Return Rényi levels of some kinds of round; those of a single one are kept."""
@@ -105,11 +112,8 @@ class Spending:
     def _in_any_case(self) -> FloatArray:
         return np.asarray(self.rounds * rdp.pure_epsilon(self._local, self._k, self._n))
 
-    def _composed(self, prepare: Prepare, side: tuple[Role, Reference]) -> Bound:
-        five = (self._local, self._k, self._n, self.rounds, self._delta)
-        key = ("cldp-sgd", "composed", side[0])
-        found = composed_bound(prepare, five, side, self._context, key)
-        return found.spread(self.valid, text.MORE_THAN_ALL)
+    def _five(self) -> Five:
+        return self._local, self._k, self._n, self.rounds, self._delta
 
     def _rounds_that_differ(self) -> tuple[FloatArray, IntArray]:
         stacked = np.stack([self._local, self._k, self._n], axis=1)
@@ -137,9 +141,9 @@ def slow_bounds(spending: Spending) -> dict[str, Bound]:
 
 
 def spending_series(
-    bounds: dict[str, Bound], points: SweptPoints
+    bounds: dict[str, Bound], points: SweptPoints, won: str = ""
 ) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
-    """Return the curves of ε and the numbers at the sliders."""
+    """Return the curves of ε and the numbers at the sliders; `won` as in `Spending.response`."""
     about = dict(text.ABOUT)
     if "theorem" in bounds and bounds["theorem"].truncated.any():
         about["theorem"] = "the best order is λₘₐₓ in places: a larger one might give less"
@@ -148,9 +152,12 @@ def spending_series(
         for key, bound in bounds.items()
     )
     readouts = tuple(
-        readout_from(key, text.LABELS[key], bound, note=text.ABOUT.get(key, ""))
+        readout_from(
+            key, text.LABELS[key], bound,
+            note="; ".join(n for n in (won * (key == "response"), text.ABOUT.get(key, "")) if n),
+        )
         for key, bound in bounds.items()
-    )
+    )  # fmt: skip
     return series, readouts
 
 

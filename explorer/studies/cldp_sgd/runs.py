@@ -186,3 +186,8 @@ def train(job: Job, run: Run, epochs: int, seconds: float) -> Run:
         if time.perf_counter() > until:
             break
     return replace(run, state=state, accuracy=tuple(scores))
+
+
+def train_piece(task: tuple[Job, Run, int, float]) -> Run:
+    """Return `train` of its arguments in one."""
+    return train(*task)

@@ -23,7 +23,7 @@ from explorer.studies.base.study import (
     Sweep,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.cldp_sgd import text
+from explorer.studies.cldp_sgd import text, tradeoff
 from explorer.studies.cldp_sgd.accuracy import (
     Ledger,
     Wanted,
@@ -54,6 +54,7 @@ from explorer.studies.cldp_sgd.parameters import (
     SOFTMAX,
 )
 from explorer.studies.cldp_sgd.runs import THEOREM, Run
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
@@ -64,6 +65,9 @@ _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps over which all points share one round."""
 
 
+@with_tradeoff(
+    tradeoff.USES, laws=tradeoff.laws, promising=("law",), audits=tradeoff.audits, patient=True
+)
 class CldpSgd(Study):
     """CLDP-SGD: what it spends, how it converges, and trained for real on digits."""
 
@@ -109,7 +113,8 @@ class CldpSgd(Study):
         here = {key: column[-1:] for key, column in points.columns.items()}
         spending = Spending(here, request["lam_max"], context)
         nowhere = SweptPoints(points.sweep, np.empty(0), {})
-        empty, numbers = spending_series(slow_bounds(spending), nowhere)
+        slow = slow_bounds(spending)
+        empty, numbers = spending_series(slow, nowhere, spending.won)
         coming = tuple(
             replace(
                 s, x=points.x, y=np.full(points.x.size, np.nan), undefined_reason=text.COMPUTING,
@@ -145,8 +150,9 @@ class CldpSgd(Study):
         if full:
             alike = points.sweep.key in _ONE_ROUND and request["k"] > 1
             few = points if alike else points.downsampled(_COMPOSED_POINTS)
-            slow = slow_bounds(Spending(few.columns, lam_max, context))
-            more_series, more_numbers = spending_series(slow, few)
+            composing = Spending(few.columns, lam_max, context)
+            slow = slow_bounds(composing)
+            more_series, more_numbers = spending_series(slow, few, composing.won)
             series, numbers = series + more_series, numbers + more_numbers
             numerical = float(slow["numerical"].value[-1])
             upper["clones"] = float(slow["clones"].value[-1])
@@ -179,7 +185,7 @@ class CldpSgd(Study):
                 text.guarantee(
                     local=request["eps0"],
                     messages=rounds * sampled / clients,
-                    differing=text.epsilon_differences(upper, numerical),
+                    differing=text.epsilon_differences(upper, numerical, request["eps0"]),
                 ),
                 distance=distance,
             ),

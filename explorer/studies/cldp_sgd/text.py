@@ -5,9 +5,9 @@ import math
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
 from explorer.privacy.learning import guarantees
-from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES
+from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_LOWER
 from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.phrases import odds_lines, times
+from explorer.studies.base.phrases import LOWER_BOUND, WORST_KNOWN, gap_words, odds_lines, times
 from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
 
 PRIVACY = guarantees.PRIVACY
@@ -32,7 +32,7 @@ UNAMPLIFIED = Reference(
 CAP = Reference(
     "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
 )
-COMPOSED, RESPONSE = COMPOSED_CLONES, COMPOSED_RESPONSES
+COMPOSED, RESPONSE = COMPOSED_CLONES, COMPOSED_LOWER
 NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata shuf-B6")
 TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
 PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
@@ -44,7 +44,7 @@ LABELS = {
     "clones": "clones (2021, numerical) + sampling + KOV",
     "unamplified": "no shuffle amplification: (ε₀, 0) + sampling + KOV",
     "cap": "T·εₛ, holds in any case",
-    "response": "2RR lower bound",
+    "response": LOWER_BOUND,
 }
 COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
@@ -64,8 +64,8 @@ ABOUT = {
     "numerical": "the clones' losses composed as they are; every step is rounded up",
     "clones": "what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
     "response": (
-        "on what any accountant sound for all ε₀-LDP randomisers can report; R₂ and R∞ may leak "
-        "less"
+        "on what any accountant sound for all ε₀-LDP randomisers can report: the larger of 2RR "
+        "(both directions) and 3RR; R₂ and R∞ may leak less"
     ),
 }
 
@@ -75,7 +75,7 @@ def not_longer(epochs: int) -> str:
     return f"trained for E = {epochs} epochs: raise E, or narrow the axis, to train longer"
 
 
-def epsilon_differences(upper: dict[str, float], numerical: float) -> tuple[str, ...]:
+def epsilon_differences(upper: dict[str, float], numerical: float, eps0: float) -> tuple[str, ...]:
     """Return why the accountants differ.
 
     Parameters
@@ -84,6 +84,7 @@ def epsilon_differences(upper: dict[str, float], numerical: float) -> tuple[str,
         ε of ``theorem`` and, where known, ``clones``.
     numerical : float
         ε of the numerical upper bound; NaN where not known.
+    eps0 : float
     """
     gap = "the gap is the price of the formula"
     if numerical > 0:
@@ -96,6 +97,7 @@ def epsilon_differences(upper: dict[str, float], numerical: float) -> tuple[str,
         f"the privacy loss itself. Both bound the same training: {gap}.",
         "“Clones + KOV” amplifies every round, then composes the rounds knowing only their (ε, δ): "
         f"{told}.",
+        *([f"{WORST_KNOWN} {gap_words(eps0)}"] if numerical > 0 else []),
     )
 
 
@@ -297,6 +299,7 @@ def claim_words(result: Result, series: Series, epsilon: float) -> Said:
         f"({at_most(epsilon)}, {at_most(delta)})-DP after "
         + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
         + f" when one record is replaced by any other ({series.label}{at})",
+        ((epsilon, delta),),
     )  # fmt: skip
 
 

@@ -14,16 +14,6 @@ from explorer.studies.coordinate_learnt.domain import Domain, Levels, easiest_pa
 _FEW_OUTPUTS = 4
 
 
-def laws(domain: Domain, place: int) -> FloatArray | None:
-    """Return P(y | x_i = 0) and P(y | x_i = 1); None if only one value has a chance."""
-    found = co.conditional_laws(domain.sizes, domain.prior, domain.composed, place)
-    if found.shape[0] < 2:
-        return None
-    # Rounding aside, rows are laws; products of many factors need it said.
-    result: FloatArray = found / found.sum(axis=1, keepdims=True)
-    return result
-
-
 def tradeoff_curves(
     domain: Domain, found: Levels, place: int, points: SweptPoints
 ) -> tuple[Series, ...]:
@@ -38,18 +28,21 @@ def tradeoff_curves(
             mark=Mark.AREA, low=bound, high=1.0 - co.tradeoff_bound(level, 1.0 - alpha),
         )
     ]  # fmt: skip
-    pair = laws(domain, place)
-    name = f"x{'₁₂₃'[place]}"
+    pair = domain.hypotheses(place)
+    zero, one = text.two_values(domain, place)
+    name = text.coordinate(place)
     for key, (null, other), label in (
-        ("test01", (0, 1), f"{name} = 0 against 1, best test"),
-        ("test10", (1, 0), f"{name} = 1 against 0, best test"),
+        ("test01", (0, 1), f"{name} = {zero} against {one}, best test"),
+        ("test10", (1, 0), f"{name} = {one} against {zero}, best test"),
     ):
         if pair is None:
             nothing = _nowhere(alpha, Role.EXACT, text.NEYMAN_PEARSON, text.ONE_VALUE)
             series.append(series_from(key, label, points, nothing))
         else:
             beta = Bound(
-                co.tradeoff_beta(pair[null], pair[other], alpha), Role.EXACT, text.NEYMAN_PEARSON
+                co.tradeoff_beta(pair[2][null], pair[2][other], alpha),
+                Role.EXACT,
+                text.NEYMAN_PEARSON,
             )
             series.append(series_from(key, label, points, beta))
     channel = domain.composed
@@ -104,25 +97,28 @@ def belief_curves(
             Bound(most, Role.UPPER, text.BCDP), mark=Mark.AREA, low=least, high=most,
         )
     ]  # fmt: skip
-    pair = laws(domain, place)
+    pair = domain.hypotheses(place)
+    zero, one = text.two_values(domain, place)
+    for_one, for_zero = f"report most for {one}", f"report most for {zero}"
     if pair is None:
-        for key, label in (("most", "report most for 1"), ("least", "report most for 0")):
+        for key, label in (("most", for_one), ("least", for_zero)):
             nothing = _nowhere(belief, Role.EXACT, text.BAYES, text.ONE_VALUE)
             series.append(series_from(key, label, points, nothing))
     else:
-        possible = pair.sum(axis=0) > 0.0
+        laws = pair[2]
+        possible = laws.sum(axis=0) > 0.0
         with np.errstate(divide="ignore"):
-            ratios = np.log(pair[1, possible]) - np.log(pair[0, possible])
-        few = domain.copies == 1 and pair.shape[1] <= _FEW_OUTPUTS
+            ratios = np.log(laws[1, possible]) - np.log(laws[0, possible])
+        few = domain.copies == 1 and laws.shape[1] <= _FEW_OUTPUTS
         afters = {
-            "most": ("report most for 1", after_level(belief, float(ratios.max()))),
-            "least": ("report most for 0", after_level(belief, float(ratios.min()))),
+            "most": (for_one, after_level(belief, float(ratios.max()))),
+            "least": (for_zero, after_level(belief, float(ratios.min()))),
         }
         if few:
             afters = {
                 f"output{y}": (
-                    f"report {text.output_name(domain, int(y))}",
-                    belief_after(belief, float(pair[0, y]), float(pair[1, y])),
+                    f"report {domain.outputs[int(y)]}",
+                    belief_after(belief, float(laws[0, y]), float(laws[1, y])),
                 )
                 for y in np.flatnonzero(possible)
             }

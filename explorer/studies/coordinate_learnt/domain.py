@@ -1,55 +1,107 @@
 """The small domain: its prior, its channel, and every level by brute force."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN
+from explorer.studies.base.parameters import table_rows
+from explorer.studies.coordinate_learnt.own_table import OwnTable, kernel_of
+from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN, OWN
+
+_BIT = ("0", "1")
+_MOST_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True)
 class Domain:
-    """Bits, their law, and the law of one report of each point.
+    """Records, their law, and the law of one report of each.
 
     Attributes
     ----------
-    d : int
-    prior : ndarray of shape (2^d,)
-        The last bit runs fastest.
-    channel : ndarray of shape (2^d, outputs)
+    values : tuple of tuple of str
+        The values of each coordinate.
+    prior : ndarray of shape (points,)
+        The last coordinate runs fastest.
+    channel : ndarray of shape (points, outputs)
         P(y | x) of one report.
     copies : int
-        How often the point is reported.
+        How often the record is reported.
+    outputs : tuple of str
+        What one report can be.
+    records : int
+        Public records that the prior was counted from; 0 where it is given.
     """
 
-    d: int
+    values: tuple[tuple[str, ...], ...]
     prior: FloatArray
     channel: FloatArray
     copies: int
+    outputs: tuple[str, ...]
+    records: int = 0
+
+    @property
+    def d(self) -> int:
+        """How many coordinates there are."""
+        return len(self.values)
 
     @property
     def sizes(self) -> list[int]:
         """Values of each coordinate."""
-        return [2] * self.d
+        return [len(values) for values in self.values]
 
     @property
     def composed(self) -> FloatArray:
         """P(y | x) of all reports together."""
         return co.composed_channel(self.channel, self.copies)
 
-    def only_value(self, place: int) -> int | None:
-        """Return the one value that a coordinate has under the prior; None if both are possible."""
-        masses = np.moveaxis(self.prior.reshape(self.sizes), place, 0).reshape(2, -1).sum(axis=1)
-        possible = np.flatnonzero(masses > 0.0)
-        return int(possible[0]) if possible.size == 1 else None
+    def masses(self, place: int) -> FloatArray:
+        """Return the law of one coordinate."""
+        cube = np.moveaxis(self.prior.reshape(self.sizes), place, 0)
+        result: FloatArray = cube.reshape(self.sizes[place], -1).sum(axis=1)
+        return result
+
+    def only_value(self, place: int) -> str | None:
+        """Return the one value that a coordinate has under the prior; None if more can be."""
+        possible = np.flatnonzero(self.masses(place) > 0.0)
+        return self.values[place][int(possible[0])] if possible.size == 1 else None
 
     def names(self) -> list[str]:
-        """Return the points as bits: ``01``."""
-        return [format(x, f"0{self.d}b") for x in range(2**self.d)]
+        """Return the records: ``01``, or ``young no`` where values are words."""
+        short = all(len(value) == 1 for values in self.values for value in values)
+        sign = "" if short else " "
+        return [
+            sign.join(values[j] for values, j in zip(self.values, where, strict=True))
+            for where in np.ndindex(*self.sizes)
+        ]
+
+    def hypotheses(self, place: int) -> tuple[str, str, FloatArray] | None:
+        """Return two values of a coordinate and P(y | x_i = each); None if one value is possible.
+
+        Of more than two values the pair whose reports differ most, in logarithms: it attains the
+        coordinate's level.
+        """
+        laws = co.conditional_laws(self.sizes, self.prior, self.composed, place)
+        if laws.shape[0] < 2:
+            return None
+        # Rounding aside, rows are laws; products of many factors need it said.
+        laws = laws / laws.sum(axis=1, keepdims=True)
+        names = [
+            value
+            for value, mass in zip(self.values[place], self.masses(place), strict=True)
+            if mass > 0.0
+        ]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps = np.abs(np.log(laws)[:, None] - np.log(laws)[None])
+        farthest = np.nan_to_num(gaps, nan=0.0, posinf=np.inf).max(axis=2)
+        # The first such pair has the smaller index first; of equal laws any two will do.
+        first, second = divmod(int(np.argmax(farthest)), laws.shape[0])
+        if first == second:
+            first, second = 0, 1
+        return names[first], names[second], laws[[first, second]]
 
 
 def joint(p1: float, p2: float, rho: float) -> FloatArray:
@@ -64,19 +116,48 @@ def joint(p1: float, p2: float, rho: float) -> FloatArray:
     return result
 
 
-def domain_of(values: Mapping[str, Any]) -> Domain:
-    """Return the domain that the parameters describe."""
+def domain_of(values: Mapping[str, Any], own: OwnTable | None = None) -> Domain:
+    """Return the domain that the parameters describe, `own` being the user's tables."""
     prior = joint(float(values["p1"]), float(values["p2"]), float(values["rho"]))
     copies = int(values["copies"])
+    two = (_BIT, _BIT)
+    if values["mechanism"] == OWN and own is not None:
+        entries = own.prior.size * len(own.outputs) ** copies
+        if entries > _MOST_ENTRIES:
+            raise ValueError(
+                f"copies: {copies} reports of {len(own.outputs)} outputs for {own.prior.size} "
+                "records are too many to go through; ask for fewer reports"
+            )
+        return Domain(own.values, own.prior, own.channel, copies, own.outputs, own.records)
     if values["mechanism"] == EXAMPLE_2:
-        return Domain(3, np.repeat(prior, 2) / 2.0, co.example2_channel(), copies)
+        law = np.repeat(prior, 2) / 2.0
+        pairs = ("00", "01", "10", "11")
+        return Domain((*two, _BIT), law, co.example2_channel(), copies, pairs)
     if values["mechanism"] == M_MEAN:
         # Directions fall into the chambers of the corners with equal chances for two bits, so
         # likelihoods up to a factor are the law up to their sum.
         weights = np.exp(co.corner_log_likelihoods([float(values["c1"]), float(values["c2"])]))
-        return Domain(2, prior, weights / weights.sum(axis=1, keepdims=True), copies)
+        channel = weights / weights.sum(axis=1, keepdims=True)
+        names = _BIT if weights.shape[1] == 2 else _numbered(weights.shape[1])
+        return Domain(two, prior, channel, copies, names)
     one = np.array([float(values[key]) for key in ("m00", "m01", "m10", "m11")])
-    return Domain(2, prior, np.stack([1.0 - one, one], axis=1), copies)
+    return Domain(two, prior, np.stack([1.0 - one, one], axis=1), copies, _BIT)
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(str(j) for j in range(1, count + 1))
+
+
+def processed(domain: Domain, values: Mapping[str, Any]) -> tuple[Domain, str]:
+    """Return the domain whose reports went through Proposition 5's step, or why they did not."""
+    kernel, why = kernel_of(values, domain.channel.shape[1])
+    if kernel is None:
+        return domain, why
+    names = _numbered(kernel.shape[1])
+    if len(table_rows(str(values["kernel"]), "kernel")) == 1:
+        merged = [np.flatnonzero(column) for column in kernel.T]
+        names = tuple("|".join(domain.outputs[y] for y in outputs) for outputs in merged)
+    return replace(domain, channel=co.post_processed(domain.channel, kernel), outputs=names), ""
 
 
 @dataclass(frozen=True)
@@ -101,12 +182,15 @@ class Levels:
     part2: FloatArray
 
 
-def levels_of(domain: Domain) -> Levels:
-    """Compute all levels of all reports together by brute force."""
+def levels_of(domain: Domain, coupling: FloatArray | None = None) -> Levels:
+    """Compute all levels of all reports together by brute force.
+
+    `coupling` is what is known of it where the prior is only an estimate.
+    """
     channel = domain.composed
     ldp = co.ldp_level(channel)
     cdp = co.cdp_levels(domain.sizes, channel)
-    q = co.coupling(domain.sizes, domain.prior)
+    q = co.coupling(domain.sizes, domain.prior) if coupling is None else coupling
     return Levels(
         ldp,
         co.bdp_level(domain.prior, channel),
@@ -119,8 +203,28 @@ def levels_of(domain: Domain) -> Levels:
     )
 
 
+def coupling_bound(domain: Domain, beta: float) -> FloatArray | None:
+    """Return upper confidence bounds on q from the records that the prior was counted from.
+
+    None where the prior is given. A column of one value says nothing: 1.
+    """
+    if not domain.records:
+        return None
+    cells = np.array(list(np.ndindex(*domain.sizes)))
+    counts = np.rint(domain.prior * domain.records).astype(int)
+    if domain.d == 1:
+        return np.zeros(1)
+    found = co.coupling_upper_of_counts(cells, counts, domain.sizes, beta)
+    result: FloatArray = np.where(np.isnan(found), 1.0, found)
+    return result
+
+
 def easiest_pair(channel: FloatArray) -> tuple[int, int]:
     """Return the two points whose reports differ most in total variation, the first such."""
-    distance = 0.5 * np.abs(channel[:, None, :] - channel[None, :, :]).sum(axis=2)
-    first, second = np.unravel_index(int(np.argmax(distance)), distance.shape)
-    return int(first), int(second)
+    best, pair = -1.0, (0, 0)
+    for first, row in enumerate(channel):
+        distance = 0.5 * np.abs(channel - row).sum(axis=1)
+        second = int(np.argmax(distance))
+        if distance[second] > best:
+            best, pair = float(distance[second]), (first, second)
+    return pair

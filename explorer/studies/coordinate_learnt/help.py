@@ -16,6 +16,11 @@ PAGE = Page(
         "sure before? And the levels of the four notions of privacy: LDP (any record against any "
         "other), BDP (the same for records the prior allows), CDP (one bit changed, the others "
         "fixed), BCDP (one bit, the others as the prior has them given this one).",
+        "Tables of your own do as well, typed or from files: a prior and a channel of up to four "
+        "coordinates with up to six values each. “Figure 1 here” below the plot draws what follows "
+        "from what, with the numbers of the table; “change the report afterwards” shows that "
+        "whatever is done to a report without the record adds nothing (Proposition 5). A prior "
+        "counted from public records bounds the coupling at a stated confidence.",
         "Move the dependence ρ to see a report about one bit tell of the other, or the number of "
         "reports to see that levels of coordinates do not add.",
     ),

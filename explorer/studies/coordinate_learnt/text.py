@@ -6,10 +6,11 @@ import numpy as np
 
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import COORDINATES as PAPER
-from explorer.studies.base.numbers import nearest
+from explorer.studies.base.numbers import at_least, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee, Table
 from explorer.studies.coordinate_learnt.domain import Domain, Levels
+from explorer.studies.coordinate_mean.text import confidence_sentence
 
 LDP = Reference(PAPER, "Definition 1", "by brute force")
 BDP = Reference(PAPER, "Definition 2 and Proposition 1", "by brute force over inputs of mass > 0")
@@ -26,7 +27,11 @@ PART_2 = Reference(PAPER, "Proposition 4, part 2")
 EXAMPLE_1 = Reference(PAPER, "Example 1", "finite only if not b=c=1 and not a=b=1; errata coord-A5")
 EXAMPLE_2 = Reference(PAPER, "Example 2")
 CHANCE = Reference(PAPER, "Section 3.1", "a test that ignores the report")
-REFERENCES = (BCDP, LDP, CDP, BDP, THEOREM_1, CERTIFICATE, EXAMPLE_1, EXAMPLE_2)
+FIGURE_1 = Reference(PAPER, "Figure 1", "arrows with their levels at this domain")
+PROPOSITION_5 = Reference(PAPER, "Proposition 5", "post-processing, by brute force")
+REFERENCES = (
+    BCDP, LDP, CDP, BDP, THEOREM_1, CERTIFICATE, EXAMPLE_1, EXAMPLE_2, FIGURE_1, PROPOSITION_5
+)  # fmt: skip
 
 LEVELS: dict[str, tuple[str, Role, Reference]] = {
     "bcdp": ("δᵢ, BCDP: this coordinate, this prior", Role.EXACT, BCDP),
@@ -46,8 +51,43 @@ SHORT = {
     "part2": "Prop. 4 (2)",
     "part1": "Prop. 4 (1)",
 }
+COUNTED = (
+    "The prior was counted from public records: δ is that of their own shares, an estimate; the "
+    "coupling is an upper confidence bound, and the certified levels hold at that confidence."
+)
+NO_FILES = (
+    "Two files are asked for and not both are open: the typed tables are used until you open a "
+    "prior and a channel."
+)
+FLAT = (
+    "Nothing changes along this axis: it is of the bits, and your own tables are used; put the "
+    "number of reports on it."
+)
+PAIR = (
+    "{name} has {count} values: drawn are {pair}, whose reports differ most and which attain its "
+    "level."
+)
 INFINITE = "infinite: some report excludes a value"
 ONE_VALUE = "the coordinate has one possible value: there is nothing to learn"
+
+
+_SHOWN_RECORDS = 200
+
+
+def coordinate(place: int) -> str:
+    """Return the name of a coordinate: ``x₁``."""
+    return f"x{'₁₂₃₄'[place]}"
+
+
+def two_values(domain: Domain, place: int) -> tuple[str, str]:
+    """Return the two values that are told apart, those whose reports differ most."""
+    pair = domain.hypotheses(place)
+    return pair[:2] if pair else (domain.values[place][0], domain.values[place][-1])
+
+
+def confidence(beta: float) -> str:
+    """Return 1 − β, rounded down: ``95 %``."""
+    return f"{at_least(100 * (1 - beta))} %"
 
 
 def number(value: float) -> str | float:
@@ -60,43 +100,55 @@ def plain(value: float) -> str:
     return "∞" if math.isinf(value) else f"{nearest(value)}"
 
 
-def level_table(found: Levels) -> Table:
+def level_table(domain: Domain, found: Levels, beta: float) -> Table:
     """Return every coordinate's levels."""
     columns = (found.coupling, found.cdp, found.bcdp, found.certified, found.part1, found.part2)
     rows = tuple(
-        (f"x{'₁₂₃'[i]}", *(number(float(column[i])) for column in columns))
+        (coordinate(i), *(number(float(column[i])) for column in columns))
         for i in range(found.cdp.size)
     )
+    counted = domain.records > 0
+    bounded = f"coupling q, at most ({confidence(beta)})"
     return Table(
         "levels",
         "Levels by coordinate",
-        ("coordinate", "coupling q", "CDP c", "BCDP δ", "certified", "Prop. 4 (1)", "Prop. 4 (2)"),
+        (
+            "coordinate",
+            bounded if counted else "coupling q",
+            "CDP c",
+            "BCDP δ",
+            "certified",
+            "Prop. 4 (1)",
+            "Prop. 4 (2)",
+        ),
         rows,
         f"Exact, in nats, by brute force; q is the coupling of the prior. Whole record: LDP "
-        f"{plain(found.ldp)}, BDP {plain(found.bdp)}. The last three are upper bounds on δ.",
-        (None, *[Role.EXACT] * 3, *[Role.UPPER] * 3),
+        f"{plain(found.ldp)}, BDP {plain(found.bdp)}. The last three are upper bounds on δ."
+        + (f" {COUNTED}" if counted else ""),
+        (
+            None,
+            Role.UPPER if counted else Role.EXACT,
+            Role.EXACT,
+            Role.ESTIMATE if counted else Role.EXACT,
+            *[Role.UPPER] * 3,
+        ),
     )
 
 
 def domain_table(domain: Domain) -> Table:
     """Return the prior and the channel."""
-    outputs = domain.channel.shape[1]
+    names = domain.names()
+    more = len(names) - _SHOWN_RECORDS
     return Table(
         "domain",
         "Prior and channel",
-        ("x", "prior", *(f"P(y = {output_name(domain, y)} | x)" for y in range(outputs))),
+        ("x", "prior", *(f"P(y = {y} | x)" for y in domain.outputs)),
         tuple(
             (name, float(domain.prior[x]), *(float(p) for p in domain.channel[x]))
-            for x, name in enumerate(domain.names())
+            for x, name in enumerate(names[:_SHOWN_RECORDS])
         ),
-        "Of one report.",
+        "Of one report." + (f" {more:,} more records are not shown." if more > 0 else ""),
     )
-
-
-def output_name(domain: Domain, y: int) -> str:
-    """Return what a report of the domain's channel is called."""
-    outputs = domain.channel.shape[1]
-    return format(y, "02b") if domain.d == 3 else str(y if outputs == 2 else y + 1)
 
 
 def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple[Condition, ...]:
@@ -135,18 +187,34 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
                 of_guarantee=False,
             )
         )
+    if domain.records:
+        said += [
+            Condition(
+                "Only δ as drawn: the prior is the shares of the public records, an estimate",
+                None,
+                "the certified level holds at the confidence stated",
+                of_guarantee=False,
+            ),
+            Condition(
+                "The records were drawn independently from the population the reader believes in, "
+                "none is a protected one, and the values were declared before looking at them",
+                None,
+                f"{domain.records:,} records",
+            ),
+        ]
+        return tuple(said)
     said.append(
         Condition("The observer's beliefs are this prior, and they know the mechanism", None)
     )
     return tuple(said)
 
 
-def guarantee(domain: Domain, found: Levels, place: int) -> Guarantee:
+def guarantee(domain: Domain, found: Levels, place: int, beta: float) -> Guarantee:
     """Return what is promised of the coordinate looked at."""
-    name = f"x{'₁₂₃'[place]}"
+    name = coordinate(place)
     level = float(found.bcdp[place])
     reports = "the report" if domain.copies == 1 else f"{domain.copies} reports"
-    what = f"whether {name} is 0 or 1"
+    what = f"whether {name} is {' or '.join(two_values(domain, place))}"
     only = domain.only_value(place)
     if only is None:
         sentence = guesses(min(level, 1e3), 0.0, what, f"after seeing {reports}")
@@ -154,6 +222,12 @@ def guarantee(domain: Domain, found: Levels, place: int) -> Guarantee:
         sentence = f"Under this prior {name} is always {only}: {reports} can tell nothing of it."
     if not math.isinf(level) and math.isinf(found.ldp):
         sentence += " Of the record as a whole a report can exclude a value altogether."
+    if domain.records:
+        certified = float(found.certified[place])
+        q = float(found.coupling[place])
+        sentence = confidence_sentence(
+            confidence(beta), domain.records, q, name, certified, found.ldp
+        )
     return Guarantee(
         unit=f"the coordinate {name} of one user's record, against this prior",
         replace_one=(

@@ -46,6 +46,16 @@ def projected_bound(plans: Sequence[Plan], points: SweptPoints) -> Bound:
     return Bound(np.array(value), Role.ESTIMATE, text.PROJECTED)
 
 
+def central_bound(demands: Sequence[Demand], points: SweptPoints) -> Bound:
+    """Return the error of a trusted curator who adds Laplace noise of 2/(n·c_i) to each mean.
+
+    Changing one attribute of one record costs c_i, here the level demanded, a record Σc_i. It is
+    Σ 8/(n·c_i)².
+    """
+    each = np.array([(8.0 / demand.levels**2).sum() for demand in demands])
+    return Bound(each / points["n"] ** 2, Role.BASELINE, text.CENTRAL)
+
+
 def order_bounds(
     demands: Sequence[Demand], paper: Sequence[Plan], points: SweptPoints
 ) -> dict[str, Bound]:
@@ -171,10 +181,10 @@ def brute_force(
 ) -> tuple[SweptPoints, Bound] | None:
     """Return exact levels on the corners for the prior (60) of the true coupling.
 
-    One release of the paper's budgets, d ≤ 4; None if there is nothing to say. What one prior
-    has is a lower bound on what all priors of that coupling can have.
+    One release of the paper's budgets by M_LDP, d ≤ 4; None if there is nothing to say. What one
+    prior has is a lower bound on what all priors of that coupling can have.
     """
-    if demands[-1].d > _BRUTE_FORCE_D:
+    if demands[-1].d > _BRUTE_FORCE_D or demands[-1].channel != co.DUCHI:
         return None
     size = points.x.size
     kept = evenly_spread(size, _BRUTE_FORCE_POINTS)

@@ -78,6 +78,10 @@ PAGE = Page(
             r"V(m,\alpha)=\pi\,\frac{\Gamma((m+1)/2)^2}{\Gamma(m/2)^2}\,\coth^2(\alpha/2)",
         ),
         Formula(
+            "By PrivUnit: the cap from g covers a share p of the sphere, K = E[W; W ≥ g]",
+            r"V=1/m_c^2,\quad m_c=\max_g\,\frac{K(e^\alpha-1)}{1+p\,(e^\alpha-1)}",
+        ),
+        Formula(
             "Theorem 2, (17), up to a constant",
             r"\frac{1}{n}\sum_i\frac{1}{\sum_{k\leq i}(c_k-c_{k-1})^2/(d-k+1)}\wedge d",
         ),

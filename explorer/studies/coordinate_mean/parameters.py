@@ -1,5 +1,6 @@
 """What can be set and plotted in the study of the private mean."""
 
+from explorer.privacy.coordinates import DUCHI, PRIV_UNIT
 from explorer.studies.base.builders import (
     choice,
     count,
@@ -18,6 +19,7 @@ TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
 HEURISTIC, FIXED = "heuristic", "fixed"
 SLIDER, FILE = "slider", "file"
 MEAN, MEDIAN = "mean", "median"
+RUN_PAPER, RUN_BEST, RUN_BASELINE = "paper", "best_zeta", "baseline"
 MAX_SENSITIVE, LEAST_SENSITIVE = "most", "least"
 
 Q_FULL = Sweep("q", 0.0, 1.0, 101, Scale.LINEAR)
@@ -52,7 +54,7 @@ PARAMETERS = (
           "Which part of the coordinates has level δ₁: k is this times d, rounded, at least 1.",
           0.2, relevant_when=(("profile", (TWO,)),)),
     count("n", "n", "users", "How many users report. Each is as private with few as with many.",
-          10_000, 1, 1_000_000_000, unit="users", quantities=("mse",)),
+          10_000, 1, 1_000_000_000, unit="users", quantities=("mse", "run")),
     share("x2", "x²", "mean square of the data",
           "Average of x² over users and coordinates, between 0 (the worst case) and 1 (all data "
           "±1). Costs no privacy.",
@@ -66,6 +68,11 @@ PARAMETERS = (
           "Part of the sensitive level that correlation may use up. Any value in (0, 1] is as "
           "private; Corollary 1 takes ½.",
           0.5, 0.01, latex=r"\zeta", group="mechanism", relevant_when=(("zeta_rule", (FIXED,)),)),
+    choice("channel", "", "reports made by",
+           "How a channel makes a report: the paper's M_LDP, or PrivUnit, whose reports vary 1.15 "
+           "times less at level 1 and 10 times less at level 10 (10 coordinates). Both are as "
+           "private: levels do not depend on it.",
+           DUCHI, ((DUCHI, "M_LDP, the paper's"), (PRIV_UNIT, "PrivUnit")), group="mechanism"),
     Parameter(
         "projected", "", "also the projected average",
         "Draw the errors of the averages clipped to [−1, 1] besides, by the central limit "
@@ -87,9 +94,9 @@ PARAMETERS = (
     share("place", "i/d", "place of the coordinate",
           "Number of the coordinate, the most sensitive first, as a part of d: all coordinates, "
           "however many, from left to right.",
-          1.0, axis_only=True, quantities=("budget",)),
+          1.0, axis_only=True, quantities=("budget", "run")),
     count("i", "i", "coordinate", "Number of the coordinate, the most sensitive first.",
-          1, 1, MAX_COORDINATES, Scale.LINEAR, axis_only=True, quantities=("budget",)),
+          1, 1, MAX_COORDINATES, Scale.LINEAR, axis_only=True, quantities=("budget", "run")),
     simulate("Draw users' data and reports and mark the errors found, with the data's coupling q′ "
              "= q.",
              quantities=("mse",)),
@@ -98,6 +105,18 @@ PARAMETERS = (
     choice("dots", "", "dots show", "What is marked of the trials.",
            MEAN, ((MEAN, "mean and its 95 % interval"), (MEDIAN, "median and quartiles")),
            group="simulation", quantities=("mse",), relevant_when=_SIMULATED),
+    choice("run_by", "", "run", "Which mechanism is run on the records.",
+           RUN_PAPER,
+           ((RUN_PAPER, "M_mean, Theorem 2 with the paper's ζ"),
+            (RUN_BEST, "M_mean, Theorem 2 with the best ζ"),
+            (RUN_BASELINE, "M_LDP at the lowest level for all")),
+           group="mechanism", quantities=("run",)),
+    file("records", "your records",
+         "A table of records (CSV, one user a line, numbers only), the most sensitive columns "
+         "first. Public bounds stand in the first line, age [0:120]; without them they are −1 and "
+         "1. Values beyond them are clipped.",
+         (".csv", ".tsv", ".txt"), group="data", quantities=("run",)),
+    decimal_sign("records_decimal", group="data", quantities=("run",)),
     choice("q_from", "", "coupling from",
            "Set the coupling by its slider, or take an upper confidence bound from a public file.",
            SLIDER, ((SLIDER, "the slider"), (FILE, "a public file")), group="data"),
@@ -130,4 +149,5 @@ QUANTITIES = (
     Quantity("budget", "c", "budget of each coordinate", ("place", "i"), unit="nats", latex="c_i"),
     Quantity("level", "δᵢ", "level of a coordinate", ("true_q", "releases", "q", "eps", "level"),
              unit="nats", latex=r"\delta_i"),
+    Quantity("run", "x̄ᵢ", "mean of your records, run", ("place", "i"), latex=r"\bar x_i"),
 )  # fmt: skip

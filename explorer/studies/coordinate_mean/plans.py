@@ -32,6 +32,8 @@ class Demand:
         Lowest coordinate level, level of the record, assumed coupling.
     zeta : float
         ζ of the paper's mechanism.
+    channel : str
+        What reports are made by: `co.DUCHI` or `co.PRIV_UNIT`.
     """
 
     profile: str
@@ -41,6 +43,7 @@ class Demand:
     eps: float
     q: float
     zeta: float
+    channel: str = co.DUCHI
 
     @property
     def levels(self) -> FloatArray:
@@ -54,7 +57,7 @@ class Demand:
     @property
     def apart_from_zeta(self) -> Hashable:
         """What decides all mechanisms but the paper's."""
-        return (self.profile, self.d, self.k, self.level, self.eps, self.q)
+        return (self.profile, self.d, self.k, self.level, self.eps, self.q, self.channel)
 
 
 def sensitive(d: float, share: float) -> int:
@@ -82,6 +85,8 @@ class Plan:
     truncated : bool
         Found on fewer levels than asked for: the guarantee holds, the error may be larger than
         it could be.
+    channel : str
+        What its reports are made by.
     """
 
     c: FloatArray
@@ -92,6 +97,7 @@ class Plan:
     alphas: tuple[float, ...] = ()
     rule: str = "optimal"
     truncated: bool = False
+    channel: str = co.DUCHI
 
     @property
     def worst(self) -> float:
@@ -115,19 +121,21 @@ def errors(plans: Sequence[Plan], x2: FloatArray, n: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(second - x2 * squares, 0.0) / n)
 
 
-def nested_plans(c: FloatArray, rule: str, truncated: bool = False) -> list[Plan]:
+def nested_plans(c: FloatArray, rule: str, channel: str, truncated: bool = False) -> list[Plan]:
     """Return M_mean with budgets c of shape (rows, d), which are sorted."""
-    second, squares = co.m_mean_moments(c, rule)
+    second, squares = co.m_mean_moments(c, rule, channel)
     return [
-        Plan(row, total, a, b, rule=rule, truncated=truncated)
+        Plan(row, total, a, b, rule=rule, truncated=truncated, channel=channel)
         for row, total, a, b in zip(c, c.max(axis=-1).tolist(), second, squares, strict=True)
     ]
 
 
-def parallel_plan(d: int, subsets: Subsets, alphas: Sequence[float], truncated: bool) -> Plan:
+def parallel_plan(
+    d: int, subsets: Subsets, alphas: Sequence[float], truncated: bool, channel: str = co.DUCHI
+) -> Plan:
     """Return a parallel design, its channels combined with weights 1/V."""
     sizes = np.array([len(subset) for subset in subsets])
-    weights = 1.0 / co.m_ldp_second_moment(sizes, np.asarray(alphas, float))
+    weights = np.exp(-co.log_channel_moment(sizes, np.asarray(alphas, float), channel))
     totals, squares = np.zeros(d), np.zeros(d)
     for subset, weight in zip(subsets, weights, strict=True):
         totals[list(subset)] += weight
@@ -143,7 +151,15 @@ def parallel_plan(d: int, subsets: Subsets, alphas: Sequence[float], truncated: 
         subsets,
         tuple(float(a) for a in alphas),
         truncated=truncated,
+        channel=channel,
     )
+
+
+def with_channel(plan: Plan, channel: str) -> Plan:
+    """Return the same levels with reports made otherwise: as private, with another error."""
+    if plan.subsets:
+        return parallel_plan(plan.c.size, plan.subsets, plan.alphas, plan.truncated, channel)
+    return nested_plans(plan.c[None], plan.rule, channel, plan.truncated)[0]
 
 
 def _by(
@@ -173,33 +189,33 @@ def _levels(demands: Sequence[Demand]) -> FloatArray:
 def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return min δ-LDP: one channel for everything at the lowest level."""
     found: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: x.d):
+    for places, group in _by(demands, lambda x: (x.d, x.channel)):
         lowest = np.array([min(x.level, x.eps) for x in group])
         c = np.repeat(lowest[:, None], group[0].d, axis=1)
-        found |= dict(zip(places, nested_plans(c, "paper"), strict=True))
+        found |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
     return [found[place] for place in range(len(demands))]
 
 
 def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 and the paper's weights."""
     found: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: (x.d, x.k)):
+    for places, group in _by(demands, lambda x: (x.d, x.k, x.channel)):
         eps, q, zeta = _columns(group, "eps", "q", "zeta")
         c = co.budget_vector(_levels(group), eps, q, zeta)
-        found |= dict(zip(places, nested_plans(c, "paper"), strict=True))
+        found |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
     return [found[place] for place in range(len(demands))]
 
 
 def best_zeta_plans(demands: Sequence[Demand], check: Callable[[], None]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 at the ζ of least error, 25 points at a time."""
     found: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: (x.profile, x.d, x.k, x.level, x.eps)):
+    for places, group in _by(demands, lambda x: (x.profile, x.d, x.k, x.level, x.eps, x.channel)):
         for start in range(0, len(group), 25):
             check()
             piece = group[start : start + 25]
             (q,) = _columns(piece, "q")
-            best = co.best_zeta(piece[0].levels, piece[0].eps, q)
-            plans = nested_plans(best.c, "optimal", best.truncated)
+            best = co.best_zeta(piece[0].levels, piece[0].eps, q, piece[0].channel)
+            plans = nested_plans(best.c, "optimal", piece[0].channel, best.truncated)
             found |= dict(zip(places[start : start + 25], plans, strict=True))
     return [found[place] for place in range(len(demands))]
 
@@ -213,34 +229,34 @@ def two_level_plans(
     """
     exact: dict[int, Plan] = {}
     hybrid: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: (x.d, x.k)):
+    for places, group in _by(demands, lambda x: (x.d, x.k, x.channel)):
         for start in range(0, len(group), 25):
             check()
             piece, where = group[start : start + 25], places[start : start + 25]
-            d, k = piece[0].d, piece[0].k
+            d, k, channel = piece[0].d, piece[0].k, piece[0].channel
             level, eps, q = _columns(piece, "level", "eps", "q")
             level = np.minimum(level, eps)
-            nested = co.best_two_levels(d, k, level, eps, q)
+            nested = co.best_two_levels(d, k, level, eps, q, channel=channel)
             c = np.repeat(
                 np.stack([nested.c_sensitive, nested.c_rest], axis=-1), [k, d - k], axis=-1
             )
-            exact |= dict(zip(where, nested_plans(c, "optimal"), strict=True))
+            exact |= dict(zip(where, nested_plans(c, "optimal", channel), strict=True))
             check()
-            apart = co.best_two_levels_disjoint(d, k, level, eps, q)
-            for place, plan in zip(where, _disjoint_plans(d, k, apart), strict=True):
+            apart = co.best_two_levels_disjoint(d, k, level, eps, q, channel)
+            for place, plan in zip(where, _disjoint_plans(d, k, apart, channel), strict=True):
                 hybrid[place] = min(plan, exact[place], key=lambda x: x.worst)
     places_all = range(len(demands))
     return [exact[p] for p in places_all], [hybrid[p] for p in places_all]
 
 
-def _disjoint_plans(d: int, k: int, best: co.DisjointTwoLevels) -> list[Plan]:
+def _disjoint_plans(d: int, k: int, best: co.DisjointTwoLevels, channel: str) -> list[Plan]:
     """Return the plans of `best_two_levels_disjoint`: every coordinate is in one channel."""
     rest = d - k
     # Coordinates in a channel of either kind, by layout.
     together = [np.array(sizes)[best.layout] for sizes in ((d, k, 1, k, 1), (d, rest, rest, 1, 1))]
     levels = [np.where(x < SMALLEST_LEVEL, 0.0, x) for x in (best.alpha_sensitive, best.alpha_rest)]
     moments = [
-        co.m_ldp_second_moment(np.maximum(size, 1), level)
+        np.exp(co.log_channel_moment(np.maximum(size, 1), level, channel))
         for size, level in zip(together, levels, strict=True)
     ]
     c, second = (
@@ -252,7 +268,9 @@ def _disjoint_plans(d: int, k: int, best: co.DisjointTwoLevels) -> list[Plan]:
         a, b = float(best.alpha_sensitive[j]), float(best.alpha_rest[j])
         alphas = tuple(a if subset[0] < k else b for subset in subsets)
         squares = np.where(np.isinf(second[j]), 0.0, 1.0)
-        found.append(Plan(c[j], float(np.sum(alphas)), second[j], squares, subsets, alphas))
+        found.append(
+            Plan(c[j], float(np.sum(alphas)), second[j], squares, subsets, alphas, channel=channel)
+        )
     return found
 
 
@@ -277,8 +295,11 @@ def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
     for demand in demands:
         pair = []
         for family in ("nested", "hybrid"):
-            best = co.best_design(demand.levels, demand.eps, demand.q, family)
-            pair.append(parallel_plan(demand.d, best.subsets, best.alphas.tolist(), best.truncated))
+            best = co.best_design(demand.levels, demand.eps, demand.q, family, demand.channel)
+            alphas = best.alphas.tolist()
+            pair.append(
+                parallel_plan(demand.d, best.subsets, alphas, best.truncated, demand.channel)
+            )
         nested, hybrid = pair
         found.append((nested, min(hybrid, nested, key=lambda x: x.worst)))
     return found
@@ -301,7 +322,7 @@ def proposition6_plan(demand: Demand) -> Plan:
 
 
 def convex_plan(demand: Demand) -> Plan:
-    """Return one channel a group of equal levels, with the globally best levels (convex)."""
+    """Return one M_LDP channel a group of equal levels, with the globally best levels (convex)."""
     groups: dict[float, list[int]] = defaultdict(list)
     for i, level in enumerate(demand.levels):
         groups[float(level)].append(i)

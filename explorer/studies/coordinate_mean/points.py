@@ -23,6 +23,7 @@ def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
             float(eps),
             float(q),
             float(zeta) if fixed else 0.5 * (1.0 + float(q)),
+            request["channel"],
         )
         for d, share, level, eps, q, zeta in zip(
             *(points[key] for key in ("d", "share", "level", "eps", "q", "zeta")), strict=True

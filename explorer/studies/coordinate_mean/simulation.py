@@ -63,9 +63,9 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
     plan = experiment.plan
     d = plan.c.size
     channels = (
-        co.design_channels(d, plan.subsets, plan.alphas)
+        co.design_channels(d, plan.subsets, plan.alphas, plan.channel)
         if plan.subsets
-        else co.m_mean_channels(plan.c, plan.rule)
+        else co.m_mean_channels(plan.c, plan.rule, plan.channel)
     )
     rng = np.random.default_rng(seed)
     found = np.empty(trials)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Bound, Role
 from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most
@@ -28,12 +29,13 @@ from explorer.studies.base.sweeping import (
     series_from,
     swept_points,
 )
-from explorer.studies.coordinate_mean import text
+from explorer.studies.coordinate_mean import run_records, text
 from explorer.studies.coordinate_mean.curves import (
     LEVEL_NAMES,
     broken,
     brute_force,
     budget_bars,
+    central_bound,
     chosen,
     error_bound,
     jumps,
@@ -55,9 +57,12 @@ from explorer.studies.coordinate_mean.plans import (
     proposition6_plan,
     searched_plans,
     two_level_plans,
+    with_channel,
 )
 from explorer.studies.coordinate_mean.points import coordinates, demands_of, with_coupling
 from explorer.studies.coordinate_mean.public_file import CAVEATS, PublicCoupling, public_coupling
+from explorer.studies.coordinate_mean.tradeoff import audits
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
 _COARSE = 12
 _SEARCHED = 6
@@ -66,6 +71,11 @@ _SIZES = 25
 """Most different numbers of coordinates in one sweep: each is a search of its own."""
 
 
+@with_tradeoff(
+    ("q", "level", "eps", "d", "profile", "share", "zeta_rule", "zeta", "q_from", "public"),
+    also=("channel",),
+    audits=audits,
+)
 class CoordinateMean(Study):
     """Error of M_mean and of better designs, their budgets, and what coordinates give away."""
 
@@ -87,6 +97,9 @@ class CoordinateMean(Study):
         if request["q_from"] == FILE and request["public"]:
             public = public_coupling(request, context)
         points = with_coupling(swept_points(self, request), public)
+        if request.quantity == "run":
+            yield from run_records.answer(request, context, points, public)
+            return
         if request.quantity == "budget":
             points = coordinates(points, request["d"])
         elif points.sweep.key in ("d", "share"):
@@ -140,14 +153,16 @@ class _Work:
             "level": self._levels,
         }[self.request.quantity](fidelity)
         notes: tuple[str, ...] = ()
-        tables = [self._table(fidelity, here)]
+        if demand.channel != co.DUCHI:
+            notes = (text.CHANNEL_NOTE,)
+        tables = [self._table(fidelity, here), self._channels(here)]
         if self.public is not None:
-            notes = (self.public.said, *CAVEATS)
+            notes += (self.public.said, *CAVEATS)
             if self.points.sweep.key == "q":
                 notes += (text.on_the_axis(self.public),)
             tables.append(self.public.table())
         elif self.request["q_from"] == FILE:
-            notes = (text.no_file(demand.q),)
+            notes += (text.no_file(demand.q),)
         if self.request.quantity == "level":
             warned = text.levels_note(demand, float(self.points["true_q"][-1]))
             notes += (warned,) if warned else ()
@@ -246,9 +261,13 @@ class _Work:
     def _errors(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
         series, readouts = [], []
         orders = order_bounds(self.demands, self.closed["paper"], self.points)
-        for key in ("paper", "baseline", "theorem2", "corollary1", "exact", "hybrid", "best_zeta"):
+        central = central_bound(self.demands, self.points)
+        order = ("paper", "baseline", "theorem2", "corollary1", "central", "exact", "hybrid")
+        for key in (*order, "best_zeta"):
             label, role, source = text.NAMES[key]
-            if key in orders:
+            if key == "central":
+                points, bound, note = self.points, central, text.central_note(self.demands[-1])
+            elif key in orders:
                 points, bound, note = self.points, orders[key], text.ORDER_ONLY
             elif key in self.known:
                 points, plans = self.known[key]
@@ -339,8 +358,9 @@ class _Work:
             (text.NAMES[key][0], plan)
             for key, plan in sorted(here.items(), key=lambda item: list(text.NAMES).index(item[0]))
         ]
-        if fidelity is Fidelity.FULL and self.request.quantity == "budget":
-            demand = self.demands[-1]
+        demand = self.demands[-1]
+        convex_known = demand.channel == co.DUCHI and self.request.quantity == "budget"
+        if fidelity is Fidelity.FULL and convex_known:
             convex: Plan = self.context.memo(
                 ("coordinate-mean", "convex", demand.apart_from_zeta),
                 lambda: self.context.run_in_worker(convex_plan, demand),
@@ -355,8 +375,27 @@ class _Work:
                 for name, p in rows
             ),
             "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
-            + self.demands_said(),
+            f"Designs are searched for {text.CHANNEL_NAMES[demand.channel]}; with the other kind "
+            "of report they keep their levels. " + self.demands_said(),
             (None, *[Role.EXACT] * 4),
+        )
+
+    def _channels(self, here: dict[str, Plan]) -> Table:
+        """Return every mechanism's error by both kinds of report, its levels kept."""
+        x2, n = float(self.points["x2"][-1]), float(self.points["n"][-1])
+        rows = []
+        for key in text.NAMES:
+            if key in here:
+                errors = [mse(with_channel(here[key], x), x2, n) for x in text.CHANNEL_NAMES]
+                rows.append((text.NAMES[key][0], *map(text.finite, errors)))
+        return Table(
+            "channels",
+            "The same levels with reports made otherwise",
+            ("mechanism", *(f"MSE by {name}" for name in text.CHANNEL_NAMES.values())),
+            tuple(rows),
+            "Exact, at the sliders' values, not projected. Budgets and levels are those searched "
+            f"for {text.CHANNEL_NAMES[self.demands[-1].channel]}, and as private by either.",
+            (None, *[Role.EXACT] * 2),
         )
 
     def demands_said(self) -> str:

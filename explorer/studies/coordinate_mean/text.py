@@ -2,11 +2,7 @@
 
 import math
 
-from explorer.privacy.coordinates import (
-    best_possible_zeta,
-    corollary1_threshold,
-    repeated_certificate,
-)
+from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
@@ -39,6 +35,15 @@ THEOREM_2 = Reference(
     "constant unknown; false for large increments (errata coord-A3)",
 )
 COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata coord-A3, coord-A4)")
+CENTRAL = Reference(
+    "Own yardstick", "Laplace noise on each coordinate's mean",
+    "in the spirit of partial DP (Ghazi et al. 2023), not their algorithms",
+)  # fmt: skip
+PRIV_UNIT = Reference(
+    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018",
+    "PrivUnit₂",
+    "on corners drawn afresh with the record as mean, cap of smallest error; beyond the paper",
+)
 PROJECTED = Reference(PAPER, "Theorem 2", "the average taken as normal, then clipped to [−1, 1]")
 FIGURE_3 = Reference(PAPER, "Figure 3", "drawn here from a seed")
 PROPOSITION_3 = Reference(PAPER, "Proposition 3")
@@ -55,6 +60,7 @@ BRUTE_FORCE = Reference(
 )
 REFERENCES = (
     MECHANISM,
+    PRIV_UNIT,
     BASELINE,
     BEST_ZETA,
     EXACT,
@@ -73,6 +79,7 @@ NAMES: dict[str, tuple[str, Role, Reference]] = {
     "hybrid": ("hybrid channels, exact constraint", Role.EXACT, HYBRID),
     "proposition6": ("one channel a coordinate, Proposition 6", Role.EXACT, PROPOSITION_6),
     "theorem2": ("Theorem 2 (17), without its O(1)", Role.ESTIMATE, THEOREM_2),
+    "central": ("a trusted curator's Laplace noise (another promise)", Role.BASELINE, CENTRAL),
     "corollary1": ("Corollary 1, without its O(1)", Role.ESTIMATE, COROLLARY_1),
 }
 BUDGETS = {
@@ -89,7 +96,33 @@ JUMPS = (
 )
 NO_REPORT = "a coordinate with budget 0 has no report: its error is infinite"
 ORDER_ONLY = "an order of magnitude: the constant is unknown"
+CHANNEL_NAMES = {co.DUCHI: "M_LDP", co.PRIV_UNIT: "PrivUnit"}
+CHANNEL_NOTE = (
+    "All mechanisms shown make their reports by PrivUnit in place of the paper's M_LDP: a channel "
+    "at level α is α-private in all that it reads by either, so that budgets and levels are "
+    "accounted for in the same way and only errors differ."
+)
+SIMULATED_PROTOCOL = (
+    "Simulated local protocol: readers of the output learn no more than stated; nothing is hidden "
+    "from you, who hold the file: for that it must run on the users' devices. The noise repeats "
+    "itself with the seed: even for readers only a release's noise makes it real."
+)
+NO_RECORDS = (
+    "No file is open: synthetic records are used until you open yours under “your records”."
+)
+# The same words as on maps.
+REAL_DATA = "curator only — not private: computed from real data without accounting"
+SYNTHETIC = "synthetic data"
 FOUND = "found by search: no better one is certified not to exist"
+
+
+def central_note(demand: Demand) -> str:
+    """Return what the trusted curator's error is an error of."""
+    return (
+        "another promise: a curator sees the records; changing coordinate i of one record costs "
+        f"cᵢ = min(δᵢ, ε), the record as a whole {at_most(float(demand.levels.sum()))}, and there "
+        "is no δᵢ, which is about one reporter"
+    )
 
 
 def demand_sentence(demand: Demand) -> str:
@@ -126,7 +159,7 @@ def guarantee(
     if public is not None:
         sentence += f" {_confidence(public, demand)}"
     if releases > 1:
-        level = repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
+        level = co.repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
         total, own = releases * paper.total, float(level[0])
         sentence += (
             f" That is of one report. After {releases} by the paper's budgets they can "
@@ -151,8 +184,11 @@ def guarantee(
             "it tells, sees every report and all the budgets, hence q."
         ),
         sentence=sentence,
+        pairs=((low, 0.0),),
         references=(MECHANISM, CERTIFICATE, PROPOSITION_3),
         differences=(
+            "PrivUnit (“reports made by”) errs less than M_LDP at the same levels: it sends "
+            "corners by a narrower cap, and the accounting does not change.",
             "The paper's budgets and those with the best ζ meet Proposition 4, part 2; the exact "
             "constraint is log((1−q)e^c + q·e^L) ≤ δ, which is weaker to meet and as private.",
             "Hybrid channels split the coordinates instead of sending the less sensitive ones "
@@ -171,16 +207,26 @@ def _confidence(public: PublicCoupling, demand: Demand) -> str:
             f"{public.estimate}."
         )
     low = min(demand.level, demand.eps)
+    return confidence_sentence(
+        public.confidence, public.records, public.q, "a most sensitive coordinate", low, demand.eps
+    )
+
+
+def confidence_sentence(
+    confidence: str, records: int, q: float, what: str, level: float, total: float
+) -> str:
+    """Return what public records certify: the odds about `what`, and those if q is exceeded."""
     return (
-        f"With confidence {public.confidence} over {public.records:,} public records, if drawn "
-        "independently from the population the reader believes in, coupling is at most "
-        f"{at_most(public.q)} and odds about a most sensitive coordinate change at most "
-        f"{_times(low)} times; else {_times(demand.eps)}."
+        f"With confidence {confidence} over {records:,} public records, if drawn independently "
+        f"from the population the reader believes in, coupling is at most {at_most(q)} and odds "
+        f"about {what} change at most {_times(level)} times; else {_times(total)}."
     )
 
 
 def _times(level: float) -> str:
     """Return e^level as a factor: ``e^0.2 = 1.222``."""
+    if math.isinf(level):
+        return "infinitely many"
     return f"e^{at_most(level)} = {at_most(math.exp(level))}"
 
 
@@ -201,7 +247,7 @@ def _about_zeta(demand: Demand) -> str:
     """Return what ζ does to the paper's budgets: nothing at q = 0, where c = min(δᵢ, ε)."""
     if demand.q == 0.0:
         return "at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)"
-    least = float(best_possible_zeta(demand.levels, demand.eps, demand.q))
+    least = float(co.best_possible_zeta(demand.levels, demand.eps, demand.q))
     return f"ζ = {nearest(demand.zeta)}, and at ζ₀ = {nearest(least)} both are the same"
 
 
@@ -250,7 +296,7 @@ def conditions(
     ]
     if demand.profile == TWO:
         low = min(demand.level, demand.eps)
-        threshold = float(corollary1_threshold(low, demand.eps))
+        threshold = float(co.corollary1_threshold(low, demand.eps))
         said.append(
             Condition(
                 "Only Corollary 1: ε > 2δ",

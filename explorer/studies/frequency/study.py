@@ -39,6 +39,8 @@ from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
 from explorer.studies.frequency.points import Points, item_epsilon, points_of
 from explorer.studies.frequency.regions import regions
 from explorer.studies.frequency.simulation import simulated
+from explorer.studies.frequency.tradeoff import audits
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _EXACT_POINTS, _FEW_POINTS = 100, 25
@@ -49,6 +51,7 @@ _CALIBRATES = ("alpha", "eps", "delta", "m", "n", "space_near")
 """Axes along which α₀ or ε₀ changes."""
 
 
+@with_tradeoff(audits=audits)
 class Frequency(Study):
     """Exact errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
 

@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.region import Region
+from explorer.checkins.chosen.points import Part, PointSet
+from explorer.checkins.shards.points import ShardedPoints
 from explorer.privacy.heatmaps import compare, level_of
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS
 from explorer.privacy.heatmaps.evaluation.distance import (
     Interval,
     block_interval,
     exact_distance,
     quick_intervals,
 )
+from explorer.privacy.heatmaps.pyramid.counts import from_rows
+from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import (
     Context,
@@ -31,11 +35,17 @@ from explorer.studies.base.study import (
     Surface,
 )
 from explorer.studies.heatmap import text
+from explorer.studies.heatmap.answering.readouts import (
+    distance_readout,
+    metric_readouts,
+    plain_readouts,
+)
 from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.contributions.settings import rule_asked
 from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import guarantee
-from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
+from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.panes import (
     CENTRES,
     DIFFERENCE,
@@ -48,7 +58,6 @@ from explorer.studies.heatmap.panes import (
     is_private,
     pane_keys,
 )
-from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
 from explorer.studies.heatmap.run import (
     Counted,
     Estimate,
@@ -56,6 +65,7 @@ from explorer.studies.heatmap.run import (
     Task,
     Truth,
     draw,
+    drawn_level,
     exact_estimate,
     exact_truth,
     points_of,
@@ -71,7 +81,23 @@ BLOCKS = 64
 
 
 def answers(request: Request, context: Context) -> Iterator[Result]:
-    """Yield the answers of `HeatmapStudy.answer`."""
+    """Yield the answers of `HeatmapStudy.answer`.
+
+    Maps finer than can be drawn at the rate of a slider come on a coarser level before.
+    """
+    live = replace(request, fidelity=Fidelity.COARSE)
+    level = level_of(int(request["resolution"]))
+    if drawn_level(live, level) == drawn_level(request, level):
+        yield from _answers(request, context)
+        return
+    for result in _answers(live, context):
+        yield replace(result, request=request, complete=False)
+        context.check()
+    yield from _answers(request, context, early=False)
+
+
+def _answers(request: Request, context: Context, early: bool = True) -> Iterator[Result]:
+    """Yield answers of one fidelity; `early` ones of the first users, if that is asked."""
     selection = request.selection
     if selection is None:
         raise ValueError("heatmap: there are no check-ins; open a file first")
@@ -81,7 +107,14 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
     watch.lap("points")
     level = level_of(int(request["resolution"]))
     counted = Counted.asked(request)
-    truth = true_map(counted, points, level, request["sigma"], context, watch)
+    drawn_on = drawn_level(request, level)
+    first_users = points.early() if early and isinstance(points, PointSet | ShardedPoints) else None
+    if first_users is not None and (
+        drawn_early := _early(request, context, points, first_users, watch)
+    ):
+        yield drawn_early
+        context.check()
+    truth = true_map(counted, points, level, drawn_on, request["sigma"], context, watch)
     context.check()
     task = Task(request, points, truth.counts, context, watch)
     synthetic = bool(data.synthetic)
@@ -99,13 +132,15 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         stamp=text.stamp(synthetic, curator_only=False),
     )  # fmt: skip
     plain = (
-        *_plain_readouts(request, maps[PRIVATE].estimate, points),
+        *plain_readouts(request, maps[PRIVATE].estimate, points),
         *(item for drawing in drawn_of.values() for item in drawing.readouts),
     )
     coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
     drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
-    metrics = _metric_readouts(selection.region, note=text.NO_TRUTH if empty else "")
-    ended = empty and not drawn
+    live = drawn_on < level
+    why = text.NO_TRUTH if empty else text.AT_REST if live else ""
+    metrics = metric_readouts(selection.region, note=why)
+    ended = (empty or live) and not drawn
     fidelity = request.fidelity if ended else Fidelity.COARSE
     yield _with(first, plain, metrics, watch, fidelity, complete=ended)
     if ended:
@@ -132,6 +167,61 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
         yield from compared.refined(first, plain)
 
 
+class _RowsNeeded(Exception):  # noqa: N818
+    """What is asked for can't be made of counts."""
+
+
+class _NoRows:
+    """Stands for the points where there are counts alone."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _RowsNeeded(name)
+
+
+def _early(
+    request: Request, context: Context, points: Any, part: Part, watch: Stopwatch
+) -> Result | None:
+    """Return pictures of the first users, scaled to all; None if they need more than counts.
+
+    Scaled up, one user moves them by more than the noise is made for: they keep no guarantee, so
+    that all of them, the noisy ones too, are for the curator only.
+    """
+    assert request.selection is not None
+    if rule_asked(request) != BY_CHECKINS or part.layout.weight is not None:
+        return None
+    level = level_of(int(request["resolution"]))
+    share = part.layout.rows.users / points.users_in_file
+    counts = from_rows(count_rows(part.layout.rows, part.where, level))
+    if not counts.users:
+        return None
+    counts = replace(counts, masses=counts.masses / share)
+    task = Task(request, _NoRows(), counts, context, watch)
+    try:
+        maps = _private_maps(task)
+    except _RowsNeeded:
+        return None
+    drawn_on = drawn_level(request, level)
+    shown = Estimate(counts.blocks().normalised(), (), 0)
+    truth = Truth(counts, draw(shown, request["sigma"], drawn_on, watch))
+    synthetic = bool(context.checkins(request.selection).synthetic)
+    stamp = text.stamp(synthetic, curator_only=True)
+    surfaces = tuple(
+        replace(
+            surface,
+            label=text.of_first_users(surface.label, share),
+            curator_only=True,
+            stamp=stamp,
+        )
+        for surface in _surfaces(request, truth, maps, {}, {}, 0, synthetic)
+    )
+    return Result(
+        request, Fidelity.COARSE, surfaces=surfaces,
+        readouts=metric_readouts(request.selection.region, note=text.EARLY),
+        conditions=conditions(request), guarantee=guarantee(request), notes=(text.EARLY,),
+        stamp=stamp, timings_ms=dict(watch.spent), early=True,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class _Made:
     """A mechanism's map, as computed and as drawn."""
@@ -145,7 +235,8 @@ def _private_maps(task: Task) -> dict[str, _Made]:
     request, made = task.request, {}
     for key in filter(is_map, pane_keys(request["beside"])):
         estimate = run_mechanism(replace(task, request=drawn_by(request, key)))
-        picture = draw(estimate, request["sigma"], task.counts.level, task.watch)
+        drawn_on = drawn_level(request, task.counts.level)
+        picture = draw(estimate, request["sigma"], drawn_on, task.watch)
         made[key] = _Made(estimate, picture)
         task.context.check()
     return made
@@ -267,9 +358,9 @@ class _Comparison:
 
     def _readouts(self, note: str = "") -> tuple[Readout, ...]:
         return (
-            *_metric_readouts(self._region, self._agreement, self._unit, self._km, note),
+            *metric_readouts(self._region, self._agreement, self._unit, self._km, note),
             *(
-                _distance_readout(
+                distance_readout(
                     key.replace(PRIVATE, in_unit(FAR, self._region)),
                     f"Earth mover's distance, {mechanism_of(asked).title}",
                     km, self._region.unit, "",
@@ -295,66 +386,6 @@ def _refinements(side: int) -> list[_Step]:
     if side <= LARGEST_EXACT:
         return [*coarse, _Step("emd exact", exact_distance)]
     return [*coarse, _Step("emd fine blocks", block_interval, (LARGEST_EXACT,))]
-
-
-def _plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[Readout, ...]:
-    """Return counts and the budget's split; neither has a role."""
-    readouts = [
-        Readout("users_used", "Users in the map", points.users_used, curator_only=True),
-        Readout("users_in_region", "Users in region", points.users_in_region, curator_only=True),
-        Readout("users_in_file", "Users in file", points.users_in_file, curator_only=True),
-        Readout("checkins", "Check-ins in the map", points.rows, curator_only=True),
-        Readout("cells_read", "Noisy counts read", estimate.cells_read),
-    ]
-    if estimate.objective is not None:
-        readouts.append(Readout("objective", "Misfit minimised", estimate.objective))
-    readouts += [Readout(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise]
-    readouts += [
-        Readout(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
-        for key, value in of_settings(request).items()
-    ]
-    readouts += [
-        Readout(f"epsilon_level_{i}", f"ε of level {i}", value)
-        for i, value in estimate.epsilon_levels
-    ]
-    return tuple(readouts)
-
-
-def _metric_readouts(
-    region: Region,
-    agreement: Any = None,
-    unit: Interval | None = None,
-    km: Interval | None = None,
-    note: str = "",
-) -> tuple[Readout, ...]:
-    """Return the comparison with the truth, as far as it is known.
-
-    A note says why a distance is not a number, or, without a comparison, why there is none.
-    """
-    why = note if agreement is None else ""
-    similarity = pearson = kl = None
-    if agreement is not None:
-        similarity, kl = agreement.similarity, agreement.kl
-        # A constant map has no correlation with anything.
-        pearson = None if np.isnan(agreement.pearson) else agreement.pearson
-    return (
-        Readout("similarity", "Similarity", similarity, curator_only=True, note=why),
-        Readout("pearson", "Pearson correlation", pearson, curator_only=True, note=why),
-        Readout("kl", "KL divergence", kl, curator_only=True, unit="nats", note=why),
-        _distance_readout("emd", "Earth mover's distance", unit, "of the side", note),
-        _distance_readout(in_unit(FAR, region), "Earth mover's distance", km, region.unit, note),
-    )
-
-
-def _distance_readout(
-    key: str, label: str, found: Interval | None, unit: str, note: str
-) -> Readout:
-    if found is None:
-        return Readout(key, label, None, unit=unit, curator_only=True, note=note)
-    return Readout(
-        key, label, found.value, text.distance_role(found.exact), unit, found.low, found.high,
-        curator_only=True, note=note,
-    )  # fmt: skip
 
 
 def _with(

@@ -19,7 +19,7 @@ CAME_FROM = {
     Origin.STAND_IN: "found on a stand-in: whoever took it must vouch that it is none of this data",
     Origin.THEORY: "from proved bounds for n₀ users: whoever took it must vouch for n₀ and w",
     Origin.UNKNOWN: "not known where it came from: whoever chose it must vouch for that",
-    Origin.DRAWN: "drawn on the map over the check-ins: not private",
+    Origin.DRAWN: "drawn or dragged over the map of the check-ins: not private",
     Origin.BUSIEST: "picked from the cells with most check-ins: not private",
     Origin.FIRST: "found by the program where check-ins are densest: not private",
     Origin.EXTENT: "the extent of the check-ins, found by the program: not private",

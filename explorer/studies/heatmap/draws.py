@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,17 @@ class WithoutNoise(Context):
     def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Run work elsewhere."""
         return self.context.run_in_worker(function, *args)
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at the same time."""
+        return self.context.workers
+
+    def map_in_workers(
+        self, function: Callable[[Any], Any], tasks: Iterable[Any]
+    ) -> Iterator[tuple[int, Any]]:
+        """Run tasks elsewhere."""
+        return self.context.map_in_workers(function, tasks)
 
     def checkins(self, selection: Selection) -> Any:
         """Return the open check-ins."""

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.checkins.chosen.points import PointSet
+from explorer.checkins.shards.points import ShardedPoints
 from explorer.privacy.heatmaps import (
     CellCounts,
     FittedMap,
@@ -42,17 +44,31 @@ from explorer.privacy.heatmaps import (
     user_cells,
 )
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.pyramid.counts import from_rows
+from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
 from explorer.privacy.heatmaps.pyramid.measurement import Reader
 from explorer.privacy.heatmaps.pyramid.reference import (
     from_variables,
     reduced_problem,
     solve_reduced,
 )
+from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
-from explorer.studies.base.study import Context, Overlay, Request, Selection
+from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.contributions.settings import rule_asked
+from explorer.studies.heatmap.contributions.shard_counts import count_shards
 from explorer.studies.heatmap.mechanisms import mechanism_of
+
+LIVE_LEVEL = 9
+"""Finest level of pictures while something is dragged, and of maps whose numbers are then worked
+out: what is finer takes longer than a frame and comes at rest."""
+
+
+def drawn_level(request: Request, level: int) -> int:
+    """Return the level of the pictures of a map."""
+    return min(level, LIVE_LEVEL) if request.fidelity is Fidelity.COARSE else level
 
 
 @dataclass
@@ -133,7 +149,7 @@ class Task:
             ("heatmap visits", counted, level),
             lambda: user_cells(
                 points.user, points.lat, points.lon, points.weight, counted.rows.region.box, level,
-                counted.rule,
+                counted.rule, counted.rows.region.step,
             ),
         )  # fmt: skip
         self.watch.lap("aggregate")
@@ -183,29 +199,52 @@ class Counted:
 
 def counts_of(counted: Counted, points: Any, level: int, context: Context) -> CellCounts:
     """Return what lies in the cells of a level, counted once."""
-    box = counted.rows.region.box
-    counts: CellCounts = context.memo(
-        ("heatmap counts", counted, level),
-        lambda: aggregate(
-            points.user, points.lat, points.lon, points.weight, box, level, counted.rule
-        ),
-    )
+    region = counted.rows.region
+
+    def count() -> CellCounts:
+        if isinstance(points, ShardedPoints):
+            return count_shards(points.parts, region, level, counted.rule, context.check)
+        plain = isinstance(points, PointSet) and counted.rule == BY_CHECKINS
+        if plain and points.part.layout.weight is None:
+            return counted_points(points, level)
+        return aggregate(
+            points.user, points.lat, points.lon, points.weight, region.box, level, counted.rule,
+            region.step,
+        )  # fmt: skip
+
+    counts: CellCounts = context.memo(("heatmap counts", counted, level), count)
     return counts
 
 
+def counted_points(points: PointSet, level: int) -> CellCounts:
+    """Return the aggregate of check-ins that weigh the same, without taking out any row."""
+    part, bits = points.part, mass_bits(points.users_in_file)
+    begin = time.perf_counter()
+    found = count_rows(part.layout.rows, part.where, level, part.most, part.among, bits)
+    points.tell(found.present, found.used, found.rows, time.perf_counter() - begin)
+    return from_rows(found)
+
+
 def true_map(
-    counted: Counted, points: Any, level: int, sigma: float, context: Context, watch: Stopwatch
+    counted: Counted,
+    points: Any,
+    level: int,
+    drawn: int,
+    sigma: float,
+    context: Context,
+    watch: Stopwatch,
 ) -> Truth:
-    """Return the aggregate and its heatmap, kept for as long as neither changes."""
+    """Return the aggregate and, on some level, its heatmap; kept while neither changes."""
     counts = counts_of(counted, points, level, context)
     watch.lap("aggregate")
 
     def make() -> NDArray[np.float32]:
         if not counts.users:
-            return np.zeros((1 << level, 1 << level), np.float32)
-        return smoothing(1 << level, sigma).picture(counts.blocks().normalised())
+            return np.zeros((1 << drawn, 1 << drawn), np.float32)
+        shown = counts.blocks().coarsened(drawn).normalised()
+        return smoothing(1 << drawn, sigma).picture(shown)
 
-    picture = context.memo(("heatmap true picture", counted, level, sigma), make)
+    picture = context.memo(("heatmap true picture", counted, level, drawn, sigma), make)
     watch.lap("true map")
     return Truth(counts, picture)
 
@@ -349,8 +388,13 @@ def _of_fitted(
 
 
 def draw(estimate: Estimate, sigma: float, level: int, watch: Stopwatch) -> NDArray[np.float32]:
-    """Return the heatmap as it is drawn, in single precision."""
-    picture = smoothing(1 << level, sigma).picture(estimate.map)
+    """Return the heatmap as it is drawn on a level, in single precision."""
+    shown = estimate.map
+    if isinstance(shown, SparseMap):
+        shown = shown.coarsened(level)
+    elif len(shown) > 1 << level:
+        shown = block_sums(shown, 1 << level)
+    picture = smoothing(1 << level, sigma).picture(shown)
     watch.lap("filter")
     return picture
 

@@ -55,6 +55,11 @@ REFERENCE_SOLVER = (
     "usually a worse map; compare the misfit, not the picture."
 )
 NO_TRUTH = "There is no check-in inside region and time range to compare with."
+AT_REST = "Numbers of maps finer than 512 × 512 come at rest: they take longer than a frame."
+EARLY = (
+    "Drawn of a sample of the users until all are counted: no number is taken from it, and it "
+    "keeps no guarantee."
+)
 INTERVAL_ONLY = "Above Δ = 256 the distance is left as a certified interval."
 DIFFERENCE_LABEL = "Difference: private − true"
 SHOWN_TOGETHER = (
@@ -155,6 +160,11 @@ def _sent(request: Request) -> str:
         f"{title[0].upper()}{title[1:]}: each of n₀ users sends {messages} messages of {bits} bits "
         f"on average, {megabytes} MB."
     )
+
+
+def of_first_users(label: str, share: float) -> str:
+    """Return the label of a picture of a sample of the users."""
+    return f"{label}, {at_most(100 * share, 2)} % of users"
 
 
 def curator_notes(request: Request, points: Any) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.heatmap_theory import text
 from explorer.studies.heatmap_theory.curves import (
     FEWEST,
@@ -41,8 +42,10 @@ from explorer.studies.heatmap_theory.curves import (
 from explorer.studies.heatmap_theory.help import PAGE, PRESETS
 from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.heatmap_theory.simulation import simulated
+from explorer.studies.heatmap_theory.tradeoff import audits
 
 
+@with_tradeoff(("epsilon",), audits=audits)
 class HeatmapTheory(Study):
     """Error bounds of sparse and dense aggregation, schedules, Lemma B, shuffle communication."""
 

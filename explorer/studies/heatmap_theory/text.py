@@ -190,6 +190,7 @@ def central_guarantee(epsilon: float, differences: tuple[str, ...]) -> Guarantee
         sentence=guesses(
             epsilon, 0.0, "whether any one user is in the data", "after seeing the map"
         ),
+        pairs=((epsilon, 0.0),),
         references=(THEOREM_31, THEOREM_D1),
         differences=differences,
     )

@@ -110,46 +110,90 @@ def closed_delta(p: Points) -> dict[str, Bound]:
     }
 
 
-def _exact_of(what: str) -> tuple[Callable[..., Any], Callable[..., Any], Role, str]:
-    """Return exact hops for α₀ or α, their estimate, their role and what they are found from."""
-    if what == "alpha0":
-        return um.group_alpha0, um.group_alpha0_estimate, Role.LOWER, "alpha"
-    return um.group_alpha, um.group_alpha_estimate, Role.UPPER, "alpha0"
+_LOWER_BETTER = (Role.UPPER, Role.LOWER)
+"""Of what is certified, and of what is refuted, where a smaller number promises more."""
+_ROLES = {
+    "alpha0": (Role.LOWER, Role.UPPER), "alpha": _LOWER_BETTER, "delta": _LOWER_BETTER,
+}  # fmt: skip
+_SOLVED: dict[str, dict[str, Callable[..., Any]]] = {
+    "alpha0": {
+        "hops": um.group_alpha0,
+        "estimate": um.group_alpha0_estimate,
+        "product": um.product_alpha0,
+        "refuted": um.refuted_alpha0,
+    },
+    "alpha": {
+        "hops": um.group_alpha,
+        "estimate": um.group_alpha_estimate,
+        "product": um.product_alpha,
+        "refuted": um.refuted_alpha,
+    },
+    "delta": {"hops": um.least_group_delta, "refuted": um.refuted_delta},
+}
+_GIVEN = {
+    "alpha0": ("alpha", "delta", "m", "n"),
+    "alpha": ("alpha0", "delta", "m", "n"),
+    "delta": ("alpha", "alpha0", "m", "n"),
+}
+_SOURCES = {"sorted": text.SORTED, "product": text.PRODUCT, "refuted": text.REFUTED}
+FEWER = {"sorted": 32, "refuted": 6}
+"""Most points of curves each of which takes tens or hundreds of milliseconds."""
+PRODUCT_ITEMS = 30
+"""Most items of a user whose hops are added up side by side while somebody waits."""
+DOTS = {"product", "refuted"}
+"""Curves of so few points that they are not joined."""
+ONLY_ONE = {"product"}
+"""Curves so slow that they are answered at the sliders' values alone."""
 
 
-def exact_keys(space: ChosenSpace) -> tuple[str, ...]:
-    """Return the keys of the exact curves there are on a space."""
-    return ("exact", "exact_near") if space.min_distance > 0 else ("exact",)
+def exact_keys(what: str, space: ChosenSpace, m: int, full: bool) -> tuple[str, ...]:
+    """Return the keys of the numerically exact curves there are on a space."""
+    near = space.min_distance
+    keys = ["exact", *(["exact_near"] if near > 0 else [])]
+    keys += ["sorted"] if full or what != "delta" else []
+    if full:
+        keys += ["product"] if near >= 1 and m <= PRODUCT_ITEMS and what != "delta" else []
+        keys += ["refuted"]
+    return tuple(keys)
+
+
+def _arguments(key: str, space: ChosenSpace, variant: Clones) -> tuple[tuple[Any, ...], bool]:
+    """Return what a curve takes beside its point, and whether hops are in increasing order."""
+    near = space.min_distance
+    return {
+        "exact": ((0.0, 1.0, Clones.PUBLISHED), False),
+        "exact_near": ((near, 1.0, variant), False),
+        "sorted": ((near, 1.0, Clones.STRONGER), True),
+        "product": ((), False),
+        "refuted": ((near,), False),
+    }[key]
 
 
 def exact(
     what: str, p: Points, key: str, space: ChosenSpace, variant: Clones, context: Context
 ) -> Bound:
-    """Return exact hops for `what` (``alpha0``, ``alpha`` or ``delta``), point by point."""
-    near = space.min_distance if key == "exact_near" else 0.0
-    which = variant if key == "exact_near" else Clones.PUBLISHED
-    if what == "delta":
-        compute: Callable[..., Any] = um.least_group_delta
-        columns = (p.alpha, p.alpha0, p.m, p.n)
-        role = Role.UPPER
-    else:
-        compute, _, role, given = _exact_of(what)
-        columns = (getattr(p, given), p.delta, p.m, p.n)
+    """Return a numerically exact `what` (``alpha0``, ``alpha`` or ``delta``), point by point."""
+    compute = _SOLVED[what][key if key in ("product", "refuted") else "hops"]
+    more, in_order = _arguments(key, space, variant)
+    named = {"in_order": True} if in_order else {}
+    columns = [getattr(p, name) for name in _GIVEN[what]]
     value = np.empty(p.m.shape)
     for i, row in enumerate(zip(*columns, strict=True)):
         context.check()
         arguments = tuple(float(v) for v in row)
         value[i] = context.memo(
-            ("itemwise", what, near, which.value, arguments),
-            partial(compute, *arguments, near, 1.0, which),
+            ("itemwise", what, key, more, arguments),
+            partial(compute, *arguments, *more, **named),
         )
-    return _bound(value, role, text.EXACT, None, text.BEYOND)
+    role = _ROLES[what][key == "refuted"]
+    why = text.NOT_REFUTED if key == "refuted" else text.BEYOND
+    return _bound(value, role, _SOURCES.get(key, text.EXACT), None, why)
 
 
 def estimate(what: str, p: Points, key: str, space: ChosenSpace, variant: Clones) -> Bound:
     """Return about `exact`, at once, for a curve to follow the sliders."""
-    near = space.min_distance if key == "exact_near" else 0.0
-    which = variant if key == "exact_near" else Clones.PUBLISHED
-    _, compute, _, given = _exact_of(what)
-    value = np.asarray(compute(getattr(p, given), p.delta, p.m, p.n, near, 1.0, which))
-    return _bound(value, Role.ESTIMATE, text.EXACT, None, text.BEYOND)
+    more, in_order = _arguments(key, space, variant)
+    columns = [getattr(p, name) for name in _GIVEN[what]]
+    named = {"in_order": True} if in_order else {}
+    value = np.asarray(_SOLVED[what]["estimate"](*columns, *more, **named))
+    return _bound(value, Role.ESTIMATE, _SOURCES.get(key, text.EXACT), None, text.BEYOND)

@@ -16,6 +16,7 @@ from explorer.studies.base.study import (
     Context,
     Fidelity,
     Guarantee,
+    Mark,
     Readout,
     Request,
     Result,
@@ -29,11 +30,13 @@ from explorer.studies.base.sweeping import (
     series_from,
     swept_points,
 )
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.itemwise import curves, text
 from explorer.studies.itemwise.displacement import mean_distance, why_not
 from explorer.studies.itemwise.examples import example_table
 from explorer.studies.itemwise.help import PAGE, PRESETS
 from explorer.studies.itemwise.parameters import LOCAL, PARAMETERS, QUANTITIES
+from explorer.studies.itemwise.tradeoff import audits
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _EXACT_POINTS = 48
@@ -43,17 +46,21 @@ _LONG = 30_000
 _COARSE_POINTS = 30
 _FIRST_POINTS = 4
 """Points of an exact curve that has no quick estimate, in the coarse answer."""
-_SAFE = ("exact", "exact_near", "tight", "simple", "composed")
-"""Routes that certify: never the printed one."""
+_SAFE = ("sorted", "product", "exact", "exact_near", "tight", "simple", "composed")
+"""Routes that certify: never the printed one, nor what is refuted."""
+_SAFE_DELTA = ("sorted", "exact", "exact_near", "proof", "claimed")
+_FIRST_SORTED = 12
+"""Points of the hops in increasing order in the coarse answer: two milliseconds each."""
 
 
+@with_tradeoff(also=("alpha0", "randomiser"), audits=audits)
 class ItemWise(Study):
     """α certified from α₀ and back: exact hops, Theorem 4.4, composition, the paper's forms."""
 
     id = "itemwise"
     references = (
-        text.EXACT, text.THEOREM_TIGHT, text.THEOREM_SIMPLE, text.THEOREM_PROOF, text.COMPOSED,
-        text.PRINTED, text.NOISE,
+        text.EXACT, text.SORTED, text.PRODUCT, text.REFUTED, text.THEOREM_TIGHT,
+        text.THEOREM_SIMPLE, text.THEOREM_PROOF, text.COMPOSED, text.PRINTED, text.NOISE,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
@@ -62,7 +69,7 @@ class ItemWise(Study):
     claims: ClassVar = {
         "alpha0": Claim(_SAFE, number_only, better="high", solves="n"),
         "alpha": Claim(_SAFE, number_only, solves="alpha0"),
-        "delta": Claim(("exact", "exact_near", "proof", "claimed"), number_only, solves="alpha0"),
+        "delta": Claim(_SAFE_DELTA, number_only, solves="alpha0"),
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
@@ -85,21 +92,18 @@ def _answered(
     # Numbers beside the plot lie on its curves.
     swept = swept.with_sliders() if full else swept
     closed = shared.get(solved, curves.closed_delta)(curves.points_of(swept, request))
-    fewer = swept.downsampled(_points_of(request, solved, full) // len(curves.exact_keys(space)))
-    fewer = fewer.with_sliders() if full else fewer
-    exact = _exact(request, curves.points_of(fewer, request), solved, space, context, full)
+    bounds = _exact(request, swept, solved, space, context, full)
     context.check()
-    bounds = {
-        key: (points, _carried(b, points, solved))
-        for points, found in ((fewer, exact), (swept, closed))
-        for key, b in found.items()
-    }
+    bounds |= {key: (swept, _carried(key, b, swept, solved)) for key, b in closed.items()}
+    # What comes late stands last, so that the others keep their places.
+    late = set(bounds) - set(curves.exact_keys(solved, space, 0, False)) - set(closed)
+    bounds = {key: bounds[key] for key in sorted(bounds, key=late.__contains__)}
     drawn = bounds
     if what == "noise":
         drawn = {
             key: (points, _displaced(b, request, space, key))
             for key, (points, b) in bounds.items()
-            if key not in ("printed", "simple")
+            if key not in ("printed", "simple", "refuted")
         }
     here = {key: b for key, (_, b) in bounds.items()}
     return Result(
@@ -119,11 +123,17 @@ def _answered(
     )
 
 
-def _carried(bound: Bound, points: SweptPoints, solved: str) -> Bound:
-    """Return a bound no worse than at a stricter promise; the paper's form as it is printed."""
+def _carried(key: str, bound: Bound, points: SweptPoints, solved: str) -> Bound:
+    """Return a bound no worse than at a stricter promise; the paper's form as it is printed.
+
+    What is refuted for a weaker promise is refuted for a stricter one.
+    """
     if bound.role is Role.BASELINE:
         return bound
-    return carried(bound, points, curves.WEAKER[solved], largest=solved == "alpha0")
+    weaker, largest = curves.WEAKER[solved], solved == "alpha0"
+    if key == "refuted":
+        weaker, largest = {axis: -turn for axis, turn in weaker.items()}, not largest
+    return carried(bound, points, weaker, largest=largest)
 
 
 def _points_of(request: Request, solved: str, full: bool) -> int:
@@ -141,25 +151,35 @@ def _points_of(request: Request, solved: str, full: bool) -> int:
 
 def _exact(
     request: Request,
-    points: curves.Points,
+    swept: SweptPoints,
     solved: str,
     space: ChosenSpace,
     context: Context,
     full: bool,
-) -> dict[str, Bound]:
-    """Return exact hops; at first an estimate of them, where there is one."""
+) -> dict[str, tuple[SweptPoints, Bound]]:
+    """Return exact curves with their points; at first estimates of those that have one."""
     variant = Clones(request["clones"])
+    keys = curves.exact_keys(solved, space, int(request["m"]), full)
+    most = _points_of(request, solved, full) // sum(key.startswith("exact") for key in keys)
     found = {}
-    for key in curves.exact_keys(space):
+    for key in keys:
+        limit = curves.FEWER.get(key, most) if full else _FIRST_SORTED if key == "sorted" else most
+        fewer = swept.downsampled(min(limit, most))
+        if key in curves.ONLY_ONE:
+            fewer = swept.only_sliders()
+        elif full:
+            fewer = fewer.with_sliders()
+        points = curves.points_of(fewer, request)
         if full or solved == "delta":
-            found[key] = curves.exact(solved, points, key, space, variant, context)
+            bound = curves.exact(solved, points, key, space, variant, context)
         else:
-            found[key] = curves.estimate(solved, points, key, space, variant)
+            bound = curves.estimate(solved, points, key, space, variant)
+        found[key] = fewer, _carried(key, bound, fewer, solved)
     return found
 
 
 def _estimated(key: str, full: bool, solved: str) -> bool:
-    return key.startswith("exact") and not full and solved != "delta"
+    return key in ("exact", "exact_near", "sorted") and not full and solved != "delta"
 
 
 def _displaced(alpha0: Bound, request: Request, space: ChosenSpace, key: str) -> Bound:
@@ -177,10 +197,12 @@ def _displaced(alpha0: Bound, request: Request, space: ChosenSpace, key: str) ->
 def _curve(
     key: str, points: SweptPoints, bound: Bound, estimated: bool, request: Request
 ) -> Series:
-    notes = [text.COMING if estimated else text.PRINTED_NOTE if key == "printed" else ""]
+    notes = [text.COMING if estimated else text.NOTES.get(key, "")]
     if request.quantity == "noise":
         notes.append(text.HOW_FAR[request["randomiser"]])
-    return series_from(key, text.LABELS[key], points, bound, note="; ".join(n for n in notes if n))
+    note = "; ".join(n for n in notes if n)
+    mark = Mark.DOTS if key in curves.DOTS else Mark.LINE
+    return series_from(key, text.LABELS[key], points, bound, note=note, mark=mark)
 
 
 def _readouts(
@@ -212,9 +234,7 @@ def _at_sliders(request: Request, here: dict[str, Bound]) -> tuple[float, float,
     sure = {
         key: float(b.value[-1])
         for key, b in here.items()
-        if (key in _SAFE or request.quantity == "delta")
-        and b.valid[-1]
-        and b.role is not Role.ESTIMATE
+        if key in (*_SAFE, *_SAFE_DELTA) and b.valid[-1] and b.role is not Role.ESTIMATE
     }
     if not sure:
         return alpha, alpha0, delta, ""

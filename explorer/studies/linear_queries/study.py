@@ -23,6 +23,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.linear_queries import text
 from explorer.studies.linear_queries.curves import (
     Moved,
@@ -42,6 +43,7 @@ from explorer.studies.linear_queries.parameters import (
 )
 from explorer.studies.linear_queries.queries import Query
 from explorer.studies.linear_queries.tables import slope_table, true_deltas_at, width_table
+from explorer.studies.linear_queries.tradeoff import audits
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _COARSE_POINTS = 5
@@ -50,6 +52,7 @@ _AT_ONCE = 4_000_000
 _MOST = 20_000_000
 
 
+@with_tradeoff(("alpha", "delta", "w", "p"), audits=audits)
 class LinearQueries(Study):
     """Errors of K-norm and Gaussian noise under d_EM, with the query's Lipschitz constant."""
 

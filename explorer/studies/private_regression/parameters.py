@@ -1,5 +1,6 @@
 """What can be set and plotted in the study of private regression."""
 
+from explorer.privacy.coordinates import DUCHI, PRIV_UNIT
 from explorer.studies.base.builders import (
     choice,
     count,
@@ -50,6 +51,11 @@ PARAMETERS = (
             (BEST_ZETA, "Theorem 2 with the best ζ"), (EXACT, "exact constraint"),
             (BASELINE, "min δ-LDP: the lowest level for all")),
            group="mechanism"),
+    choice("channel", "", "reports made by",
+           "How a channel makes a report: the paper's M_LDP, or PrivUnit, whose reports vary 1.15 "
+           "times less at level 1 and 10 times less at level 10 (10 coordinates). Both are as "
+           "private: levels do not depend on it.",
+           DUCHI, ((DUCHI, "M_LDP, the paper's"), (PRIV_UNIT, "PrivUnit")), group="mechanism"),
     trials("How often the reports are drawn anew at each point.", 5, 50),
     choice("dots", "", "dots show",
            "What is marked of the trials. Without the ball errors have so heavy tails that their "

@@ -31,6 +31,8 @@ class Task:
     radius : float
     seed : int
         Of the request.
+    channel : str
+        What reports are made by.
     """
 
     source: Source
@@ -40,6 +42,7 @@ class Task:
     rule: str
     radius: float
     seed: int
+    channel: str = co.DUCHI
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def estimated(task: Task, rng: np.random.Generator) -> tuple[FloatArray, FloatAr
     half = np.array(task.c) / 2.0
     A, b, users = np.zeros((task.features, task.features)), np.zeros(task.features), 0
     for x in blocks(task.source, task.features, task.n, task.seed):
-        first, second = (co.m_mean(x, half, rng, task.rule) for _ in range(2))
+        first, second = (co.m_mean(x, half, rng, task.rule, task.channel) for _ in range(2))
         part, vector = co.regression_moments(
             first[:, :-1], first[:, -1], second[:, :-1], second[:, -1]
         )

@@ -28,6 +28,7 @@ from explorer.studies.base.sweeping import (
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.simulation import summary
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.private_regression import text
 from explorer.studies.private_regression.data import Columns, Source, describe
 from explorer.studies.private_regression.help import PAGE, PRESETS
@@ -47,10 +48,14 @@ from explorer.studies.private_regression.simulation import (
     trials_a_call,
 )
 from explorer.studies.private_regression.theory import demands_of, plans_for, theorem_3
+from explorer.studies.private_regression.tradeoff import audits
 
 _PLACES = 7
 
 
+@with_tradeoff(
+    ("eps", "level", "q", "features", "share", "budget"), also=("channel",), audits=audits
+)
 class PrivateRegression(Study):
     """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
 
@@ -142,6 +147,7 @@ class _Run:
             plan.rule,
             float(self.points["radius"][place]),
             self.request.seed,
+            plan.channel,
         )
         wanted = int(self.request["trials"])
 

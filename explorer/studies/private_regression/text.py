@@ -84,6 +84,7 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             f"it with all the rest, the label included, by at most q = {at_least(demand.q)}; with "
             f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
         ),
+        pairs=((low, 0.0),),
         references=(CERTIFICATE, ALGORITHM_3),
         differences=(
             "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "

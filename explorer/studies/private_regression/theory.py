@@ -38,7 +38,7 @@ def demands_of(request: Request, points: SweptPoints, available: int) -> list[De
         demands.append(
             Demand(
                 TWO, count + 1, sensitive(count, float(share)), float(level), float(eps),
-                float(q), zeta,
+                float(q), zeta, request["channel"],
             )
         )  # fmt: skip
     return demands
@@ -64,7 +64,7 @@ def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[
 
 def halved_r2(plan: Plan) -> float:
     """Return r² as the proof has it: the worst error of one user's report at half the budget."""
-    return float(co.m_mean_variances(0.0, plan.c / 2.0, plan.rule).sum())
+    return float(co.m_mean_moments(plan.c / 2.0, plan.rule, plan.channel)[0].sum())
 
 
 def rate(r2: float, d: int, n: float, radius: float) -> float:

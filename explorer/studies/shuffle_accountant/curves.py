@@ -14,7 +14,7 @@ from explorer.privacy.core.checks import DELTA_MIN
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
 from explorer.privacy.shuffling.clones import CloneCurve, Clones, shuffled_epsilon
-from explorer.studies.base.composing import clones_apart, composed_bound
+from explorer.studies.base.composing import clones_apart, composed_bound, composed_lower
 from explorer.studies.base.study import Context
 
 SHARE = 0.5
@@ -92,7 +92,7 @@ class RenyiCurves:
 _Curves = TypeVar("_Curves", EpsilonCurves, RenyiCurves)
 
 
-def _tables(
+def tables(
     name: str,
     compute: Callable[..., FloatArray],
     points: Points,
@@ -150,9 +150,9 @@ def epsilon_curves(
         )
     orders = orders_up_to(lam_max)
     e, k, n, T, d = points.local, points.sampled, points.clients, points.rounds, points.delta
-    alone = _tables("Theorem 1", rdp.upper_rdp_table, points, lam_max, context)
-    caps = _tables("cap", rdp.renyi_cap_table, points, lam_max, context)
-    lower = _tables("Theorem 2", rdp.lower_rdp_table, points, lam_max, context)
+    alone = tables("Theorem 1", rdp.upper_rdp_table, points, lam_max, context)
+    caps = tables("cap", rdp.renyi_cap_table, points, lam_max, context)
+    lower = tables("Theorem 2", rdp.lower_rdp_table, points, lam_max, context)
     context.check()
     bare = epsilon_from_rdp(alone, orders, T, d)
     capped = (
@@ -224,18 +224,22 @@ def clone_curve(
     return made
 
 
-def composed_bounds(points: Points, variant: Clones, context: Context) -> tuple[Bound, Bound]:
-    """Return ε at δ by certified composition: clones from above, responses from below."""
+def composed_bounds(
+    points: Points, variant: Clones, context: Context
+) -> tuple[Bound, Bound, FloatArray]:
+    """Return ε at δ by certified composition: clones from above, the larger of 2RR and 3RR below.
+
+    And both that the lower is made of, see `composed_lower`.
+    """
     five = (points.local, points.sampled, points.clients, points.rounds, points.delta)
 
     def clones(e: float, k: float, n: float) -> rdp.CloneRounds:
         return rdp.CloneRounds(e, k, n, variant)
 
-    above, below = (Role.UPPER, rdp.COMPOSED_CLONES), (Role.LOWER, rdp.COMPOSED_RESPONSES)
-    key = ("shuffle-rdp", "composed")
+    above, key = (Role.UPPER, rdp.COMPOSED_CLONES), ("shuffle-rdp", "composed")
     return (
         composed_bound(clones, five, above, context, (*key, variant.value)),
-        composed_bound(rdp.ResponseRounds, five, below, context, key),
+        *composed_lower(five, context, key),
     )
 
 
@@ -271,7 +275,7 @@ def renyi_curves(points: Points, context: Context) -> RenyiCurves:
     column = points.order.astype(int) - 2
 
     def pick(name: str, compute: Callable[..., FloatArray]) -> FloatArray:
-        table = _tables(name, compute, points, top, context)
+        table = tables(name, compute, points, top, context)
         if table.shape[0] == 1:
             return np.asarray(table[0, column])
         return np.asarray(table[np.arange(points.size), column])

@@ -2,25 +2,34 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
+from explorer.privacy.core.bound import Bound, FloatArray
 from explorer.privacy.shuffle_rdp import round_delta
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import stated
+from explorer.studies.base.claims import number_only, stated
+from explorer.studies.base.phrases import which_won
 from explorer.studies.base.study import (
+    Claim,
     Context,
     Fidelity,
     Readout,
     Request,
     Result,
-    Series,
     Study,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.shuffle_accountant import text
+from explorer.studies.base.sweeping import SweptPoints, swept_points
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
+from explorer.studies.shuffle_accountant import (
+    allocation,
+    names,
+    one_randomiser,
+    ternary,
+    text,
+    tradeoff,
+)
 from explorer.studies.shuffle_accountant.curves import (
     SHARE,
     EpsilonCurves,
@@ -34,6 +43,12 @@ from explorer.studies.shuffle_accountant.curves import (
     total_variation,
 )
 from explorer.studies.shuffle_accountant.help import PAGE
+from explorer.studies.shuffle_accountant.levels import (
+    clone_epsilons,
+    clone_levels,
+    sharpened_epsilons,
+    sharpened_levels,
+)
 from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.shuffle_accountant.points import (
     COARSE_ORDER,
@@ -42,35 +57,55 @@ from explorer.studies.shuffle_accountant.points import (
     swept_rounds,
 )
 from explorer.studies.shuffle_accountant.presets import PRESETS
+from explorer.studies.shuffle_accountant.series import (
+    absent_series,
+    bound_of,
+    curve,
+    joined,
+    readouts_of,
+    undefined_reason,
+)
 
 _COARSE_POINTS = 24
 _COMPOSED_POINTS = 64
+_LEVEL_POINTS = 32
+"""Where every point has clones of its own, whose Rényi levels take some 20 ms."""
 _LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""
 _EPSILON_KEYS = (
     "theorem1", "lower_rdp", "clones_closed", "unamplified", "cap", "clones_numerical",
 )  # fmt: skip
-_COMPOSED_KEYS = ("numerical_upper", "lower_2rr", "kov_exact")
-_RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap")
-_ROUNDING, _LAST_DIGIT = 1e-11, 1e-15
-"""What sums, and a single formula, may lose to rounding, relative to themselves."""
+_COMPOSED_KEYS = ("numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1_sharp")
+_RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap", "rdp_clones", "theorem1_sharp")
+_OF_THEIR_OWN = {
+    "own": one_randomiser.answer,
+    "epochs": allocation.answer,
+    "ternary": ternary.answer,
+}
 _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps over which all points share one round."""
 
 
+@with_tradeoff(
+    tradeoff.USES, laws=tradeoff.laws, promising=("law",), audits=tradeoff.audits, patient=True
+)
 class ShuffleAccountant(Study):
     """The accountant of the subsampled shuffle model, with the paper's comparators."""
 
     id = "shuffle-rdp"
     references = (
-        text.THEOREM_1, text.THEOREM_2, text.THEOREM_3, text.CLOSED,
-        *text.NUMERICAL.values(), text.KOV_EXACT, text.UNAMPLIFIED, text.CAP,
+        names.THEOREM_1, names.THEOREM_2, names.THEOREM_3, names.CLOSED,
+        *names.NUMERICAL.values(), names.KOV_EXACT, names.UNAMPLIFIED, names.CAP,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
-    claims = text.CLAIMS
+    claims: ClassVar = text.CLAIMS | {
+        "own": one_randomiser.CLAIM,
+        "epochs": Claim(allocation.AMONG, text.claim_words, solves="eps0"),
+        "ternary": Claim(ternary.AMONG, number_only, solves="eps0"),
+    }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield coarse curves first if all take long, then all, then the exact compositions.
@@ -85,9 +120,12 @@ class ShuffleAccountant(Study):
         ValueError
             If γ is set (k and n make it), or the quantity can't be swept over what is asked.
         """
+        swept = swept_points(self, request)
+        if request.quantity in _OF_THEIR_OWN:
+            yield from _OF_THEIR_OWN[request.quantity](request, swept, context)
+            return
         # A sweep whose points share one round is fast once that round is kept.
         kept: set[object] = context.memo(("shuffle-rdp", "rounds seen"), set)
-        swept = swept_points(self, request)
         key = swept.sweep.key
         one_round = key in _ONE_ROUND
         heavy = [request[name] for name in ("eps0", "k", "n", "lam_max", "lam", "clones")]
@@ -127,7 +165,7 @@ class ShuffleAccountant(Study):
         if request.quantity == "eps":
             answer = self._epsilon(request, swept, points, lam_max, coarse, context)
         else:
-            answer = self._renyi(request, swept, points, context)
+            answer = self._renyi(request, swept, points, coarse, context)
         return stated(Result(request, fidelity, complete=complete, **answer))
 
     def _composed(
@@ -136,24 +174,29 @@ class ShuffleAccountant(Study):
         """Yield the full answer with certified compositions added: at the sliders', then all."""
         points, variant = swept_rounds(swept), Clones(request["clones"])
         if not points.holds.any():
-            absent = _absent(request, swept, _COMPOSED_KEYS)
+            absent = absent_series(request, swept, _COMPOSED_KEYS)
             yield replace(full, series=full.series + absent, complete=True)
             return
         here: dict[str, Any] = {}
         if points.holds[-1]:
             own = points.at(slice(-1, None))
-            above, below = composed_bounds(own, variant, context)
+            above, below, pairs = composed_bounds(own, variant, context)
             bounds = {"numerical_upper": above, "lower_2rr": below}
-            here = self._with_composed(full, bounds, points.at(-1), variant, context)
-            coming = _absent(request, swept, _COMPOSED_KEYS[:2], text.COMPUTING)
+            bounds |= _level_bounds(own, request, variant, context)
+            here = self._with_composed(full, bounds, pairs, points.at(-1), variant, context)
+            coming = absent_series(request, swept, _COMPOSED_KEYS[:2], text.COMPUTING)
             coming = tuple(replace(s, computing=True) for s in coming)
             yield stated(replace(full, series=full.series + coming, **here))
         fewer, inside = among(swept, points, _COMPOSED_POINTS)
-        above, below = composed_bounds(inside.at(inside.holds), variant, context)
+        there = inside.at(inside.holds)
+        above, below, pairs = composed_bounds(there, variant, context)
+        alike = swept.sweep.key in _ONE_ROUND
+        spaced, around = (fewer, inside) if alike else among(swept, points, _LEVEL_POINTS)
+        levels = _level_bounds(around.at(around.holds), request, variant, context)
         # Strong composition lists some √T losses a point.
         few = int(np.clip(_LOSSES / np.sqrt(points.rounds.max()), 6, _COMPOSED_POINTS))
         fewest, within = among(swept, points, few)
-        kov = _bound(
+        kov = bound_of(
             "kov_exact",
             exact_strong_composition(within.at(within.holds), variant, context),
             "",
@@ -164,11 +207,12 @@ class ShuffleAccountant(Study):
             ("numerical_upper", fewer, inside, above),
             ("lower_2rr", fewer, inside, below),
             ("kov_exact", fewest, within, kov),
+            *((key, spaced, around, bound) for key, bound in levels.items()),
         ):
-            bounds[key] = bound.spread(some.holds, _undefined_reason(request))
-            series.append(_curve(key, shown, bounds[key], variant))
+            bounds[key] = bound.spread(some.holds, undefined_reason(request))
+            series.append(curve(key, shown, bounds[key], variant))
         if points.holds[-1]:
-            here = self._with_composed(full, bounds, points.at(-1), variant, context)
+            here = self._with_composed(full, bounds, pairs, points.at(-1), variant, context)
         every = (*full.series, *series)
         yield stated(replace(full, series=every, complete=True, **here))
 
@@ -176,18 +220,24 @@ class ShuffleAccountant(Study):
         self,
         full: Result,
         bounds: dict[str, Bound],
+        pairs: FloatArray,
         point: Points,
         variant: Clones,
         context: Context,
     ) -> dict[str, Any]:
         """Return readouts and guarantee with what composition adds at the sliders' values."""
-        readouts = full.readouts + _readouts(bounds, variant)
+        won = which_won(*pairs[:, -1].tolist())
+        added = tuple(
+            replace(r, note="; ".join(n for n in (won, r.note) if n)) if r.key == "lower_2rr" else r
+            for r in readouts_of(bounds, variant)
+        )
+        readouts = full.readouts + added
         known = {r.key: r.value for r in readouts if r.value is not None}
         promise = full.guarantee
         if promise is not None:
             promise = replace(
                 promise,
-                differences=text.differences(known, _is_figure_2a(point)),
+                differences=text.differences(known, _is_figure_2a(point), float(point.local)),
                 distance=total_variation(point, variant, context),
                 law=text.law(variant),
             )
@@ -207,7 +257,7 @@ class ShuffleAccountant(Study):
         # The numerical comparator last, so that the others keep their places, and their colours.
         keys = _EPSILON_KEYS[:-1] if coarse else _EPSILON_KEYS
         if inside.size == 0:
-            return self._nothing(request) | {"series": _absent(request, swept, _EPSILON_KEYS)}
+            return self._nothing(request) | {"series": absent_series(request, swept, _EPSILON_KEYS)}
         variant = Clones(request["clones"])
         found = epsilon_curves(inside, lam_max, variant, context, numerical=not coarse)
         values = {
@@ -218,15 +268,15 @@ class ShuffleAccountant(Study):
             "cap": found.cap,
             "clones_numerical": found.numerical,
         }
-        absent = "" if holds.all() else _undefined_reason(request)
+        absent = "" if holds.all() else undefined_reason(request)
         bounds = {}
         for key in keys:
-            why = _join(absent, text.CLOSED_FAILS) if key == "clones_closed" else absent
+            why = joined(absent, text.CLOSED_FAILS) if key == "clones_closed" else absent
             cap = spread(found.cap, holds)
-            bounds[key] = _bound(key, spread(values[key], holds), why, variant, cap)
+            bounds[key] = bound_of(key, spread(values[key], holds), why, variant, cap)
         notes = {"theorem1": _notes(found, lam_max)}
         series = tuple(
-            _curve(key, swept, bound, variant, notes.get(key, "")) for key, bound in bounds.items()
+            curve(key, swept, bound, variant, notes.get(key, "")) for key, bound in bounds.items()
         )
         if not holds[-1]:
             return self._nothing(request) | {"series": series}
@@ -242,7 +292,7 @@ class ShuffleAccountant(Study):
     ) -> dict[str, Any]:
         """Return readouts, conditions and guarantee at the sliders' values, the last point."""
         order, edge = int(found.order[-1]), bool(found.at_edge[-1])
-        first, *others = _readouts(bounds, variant)
+        first, *others = readouts_of(bounds, variant)
         edge_note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
         best_order = Readout("order", "best order λ*", float(order), note=edge_note)
         readouts = (first, best_order, *others)
@@ -266,50 +316,58 @@ class ShuffleAccountant(Study):
             "guarantee": text.guarantee(
                 float(point.local),
                 float(point.sampled * point.rounds / point.clients),
-                text.differences(here, _is_figure_2a(point)),
+                text.differences(here, _is_figure_2a(point), float(point.local)),
             ),
         }
 
     def _renyi(
-        self, request: Request, swept: SweptPoints, points: Points, context: Context
+        self, request: Request, swept: SweptPoints, points: Points, coarse: bool, context: Context
     ) -> dict[str, Any]:
         holds = points.holds
         inside = points.at(holds)
         if inside.size == 0:
-            return self._nothing(request) | {"series": _absent(request, swept, _RENYI_KEYS)}
+            return self._nothing(request) | {"series": absent_series(request, swept, _RENYI_KEYS)}
         found: RenyiCurves = renyi_curves(inside, context)
-        absent = "" if holds.all() else _undefined_reason(request)
+        absent = "" if holds.all() else undefined_reason(request)
         vacuous = found.theorem1_alone > found.cap
         note = "Theorem 1 alone is above the cap in places; shown is the smaller"
         values = {"theorem1": found.theorem1, "theorem2": found.lower, "renyi_cap": found.cap}
-        bounds = {key: _bound(key, spread(ys, holds), absent) for key, ys in values.items()}
+        bounds = {key: bound_of(key, spread(ys, holds), absent) for key, ys in values.items()}
         if vacuous.any():
             alone = spread(np.where(vacuous, found.theorem1_alone, np.nan), holds)
             why = text.NOT_ABOVE * (not vacuous.all())
-            bounds["theorem1_alone"] = _bound("theorem1_alone", alone, _join(absent, why))
+            bounds["theorem1_alone"] = bound_of("theorem1_alone", alone, joined(absent, why))
         series = tuple(
-            _curve(key, swept, bound, note=note * (key == "theorem1" and bool(vacuous.any())))
+            curve(key, swept, bound, note=note * (key == "theorem1" and bool(vacuous.any())))
             for key, bound in bounds.items()
         )
+        variant = Clones(request["clones"])
+        if not coarse:
+            fewer, some = swept, points
+            if swept.sweep.key not in _ONE_ROUND:
+                fewer, some = among(swept, points, _LEVEL_POINTS)
+            there = some.at(some.holds)
+            for key, ys in (
+                ("rdp_clones", clone_levels(there, variant, context)),
+                ("theorem1_sharp", sharpened_levels(there, context)),
+            ):
+                bounds[key] = bound_of(key, spread(ys, some.holds), absent, variant)
+                series += (curve(key, fewer, bounds[key], variant),)
         if not holds[-1]:
             return self._nothing(request) | {"series": series}
         point = inside.at(-1)
+        here = {key: float(bound.value[-1]) for key, bound in bounds.items()}
+        here["theorem1_alone"] = float(found.theorem1_alone[-1])
         return {
             "series": series,
-            "readouts": _readouts(bounds, Clones.PUBLISHED),
+            "readouts": readouts_of(bounds, variant),
             "conditions": (
                 text.sampling(float(point.sampled), float(point.clients)),
-                text.not_vacuous(float(found.theorem1_alone[-1]), float(found.cap[-1])),
+                text.not_vacuous(here["theorem1_alone"], here["renyi_cap"]),
                 *text.ASSUMED,
             ),
             "guarantee": text.renyi_guarantee(
-                int(point.order),
-                float(found.theorem1[-1]),
-                float(found.theorem1_alone[-1]),
-                float(found.lower[-1]),
-                float(point.local),
-                float(point.sampled),
-                float(point.clients),
+                here, float(point.local), float(point.sampled), float(point.clients)
             ),
         }
 
@@ -321,28 +379,23 @@ class ShuffleAccountant(Study):
         }
 
 
+def _level_bounds(
+    points: Points, request: Request, variant: Clones, context: Context
+) -> dict[str, Bound]:
+    """Return ε at δ by Lemma 1 of the levels that are sharper than Theorem 1's."""
+    value, edge = clone_epsilons(points, request["lam_max"], variant, context)
+    clones = bound_of("rdp_clones", value, "", variant)
+    sharp = sharpened_epsilons(points, request["lam_max"], context)
+    return {
+        "rdp_clones": replace(clones, truncated=edge),
+        "theorem1_sharp": bound_of("theorem1_sharp", sharp, "", variant),
+    }
+
+
 def _is_figure_2a(point: Points) -> bool:
     """Whether one point is the setting of Figure 2 (a) at its last round."""
     here = (point.local, point.sampled, point.clients, point.rounds, point.delta)
     return tuple(map(float, here)) == (2.0, 1e3, 1e6, 1e5, 1e-8)
-
-
-def _absent(
-    request: Request, swept: SweptPoints, keys: tuple[str, ...], why: str = ""
-) -> tuple[Series, ...]:
-    """Return curves that are nowhere in this sweep, by default because they hold nowhere."""
-    nowhere, why = np.full(swept.x.size + 1, np.nan), why or _undefined_reason(request)
-    variant = Clones(request["clones"])
-    return tuple(_curve(key, swept, _bound(key, nowhere, why, variant), variant) for key in keys)
-
-
-def _undefined_reason(request: Request) -> str:
-    swept = request.sweep.key if request.sweep else ""
-    return text.NONE_SAMPLED if swept == "gamma" else text.MORE_THAN_ALL
-
-
-def _join(*reasons: str) -> str:
-    return "; or ".join(r for r in reasons if r)
 
 
 def _notes(found: EpsilonCurves, lam_max: int) -> str:
@@ -355,42 +408,3 @@ def _notes(found: EpsilonCurves, lam_max: int) -> str:
     if (found.theorem1_alone > found.theorem1).any():
         said_here.append("Theorem 1 alone is above the cap in places; shown is the smaller")
     return "; ".join(said_here)
-
-
-def _bound(
-    key: str,
-    values: FloatArray,
-    why: str,
-    variant: Clones = Clones.PUBLISHED,
-    cap: FloatArray | None = None,
-) -> Bound:
-    """Return a curve's bound; where it is what holds in any case, that errs by a unit or two."""
-    _, role, reference = text.curve_names(key, variant)
-    known: BoolArray = np.isfinite(values)
-    why = "" if known.all() else why
-    if role is Role.BASELINE:
-        return Bound(values, role, reference, known, why)
-    error = np.full(values.shape, _ROUNDING)
-    if cap is not None:
-        error[known & (values >= cap)] = _LAST_DIGIT
-    return Bound.proved(values, role, reference, error, known, why)
-
-
-def _curve(
-    key: str,
-    swept: SweptPoints,
-    bound: Bound,
-    variant: Clones = Clones.PUBLISHED,
-    note: str = "",
-) -> Series:
-    about = "; ".join(n for n in (text.ABOUT.get(key, ""), note) if n)
-    return series_from(
-        key, text.curve_names(key, variant)[0], swept, bound, note=about,
-        assumes=text.ASSUMES.get(key, ()),
-    )  # fmt: skip
-
-
-def _readouts(bounds: dict[str, Bound], variant: Clones) -> tuple[Readout, ...]:
-    return tuple(
-        readout_from(key, text.curve_names(key, variant)[0], bound) for key, bound in bounds.items()
-    )

@@ -3,107 +3,19 @@
 import math
 from collections.abc import Mapping
 
-from explorer.privacy.core.bound import Reference, Role
-from explorer.privacy.core.papers import SHUFFLE_RDP as _GIRGIS
-from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_RESPONSES, pure_epsilon
+from explorer.privacy.shuffle_rdp import pure_epsilon
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.phrases import guesses, odds_lines, times
+from explorer.studies.base.phrases import WORST_KNOWN, gap_words, guesses, odds_lines, times
 from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
-
-THEOREM_1 = Reference(_GIRGIS, "Theorem 1", "log domain; errata shuf-A5, shuf-B3")
-THEOREM_2 = Reference(_GIRGIS, "Theorem 2", "both directions; errata shuf-A1, shuf-A2")
-THEOREM_3 = Reference(
-    _GIRGIS, "Theorem 3 (7) with Lemma 1", "min with the caps; errata shuf-A4, shuf-A6, shuf-A7"
+from explorer.studies.shuffle_accountant.names import (
+    RENYI_CAP,
+    THEOREM_1,
+    THEOREM_2,
+    THEOREM_3,
+    curve_names,
 )
-LEMMA_1 = Reference(_GIRGIS, "Lemma 1 of Theorem 2", "not a lower bound on ε; errata shuf-A3")
-CAP = Reference(
-    "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
-)
-RENYI_CAP = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "randomised response dominates (ε, 0)-DP"
-)
-CLOSED = Reference(
-    "Feldman, McMillan & Talwar 2021", "Theorem 3.1",
-    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-A8, shuf-B1",
-)  # fmt: skip
-UNAMPLIFIED = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
-)
-NUMERICAL = {
-    Clones.PUBLISHED: Reference(
-        "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
-        "one common, non-adaptive randomiser where k < n; with Ullman 2017 and Kairouz, Oh & "
-        "Viswanath 2015, Theorem 3.4",
-    ),
-    Clones.STRONGER: Reference(
-        "Feldman, McMillan & Talwar 2023", "Theorem 3.1, evaluated exactly",
-        "one common, non-adaptive randomiser (erratum in arXiv 2208.04591); with Ullman 2017 and "
-        "Kairouz, Oh & Viswanath 2015, Theorem 3.4",
-    ),
-}  # fmt: skip
-KOV_EXACT = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 3.3, evaluated exactly",
-    "of numerical clones after Ullman 2017; errata shuf-B1",
-)  # fmt: skip
-
-
-def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role, Reference]:
-    """Return label, role and source of a curve."""
-    return {
-        "theorem1": ("Theorem 1 (upper bound)", Role.UPPER, THEOREM_3),
-        "lower_rdp": (
-            "Lemma 1 of the RDP lower bound (max of both directions, same integer orders)",
-            Role.BASELINE,
-            LEMMA_1,
-        ),
-        "clones_numerical": (
-            f"clones ({variant.value}, numerical) + sampling + KOV",
-            Role.UPPER,
-            NUMERICAL[variant],
-        ),
-        "kov_exact": (
-            f"clones ({variant.value}, numerical) + sampling + KOV exact",
-            Role.UPPER,
-            KOV_EXACT,
-        ),
-        "clones_closed": ("clones (2021, closed form) + sampling + KOV", Role.UPPER, CLOSED),
-        "unamplified": (
-            "no shuffle amplification: (ε₀, 0) + sampling + KOV",
-            Role.UPPER,
-            UNAMPLIFIED,
-        ),
-        "numerical_upper": (
-            f"numerical upper bound (clones {variant.value})",
-            Role.UPPER,
-            COMPOSED_CLONES,
-        ),
-        "lower_2rr": ("2RR lower bound", Role.LOWER, COMPOSED_RESPONSES),
-        "cap": ("T·εₛ, holds in any case", Role.UPPER, CAP),
-        "theorem1_alone": ("Theorem 1 alone, without the cap", Role.UPPER, THEOREM_1),
-        "theorem2": ("Theorem 2 (lower bound on RDP)", Role.LOWER, THEOREM_2),
-        "renyi_cap": ("Rényi cap, holds in any case", Role.UPPER, RENYI_CAP),
-    }[key]
-
-
-ABOUT = {
-    "lower_rdp": (
-        "no accountant that adds RDP at these orders and converts with Lemma 1 can report less; "
-        "not a lower bound on ε"
-    ),
-    "numerical_upper": "the clones' losses composed as they are; every step is rounded up",
-    "lower_2rr": (
-        "on what any accountant sound for all ε₀-LDP randomisers can report; a particular "
-        "randomiser may leak less"
-    ),
-    "theorem1_alone": "as the paper states it; drawn where it is above the cap",
-    "theorem2": "the larger of both directions",
-    "clones_numerical": "δ₀ = δ/(2Tγ) a round, δ/2 slack; summed exactly, a few 1e-4 upwards",
-    "kov_exact": "δ₀ = δ/(2Tγ) a round, δ/2 slack; Theorem 3.3 instead of the closed Theorem 3.4",
-    "clones_closed": "δ₀ = δ/(2Tγ) a round, δ/2 slack",
-}
-
 
 COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
@@ -144,22 +56,37 @@ def claim_words(result: Result, series: Series, epsilon: float) -> Said:
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP after {_rounds(request['T'])} when one record "
         f"is replaced by any other ({series.label}{at})",
+        ((epsilon, delta),),
     )  # fmt: skip
+
+
+def renyi_words(result: Result, series: Series, level: float) -> Said:
+    """Say what a Rényi level of one round means."""
+    request = result.request
+    pure = at_most(float(pure_epsilon(request["eps0"], request["k"], request["n"])))
+    return Said(
+        number_only(result, series, level).number,
+        promise=f"({request['lam']}, {at_most(level)})-Rényi DP in one round when one record is "
+        f"replaced by any other ({series.label}); T rounds have T times as much. The same round is "
+        f"(εₛ, 0)-DP with εₛ = ln(1+γ(e^ε₀−1)) = {pure}",
+    )
 
 
 CLAIMS = {
     "eps": Claim(
         (
-            "numerical_upper", "theorem1", "kov_exact", "clones_numerical", "clones_closed",
-            "unamplified", "cap",
+            "numerical_upper", "rdp_clones", "theorem1_sharp", "theorem1", "kov_exact",
+            "clones_numerical", "clones_closed", "unamplified", "cap",
         ),
         claim_words,
         solves="eps0",
     ),
-    "rdp": Claim(("theorem1", "renyi_cap", "theorem1_alone"), number_only, solves="eps0"),
+    "rdp": Claim(
+        ("rdp_clones", "theorem1_sharp", "theorem1", "renyi_cap", "theorem1_alone"),
+        renyi_words,
+        solves="eps0",
+    ),
 }  # fmt: skip
-ASSUMES = {"clones_closed": ("condition_8",)}
-"""What single curves need beyond what all do."""
 
 
 def law(variant: Clones) -> str:
@@ -190,16 +117,14 @@ def _trust(local: float) -> str:
 
 
 def renyi_guarantee(
-    order: int,
-    level: float,
-    alone: float,
-    lower: float,
-    local: float,
-    sampled: float,
-    clients: float,
+    here: Mapping[str, float], local: float, sampled: float, clients: float
 ) -> Guarantee:
-    """Return what one round promises in Rényi terms, and in odds by its pure ε."""
+    """Return what one round promises in Rényi terms, and in odds by its pure ε.
+
+    `here` has the level of every curve at the sliders' values, by its key.
+    """
     pure = float(pure_epsilon(local, sampled, clients))
+    level, alone, lower = here["theorem1"], here["theorem1_alone"], here["theorem2"]
     ratio = times(level / lower if lower > 0 else math.inf)
     above = (
         f" So it is here: Theorem 1 alone is {times(alone / level)} the cap, and drawn under its "
@@ -209,11 +134,7 @@ def renyi_guarantee(
     )
     return Guarantee(
         unit="one client's record, in one round",
-        replace_one=(
-            f"({order}, {at_most(level)})-Rényi DP in one round when one record is replaced by any "
-            f"other; T rounds have T times as much. The same round is (εₛ, 0)-DP with "
-            f"εₛ = ln(1+γ(e^ε₀−1)) = {at_most(pure)}"
-        ),
+        replace_one="",
         add_remove=_ADD_REMOVE,
         trust=_trust(local),
         sentence=guesses(pure, 0.0, "which of two records a client holds", "after one round"),
@@ -222,6 +143,7 @@ def renyi_guarantee(
             f"Theorem 1 holds for every ε₀-LDP randomiser and is {ratio} Theorem 2 here, which is "
             "what binary randomised response really leaks: the Rényi level of the worst randomiser "
             "lies between the two.",
+            *why_loose(here),
             "The cap forgets the shuffling: it is the Rényi level of randomised response at "
             "εₛ = ln(1+γ(e^ε₀−1)), which one sampled round has in any case. Where few clones are "
             "left to hide among it is smaller than Theorem 1, and the curve takes the smaller."
@@ -230,7 +152,21 @@ def renyi_guarantee(
     )
 
 
-def differences(here: Mapping[str, float], figure_2a: bool) -> tuple[str, ...]:
+def why_loose(here: Mapping[str, float]) -> tuple[str, ...]:
+    """Return why Theorem 1 is above what the clones' own Rényi divergence gives, by how much."""
+    clones, sharp = here.get("rdp_clones", 0.0), here.get("theorem1_sharp", 0.0)
+    if not (clones > 0 and sharp > 0):
+        return ()
+    return (
+        f"Theorem 1 is {_as_large(here['theorem1'] / clones)} “RDP of subsampled clones” here. It "
+        "bounds |χ|^α of each order α apart, losing the signs; it counts on k̄ ≈ k/(2e^ε₀) clones, "
+        "half their mean; at α = 2 its constant is 4 or 2(1+2e^−ε₀) times the largest that a "
+        "randomiser has, and from α = 3 on it takes the range e^ε₀−e^−ε₀ for the deviation. "
+        f"“Theorem 1 sharpened” mends α = 2 and is {_as_large(sharp / clones)} the clones'.",
+    )
+
+
+def differences(here: Mapping[str, float], figure_2a: bool, eps0: float) -> tuple[str, ...]:
     """Return why the accountants shown differ, with the ratios at the sliders' values.
 
     Parameters
@@ -239,6 +175,7 @@ def differences(here: Mapping[str, float], figure_2a: bool) -> tuple[str, ...]:
         ε of every curve that has one here, by its key.
     figure_2a : bool
         Whether this is the setting of Figure 2 (a) at its last round.
+    eps0 : float
     """
     out = []
     ours = here["theorem1"]
@@ -265,13 +202,22 @@ def differences(here: Mapping[str, float], figure_2a: bool) -> tuple[str, ...]:
             f"KOV exact is {_as_large(share)} its closed form: Theorem 3.4 bounds what Theorem 3.3 "
             "computes."
         )
+    if ours > 0:
+        out += why_loose(here)
     if "numerical_upper" in here and ours > 0:
         share = here["numerical_upper"] / ours
         out.append(
             "The numerical upper bound follows the clones' whole loss distribution through all "
             f"rounds instead of bounding its moments: {_as_large(share)} Theorem 1 here. Between "
-            "it and the 2RR lower bound lies what the worst randomiser leaks."
+            "it and the lower bound (2RR, 3RR) lies what the worst randomiser leaks"
+            + (
+                f": {nearest(here['numerical_upper'] / here['lower_2rr'])} times from one to the "
+                "other."
+                if here.get("lower_2rr", 0) > 0
+                else "."
+            )
         )
+        out.append(f"{WORST_KNOWN} {gap_words(eps0)}")
         out.append(
             "Where clients are sampled (k < n) both analyses of the clones, 2021 and 2023, need "
             "one common, non-adaptive randomiser a round; where all are shuffled only that of 2023 "

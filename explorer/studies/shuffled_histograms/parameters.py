@@ -2,6 +2,7 @@
 
 from explorer.privacy.histograms import Query
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, share, simulate
+from explorer.studies.base.randomiser_table import FILE, TYPED, table_parameters
 from explorer.studies.base.study import Quantity, Scale
 
 _ERRORS = ("error", "query", "rmse")
@@ -66,6 +67,13 @@ PARAMETERS = (
     count("crowd", "", "users of the small protocols",
           "Whose views are enumerated completely in the last table.",
           3, 1, 4, Scale.LINEAR, unit="users", group="reductions"),
+    choice("own", "", "your own randomiser in the last table",
+           "A randomiser of yours, at most 4 inputs and 6 outputs, beside those of the paper: "
+           "whether shuffling makes it pure (Theorem 4.1).",
+           "none",
+           (("none", "none"), (TYPED, "a table, typed"), (FILE, "a table from a CSV file")),
+           group="reductions"),
+    *table_parameters("own", "own_table", "0.75 0.25; 0.5 0.5", {"group": "reductions"}),
 )  # fmt: skip
 
 QUANTITIES = (

@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.histograms import Adjacency, Query, count_delta
+from explorer.privacy.core.bound import Role
+from explorer.privacy.histograms import Adjacency, Query, count_delta, single_message_epsilon
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.claims import number_only
+from explorer.studies.base.randomiser_table import table_key, table_of
 from explorer.studies.base.study import (
     Claim,
     Context,
@@ -20,7 +22,8 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
-from explorer.studies.shuffled_histograms import curves, tables, text
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
+from explorer.studies.shuffled_histograms import curves, tables, text, tradeoff
 from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
 from explorer.studies.shuffled_histograms.curves import Points
 from explorer.studies.shuffled_histograms.help import PAGE
@@ -38,6 +41,7 @@ _SLOW_EPS = 0.3
 """Below it a calibration takes up to a tenth of a second: fewer points then."""
 
 
+@with_tradeoff(tradeoff.USES, laws=tradeoff.laws, promising=("law",), audits=tradeoff.audits)
 class ShuffledHistograms(Study):
     """P_hist and P_zsum beside the local and the central model."""
 
@@ -113,14 +117,21 @@ class ShuffledHistograms(Study):
                 tables.reduction_rows, eps, delta, levels, children, length, request.seed
             ),
         )
+        kind, own, key = str(request["own"]), None, tuple[object, ...]()
+        if kind != "none":
+            table = table_of(request, kind, "own_table", context)
+            own = None if table is None else tables.own_randomiser(table)
+            key = table_key(request, kind, "own_table")
         views: Table = context.memo(
-            ("histograms", "views", crowd), lambda: context.run_in_worker(tables.views, crowd)
+            ("histograms", "views", crowd, *key),
+            lambda: context.run_in_worker(tables.views, crowd, own),
         )
         more = (
             tables.table_2(numbers, eps, delta),
             tables.separation(numbers, eps),
             tables.reductions(runs),
             views,
+            tables.one_by_one(crowd, request.seed),
         )
         yield replace(full, tables=full.tables + more, complete=True, progress=1.0)
 
@@ -145,12 +156,15 @@ class ShuffledHistograms(Study):
 def _plain(one: Points, noise: curves.Noise) -> tuple[Readout, ...]:
     """Return the protocol's own numbers at the sliders' values."""
     q = float(noise.q[-1]) if noise.valid[-1] else None
+    alone = single_message_epsilon(float(one.eps[-1]), float(one.n[-1]))
+    lemma = Readout("alone", text.ALONE, alone, Role.UPPER, note=text.ALONE_NOTE)
     label = "1−p, a noise bit not sent"
     if q is None:
-        return (Readout("q", label, None, note=noise.reason),)
+        return (Readout("q", label, None, note=noise.reason), lemma)
     return (
         Readout("q", label, q),
         Readout("edge", "truncation edge n(1−p)", float(one.n[-1]) * q),
+        lemma,
     )
 
 

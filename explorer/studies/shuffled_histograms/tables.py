@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import histograms as hist
-from explorer.privacy.core.bound import Bound, Role
+from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Table
 from explorer.studies.shuffled_histograms import paper_tables, text
 
 Cell = str | float | None
+Randomiser = dict[int, dict[tuple[int, ...], Fraction]]
 _ROLES = {role.value: role for role in Role} | {"lower bound, order only": Role.LOWER}
 _RUNS = 20
 _LENGTHS = 1e2, 1e4, 1e6, 1e8
 """Where users are counted against ℓ."""
+_INPUTS_MAX, _OUTPUTS_MAX = 4, 6
+"""Of a user's own randomiser."""
 _SAMPLES_MAX = 3_000_000
 
 
@@ -186,8 +189,31 @@ def reductions(rows: list[tuple[Cell, ...]]) -> Table:
     )
 
 
-def views(crowd: int) -> Table:
-    """Return which views of small randomisers are pure, by complete enumeration."""
+def own_randomiser(table: FloatArray) -> Randomiser:
+    """Return a user's table as a randomiser of one message, its rows adding up to 1 exactly.
+
+    Raises
+    ------
+    ValueError
+        If it has more than 4 inputs or 6 outputs.
+    """
+    if table.shape[0] > _INPUTS_MAX or table.shape[1] > _OUTPUTS_MAX:
+        raise ValueError(
+            f"your own randomiser: {table.shape[0]} inputs and {table.shape[1]} outputs; all views "
+            f"are listed for at most {_INPUTS_MAX} and {_OUTPUTS_MAX}: give a smaller table"
+        )
+    out: Randomiser = {}
+    for x, row in enumerate(table.tolist()):
+        parts = [Fraction(chance).limit_denominator(10**12) for chance in row]
+        out[x] = {(y,): part / sum(parts) for y, part in enumerate(parts) if part}
+    return out
+
+
+def views(crowd: int, own: Randomiser | None = None) -> Table:
+    """Return which views of small randomisers are pure, by complete enumeration.
+
+    `own` is a user's randomiser.
+    """
     keep, noise = Fraction(3, 4), Fraction(3, 4)
     cases: tuple[tuple[str, Any, str], ...] = (
         (
@@ -213,6 +239,9 @@ def views(crowd: int) -> Table:
         ("P_zsum, p = 3/4", hist.zsum_randomizer(noise), "never pure: (ε, δ) with δ > 0 only"),
         ("P_hist, d = 2, p = 3/4", hist.hist_randomizer(noise, 2), "never pure"),
     )
+    if own is not None:
+        shows = "Theorem 4.1: shuffled no purer than alone, and what the analyzer could do itself"
+        cases += (("your own randomiser", own, shows),)
     rows: list[tuple[Cell, ...]] = []
     for name, randomizer, shows in cases:
         found = hist.privacy_of_views(randomizer, crowd)
@@ -236,6 +265,38 @@ def views(crowd: int) -> Table:
         "local protocol has exactly the shuffled protocol's law (only asked of single messages).",
         (None, *[Role.EXACT] * 4),
     )  # fmt: skip
+
+
+def one_by_one(crowd: int, seed: int) -> Table:
+    """Return one run of P_hist by a few users in two bins, message by message."""
+    rng, p = np.random.default_rng((seed, 21)), 0.75
+    values = np.arange(crowd) % 2
+    sent = hist.histogram_randomizer(values, 2, p, rng)
+    ends = np.cumsum(sent.lengths)
+    rows: list[tuple[Cell, ...]] = [
+        (f"user {i + 1}, bin {'AB'[values[i]]}", _letters(sent.messages[end - length : end]))
+        for i, (end, length) in enumerate(zip(ends, sent.lengths, strict=True))
+    ]
+    seen = hist.shuffler(sent, rng)
+    rows.append(("shuffler: all in random order", _letters(seen)))
+    found = hist.histogram_analyzer(seen, crowd, 2, p)
+    truth = np.bincount(values, minlength=2) / crowd
+    for letter, own, true in zip("AB", found, truth, strict=True):
+        said = f"{nearest(float(own))} of the users (really {nearest(float(true))})"
+        rows.append((f"analyzer: bin {letter}", said))
+    return Table(
+        "one_by_one",
+        "P_hist, message by message",
+        ("who", "sends or sees"),
+        tuple(rows),
+        f"One run with {crowd} users, two bins, p = 3/4: each user sends their own bin, and each "
+        "bin once more with probability p. The analyzer counts a bin's messages, says 0 if there "
+        "are at most n, else their number over n less p. Another seed draws another run.",
+    )
+
+
+def _letters(messages: np.ndarray[Any, np.dtype[np.int64]]) -> str:
+    return " ".join("AB"[m] for m in messages) or "nothing"
 
 
 def _pure(epsilon: float) -> Cell:

@@ -116,6 +116,11 @@ ABOUT = {
     ),
     "loss": "m users add noise where the calibration counted on nₕ",
 }
+ALONE = "ε + ln n: ε of a message alone, if one is sent"
+ALONE_NOTE = (
+    "Section 1.2: a protocol in which each user sends one message, (ε, δ)-DP behind the shuffle, "
+    "has a randomiser that is (ε + ln n, δ)-DP by itself; of several messages it says nothing"
+)
 ORDER_ONLY = "an order of growth with its constant set to 1: compare slopes, not heights"
 
 TOO_FEW = "too few users: even at p = ½ the exact δ is larger"
@@ -295,6 +300,7 @@ def guarantee(
         references=(EXACT, THEOREM_32, LAW),
         differences=differing,
         beside=beside,
+        pairs=((eps, delta),),
     )
 
 

@@ -18,6 +18,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 from explorer.studies.unbounded import curves, text
 from explorer.studies.unbounded.help import PAGE, PRESETS
@@ -38,6 +39,7 @@ _NOTES = {
 _HOPS = (1, 2, 3, 5, 10, 20, 50)
 
 
+@with_tradeoff()
 class Unbounded(Study):
     """Theorem 5.3, its KL form, and group privacy over distance."""
 

@@ -144,6 +144,7 @@ def guarantee(
             "Central: the curator draws from everybody's data; others see the release."
         ),
         sentence=near + far,
+        pairs=((eps, min(delta, 1.0)),),
         references=(CHERNOFF, PRINTED, GROUP),
         differences=(
             "Theorem 5.3 bounds how far the draws of two data sets get apart by Bernstein's "

@@ -12,7 +12,6 @@ from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFileDialog,
     QFrame,
     QHeaderView,
     QScrollArea,
@@ -33,7 +32,7 @@ from explorer.figures.comparison import (
     value_text,
     varying_first,
 )
-from explorer.figures.formats import Kind, by_suffix, of_kind
+from explorer.figures.formats import Kind, by_suffix
 from explorer.files import write_whole
 from explorer.studies.base.numbers import format_interval
 from explorer.studies.base.study import Request
@@ -46,6 +45,7 @@ from explorer.ui.compare.chart import CompareChart
 from explorer.ui.controllers.background_answers import BackgroundAnswers
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.widgets.links import with_titles
+from explorer.ui.widgets.save_file import ask_for_file
 
 COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
            "Reference", "Stamp")  # fmt: skip
@@ -313,15 +313,9 @@ class CompareWorkspace(Workspace):
         """Ask for a file and write the table to it; the extension chooses the format."""
         if not self.rows:
             return
-        offered = of_kind(Kind.COMPARISON)
-        start = str(Path(self._folder()) / f"comparison.{offered[0].suffix}")
-        filters = ";;".join(form.filter for form in offered)
-        chosen, kind = QFileDialog.getSaveFileName(self, "Export the comparison", start, filters)
-        if chosen:
-            path = Path(chosen)
-            if path.suffix.lower() not in [f".{form.suffix}" for form in offered]:
-                form = next((f for f in offered if f.filter == kind), offered[0])
-                path = path.with_name(f"{path.name}.{form.suffix}")
+        start = Path(self._folder()) / "comparison"
+        path = ask_for_file(self, "Export the comparison", start, Kind.COMPARISON)
+        if path is not None:
             self.write(path)
 
     def write(self, path: Path) -> None:

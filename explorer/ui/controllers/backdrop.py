@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime
+from explorer.engine.runtime.runtime import FileNotOpenError
+from explorer.engine.service import StudyService
 from explorer.figures.pages.backdrop import pixels_of
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob, Task
@@ -25,9 +26,9 @@ class Backdrop(QObject):
     changed = Signal()
     _added = Signal(str, object)
 
-    def __init__(self, runtime: StudyRuntime, banner: Banner, parent: QObject) -> None:
+    def __init__(self, service: StudyService, banner: Banner, parent: QObject) -> None:
         super().__init__(parent)
-        self._runtime, self._banner = runtime, banner
+        self._service, self._banner = service, banner
         self.value = ""
         """Name and sha256 of the picture, as in `ViewState.picture`; empty without one."""
         self.data = b""
@@ -35,7 +36,7 @@ class Backdrop(QObject):
         self.awaited = ""
         """Name and sha256 of a picture whose file is not open (yet)."""
         self._added.connect(self._open_awaited)
-        runtime.file_listeners.append(self._added.emit)  # from whichever thread
+        service.runtime.file_listeners.append(self._added.emit)  # from whichever thread
         self._job = LatestJob("reading a picture", self)
         self._job.done.connect(self._read)
         self._job.failed.connect(self._failed)
@@ -48,12 +49,12 @@ class Backdrop(QObject):
 
     def open(self, path: Path) -> None:
         """Read a picture file and show it."""
-        runtime = self._runtime
+        service = self._service
 
         def work(task: Task) -> tuple[str, bytes, np.ndarray]:
             data = path.read_bytes()
             pixels = pixels_of(data, path.name)
-            return runtime.add_file(path, task.check), data, pixels
+            return service.add_file(path, task.check), data, pixels
 
         self._job.submit(path, work)
 
@@ -65,7 +66,7 @@ class Backdrop(QObject):
         if not value:
             return
         try:
-            self.open(self._runtime.file(value))
+            self.open(self._service.runtime.file(value))
         except FileNotOpenError:
             self.awaited = value
             self.changed.emit()
@@ -84,7 +85,7 @@ class Backdrop(QObject):
 
     def close(self) -> None:
         """Stop and wait for the thread."""
-        self._runtime.file_listeners.remove(self._added.emit)
+        self._service.runtime.file_listeners.remove(self._added.emit)
         self._job.close()
 
     def _read(self, _path: object, found: tuple[str, bytes, np.ndarray]) -> None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from explorer import checkins  # what it gives is imported on first use: here in the thread
 from explorer.checkins.errors import MappingNeeded
-from explorer.checkins.model import Dialect, Format, Mapping, Preview
+from explorer.checkins.memory import database_bytes
+from explorer.checkins.model import Dialect, Format, Mapping, Preview, Progress
+from explorer.engine.data_import import ImportTask, import_data
+from explorer.engine.data_questions import DataQuestion, ask_data
 from explorer.engine.paths import checkins_cache
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session
 from explorer.geography.region import PlaneRegion, Region
 from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.controllers.first_looks import EarlyPicture, looking
 from explorer.ui.controllers.first_region import first_region
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.checkins.shards.size import ImportSize
 
 SURE = 0.9
 """Share of the first rows that must fit the guess for a file to be loaded without asking."""
@@ -35,27 +41,58 @@ class MappingRequest:
 
     Attributes
     ----------
-    path : Path
+    source : tuple of Path
+        The file, the folder, or several files.
     preview : Preview
     reason : str
         Why it is asked, in a sentence.
     """
 
-    path: Path
+    source: tuple[Path, ...]
     preview: Preview
     reason: str
 
 
+class _ImportNeeded(Exception):  # noqa: N818  (an event)
+    """A load needs an import first."""
+
+    def __init__(self, size: ImportSize) -> None:
+        super().__init__()
+        self.size = size
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """A data set that takes long to open, about which somebody is asked first.
+
+    Attributes
+    ----------
+    source : tuple of Path
+        The file, the folder, or several files.
+    size : ImportSize
+        Rows, seconds, disk.
+    job : _Job
+        How it is to be opened.
+    """
+
+    source: tuple[Path, ...]
+    size: ImportSize
+    job: _Job
+
+
 @dataclass(frozen=True)
 class _Job:
-    """One attempt to open a file."""
+    """One attempt to open a file, a folder or several files."""
 
-    path: Path
+    source: tuple[Path, ...]
     mapping: Mapping | None = None
     dialect: Dialect | None = None
     ask: bool = False
     sample: Sample | None = None
     plane: str = ""
+    region: Region | None = None
+    layer: str = ""
+    agreed: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,10 +113,15 @@ class DataController(QObject):
     -------
     progress(Progress)
         At most 20 times a second while loading.
+    looked(EarlyPicture or None)
+        What the file seems to hold, better and better while it loads; None where the load ends
+        without check-ins.
     loaded(CheckinData)
         After runtime and session know it.
     mapping_needed(MappingRequest)
         The columns can't be told; call `open` again with a mapping.
+    import_asked(ImportRequest)
+        It takes long; call `agree` to go on.
     failed(Exception)
         The message is for the user.
     cancelled()
@@ -87,18 +129,20 @@ class DataController(QObject):
     """
 
     progress = Signal(object)
+    looked = Signal(object)
     loaded = Signal(object)
     mapping_needed = Signal(object)
+    import_asked = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
     busy_changed = Signal(bool)
 
     def __init__(
-        self, session: Session, runtime: StudyRuntime, parent: QObject | None = None
+        self, session: Session, service: StudyService, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._runtime = runtime
+        self._service = service
         self.current: CheckinData | None = None
         """The data set in use."""
         self.title = ""
@@ -106,12 +150,14 @@ class DataController(QObject):
         self.opening = ""
         """Name of the file being opened."""
         self.use_cache = True
+        self.memory: int | None = None
+        """Bytes that opening may use; None: a share of what is free."""
         self._loading = LatestJob(
             "opening check-ins", self, preempt_after_s=0.0, discard=_close_unused
         )
-        self._loading.progress.connect(lambda _job, now: self.progress.emit(now))
+        self._loading.progress.connect(self._reported)
         self._loading.done.connect(self._opened)
-        self._loading.failed.connect(lambda _job, error: self.failed.emit(error))
+        self._loading.failed.connect(self._failed)
         self._loading.busy_changed.connect(self.busy_changed)
         # Closing a database and deleting its files takes longer than a frame.
         self._closing = ThreadPoolExecutor(1, "closing check-ins")
@@ -123,17 +169,19 @@ class DataController(QObject):
 
     def open(
         self,
-        path: str | Path,
+        source: str | Path | Sequence[Path],
         mapping: Mapping | None = None,
         dialect: Dialect | None = None,
         ask: bool = False,
         plane: str = "",
+        region: Region | None = None,
+        layer: str = "",
     ) -> None:
-        """Open a file; a load that runs is cancelled.
+        """Open a file, or a folder or several as one data set; a load that runs is cancelled.
 
         Parameters
         ----------
-        path : path
+        source : path, or sequence of Path
         mapping : Mapping, optional
             Which column holds what; the guess if omitted.
         dialect : Dialect, optional
@@ -142,17 +190,32 @@ class DataController(QObject):
             Ask for the mapping even if the guess is sure.
         plane : str
             The plane that points of a file lie in whose range must be declared.
+        region : Region, optional
+            What will be looked at first; found in the file if omitted.
+        layer : str
+            The layer or sheet to which a mapping belongs.
         """
-        self._start(_Job(Path(path), mapping, dialect, ask, plane=plane))
+        paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
+        self._start(_Job(paths, mapping, dialect, ask, plane=plane, region=region, layer=layer))
+
+    def agree(self, request: ImportRequest) -> None:
+        """Open what takes long."""
+        self._start(replace(request.job, agreed=True))
 
     def open_sample(self) -> None:
         """Open the sample that ships with the program."""
         sample = samples()[0]
-        self._start(_Job(Path(sample.file), sample=sample))
+        self._start(_Job((Path(sample.file),), sample=sample))
+
+    def ask(self, task: Task, data: CheckinData, method: str, *arguments: Any) -> Any:
+        """Return what a method of open check-ins says of their rows; for a job's thread."""
+        question = DataQuestion(data.fingerprint, method, arguments)
+        return self._service.call(ask_data, question, task.check)
 
     def cancel(self) -> None:
         """Stop a load that runs; the data set in use stays."""
         if self._loading.cancel():
+            self.looked.emit(None)
             self.cancelled.emit()
 
     def close(self) -> None:
@@ -161,42 +224,83 @@ class DataController(QObject):
         self._closing.shutdown()
 
     def _start(self, job: _Job) -> None:
-        self.opening = job.path.name
+        first, *others = job.source
+        self.opening = f"{first.name} and {len(others)} more" if others else first.name
+        self.looked.emit(None)
         self._loading.submit(job, lambda task: self._load(job, task))
 
-    def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest:
+    def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest | ImportRequest:
         """Open a file, or find out what has to be asked about it (in the thread)."""
         with ExitStack() as stack:
-            path, mapping = job.path, job.mapping
+            source, mapping, dialect = job.source, job.mapping, job.dialect
             if job.sample is not None:
-                path = stack.enter_context(resource_path(job.sample.file))
-            elif job.mapping is None:
-                preview = checkins.sniff(path, cancelled=task.cancelled)
-                sure = preview.confidence >= SURE and (
-                    preview.format is Format.SNAP or preview.has_header
+                source = (stack.enter_context(resource_path(job.sample.file)),)
+            elif mapping is None or source[0].is_file():
+                layer = job.layer or (job.dialect.layer if job.dialect else None)
+                files = checkins.find_files(source, task.cancelled)
+                preview = checkins.sniff_files(files, cancelled=task.cancelled, layer=layer)
+                sure = (
+                    preview.confidence >= SURE
+                    and (preview.format is Format.SNAP or preview.has_header)
+                    and not preview.questions
                 )
-                if job.ask or not sure:
-                    return MappingRequest(path, preview, "" if job.ask else _why_unsure(preview))
-                if job.plane and preview.mapping.planar:
+                if mapping is None and (job.ask or not sure):
+                    return MappingRequest(source, preview, "" if job.ask else _why_unsure(preview))
+                if mapping is None and job.plane and preview.mapping.planar:
                     mapping = replace(preview.mapping, plane=job.plane)
+                if job.layer:
+                    dialect = preview.dialect
+                if not files.together:
+                    early = (source[0], preview, mapping, job.dialect, job.region)
+                    stack.enter_context(looking(*early, task.report, task.cancelled))
+            # the same for all that follows, whatever is free meanwhile
+            memory = self.memory or database_bytes()
+            how = (source, mapping, dialect, memory)
             try:
-                data = checkins.open_checkins(
-                    path,
-                    mapping,
-                    dialect=job.dialect,
-                    cache_dir=checkins_cache(),
-                    use_cache=self.use_cache,
-                    progress=task.report,
-                    cancelled=task.cancelled,
-                    known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
-                )
+                try:
+                    data = self._open(task, *how)
+                except _ImportNeeded as needed:
+                    if needed.size.slow and not job.agreed:
+                        return ImportRequest(job.source, needed.size, job)
+                    asked = ImportTask(*how, cache_dir=checkins_cache())
+                    self._service.call(import_data, asked, task.check, task.report)
+                    data = self._open(task, *how)
             except MappingNeeded as error:
-                return MappingRequest(job.path, error.preview, str(error))
+                return MappingRequest(job.source, error.preview, str(error))
         try:
             return _Loaded(data, *self._first_region(data))
         except BaseException:
             data.close()
             raise
+
+    def _open(
+        self,
+        task: Task,
+        source: tuple[Path, ...],
+        mapping: Mapping | None,
+        dialect: Dialect | None,
+        memory: int,
+    ) -> CheckinData:
+        """Open check-ins; raises `_ImportNeeded` if they must be imported first."""
+        # what opens is imported late: here, in the thread
+        from explorer.engine.large_import import open_any_size
+
+        def say(size: ImportSize) -> None:
+            if self.use_cache:  # else nobody could find what another process imported
+                raise _ImportNeeded(size)
+
+        return open_any_size(
+            source,
+            mapping,
+            dialect=dialect,
+            cache_dir=checkins_cache(),
+            use_cache=self.use_cache,
+            progress=task.report,
+            cancelled=task.cancelled,
+            known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
+            say=say,
+            memory=memory,
+        )
 
     @staticmethod
     def _first_region(data: CheckinData) -> tuple[Region, Origin]:
@@ -207,27 +311,36 @@ class DataController(QObject):
             return PlaneRegion.whole(data.plane), Origin.TYPED
         return first_region(data)
 
-    def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest) -> None:
-        if isinstance(outcome, MappingRequest):
-            self.mapping_needed.emit(outcome)
-        else:
+    def _reported(self, _job: _Job, now: Progress | EarlyPicture) -> None:
+        (self.looked if isinstance(now, EarlyPicture) else self.progress).emit(now)
+
+    def _failed(self, _job: _Job, error: Exception) -> None:
+        self.looked.emit(None)
+        self.failed.emit(error)
+
+    def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
+        if isinstance(outcome, _Loaded):
             self._adopt(outcome.data, outcome.region, outcome.origin)
             self.loaded.emit(outcome.data)
+        else:
+            self.looked.emit(None)
+            mapping = isinstance(outcome, MappingRequest)
+            (self.mapping_needed if mapping else self.import_asked).emit(outcome)
 
     def _adopt(self, data: CheckinData, region: Region, origin: Origin) -> None:
         before, self.current = self.current, data
         known = next((s for s in samples() if s.sha256 == data.fingerprint), None)
         self.title = known.title if known is not None else data.basename
-        self._runtime.add_data(data)
+        self._service.runtime.add_data(data)
         first = data.images[0] if data.images else None
         came = all_sides(origin)
         selection = Selection(data.fingerprint, region, region_from=came, image=first)
         self._session.replace_data(selection)
         if before is not None and before.fingerprint != data.fingerprint:
-            self._closing.submit(self._runtime.remove_data, before.fingerprint)
+            self._closing.submit(self._service.runtime.remove_data, before)
 
 
-def _close_unused(outcome: _Loaded | MappingRequest) -> None:
+def _close_unused(outcome: _Loaded | MappingRequest | ImportRequest) -> None:
     """Close what was opened for nobody: the load was cancelled when it had just ended."""
     if isinstance(outcome, _Loaded):
         outcome.data.close()

@@ -17,7 +17,7 @@ from explorer.ui.base.jobs import LatestJob, Task
 
 DRAWS = Animation()
 Answer = Callable[[Request, Callable[[], None]], Iterator[Result]]
-"""``answer(request, check)`` yields results, as that of a runtime."""
+"""``answer(request, check)`` yields results, of which the first are frames."""
 
 
 class ExportController(QObject):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ class FileController(QObject):
         self.waiting: Recipe | None = None
         """A recipe whose data are not open yet."""
         self._wanted: Selection | None = keeper.selection
-        self._path: Path | None = None
+        self._paths: tuple[Path, ...] = ()
         data.loaded.connect(self._loaded)
         self._reading = LatestJob("reading a file", self, preempt_after_s=0.0)
         self._reading.done.connect(self._recognised)
@@ -81,10 +82,13 @@ class FileController(QObject):
         """Forget the file that is being looked at."""
         self._reading.cancel()
 
-    def open_any(self, path: str | Path) -> None:
-        """Open a file as what its first bytes say it is."""
+    def open_any(self, path: str | Path, *others: str | Path) -> None:
+        """Open a file as what its first bytes say it is; several are check-ins."""
         self._coming = False
-        self._look_at(Path(path), exported=None)
+        if others:
+            self.open_data([Path(path), *map(Path, others)])
+        else:
+            self._look_at(Path(path), exported=None)
 
     def open_recipe(self, path: str | Path, coming: bool = False) -> None:
         """Go back to what an exported file shows; its data are never opened by themselves.
@@ -115,32 +119,48 @@ class FileController(QObject):
         self.problem.emit(explain(error, "recipe" if isinstance(error, ValueError) else "data"))
         self.recognised.emit()
 
-    def open_data(self, path: str | Path, ask: bool = False) -> None:
+    def open_data(self, source: str | Path | Sequence[Path], ask: bool = False) -> None:
         """Open check-ins; with `ask`, show how the columns are read first."""
-        self._path = Path(path)
-        wanted = self._wanted.region.plane if self._wanted is not None else None
-        again = wanted is not None and str(self._path) == self._keeper.data_path
-        plane = wanted.text if wanted is not None and again else ""
-        self._data.open(self._path, self._columns_wanted(), ask=ask, plane=plane)
+        self._paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
+        again = self._paths == self._keeper.data_source
+        region = self._wanted.region if self._wanted is not None and again else None
+        plane = region.plane.text if region is not None and region.plane is not None else ""
+        columns, layer = self._columns_wanted()
+        self._data.open(self._paths, columns, ask=ask, plane=plane, region=region, layer=layer)
 
-    def _columns_wanted(self) -> Mapping | None:
-        """Return how a waiting recipe read this file's columns, if it says so."""
-        recipe, path = self.waiting, self._path
-        if recipe is None or not recipe.columns or path is None or path.name != recipe.data_name:
-            return None
-        return Mapping(**recipe.columns)
+    def _columns_wanted(self) -> tuple[Mapping | None, str]:
+        """Return which columns these files are to be read by, and which layer or sheet.
+
+        Those of a waiting recipe about files of this name, or those by which they were read last.
+        """
+        recipe, paths = self.waiting, self._paths
+        columns = dict(self._keeper.data_columns) if paths == self._keeper.data_source else {}
+        if recipe is not None and recipe.columns and paths:
+            first = min(paths)  # as `DataFiles.name` has it
+            name = f"{first.name} and {len(paths) - 1} more" if len(paths) > 1 else first.name
+            columns = dict(recipe.columns) if name == recipe.data_name else columns
+        if not columns:
+            return None, ""
+        layer = columns.pop("layer", "")
+        return Mapping(**columns), layer
 
     def open_sample(self) -> None:
         """Open the sample that ships with the program."""
-        self._path = None
+        self._paths = ()
         self._data.open_sample()
 
     def choose_data(self, parent: QWidget, ask: bool = False) -> None:
-        """Ask for a check-in file and open it; with `ask`, show how it is read first."""
+        """Ask for check-in files and open them; with `ask`, show how they are read first."""
         kinds = f"Check-ins ({file_patterns()});;All files (*)"
-        path, _ = QFileDialog.getOpenFileName(parent, "Open check-ins", self.folder(), kinds)
+        paths, _ = QFileDialog.getOpenFileNames(parent, "Open check-ins", self.folder(), kinds)
+        if paths:
+            self.open_data([Path(path) for path in paths], ask)
+
+    def choose_folder(self, parent: QWidget) -> None:
+        """Ask for a folder of check-in files and open them as one data set."""
+        path = QFileDialog.getExistingDirectory(parent, "Open a folder of check-ins", self.folder())
         if path:
-            self.open_data(path, ask)
+            self.open_data(path)
 
     def choose_recipe(self, parent: QWidget) -> None:
         """Ask for an exported file and go back to what it shows."""
@@ -202,7 +222,8 @@ class FileController(QObject):
             # Neither the draw nor its data are told: both stay as they are.
             seed = present.request_of(request.study).seed
             request = replace(request, selection=recipe.part.of(present.selection), seed=seed)
-        self._session.follow(request, "open recipe")
+        # Its view follows, as the same step.
+        self._session.follow(request, "open recipe", which=recipe.which, grid=recipe.grid)
         self.followed.emit(recipe)
         if recipe.left_out:
             first, *others = recipe.left_out
@@ -211,10 +232,8 @@ class FileController(QObject):
 
     def _loaded(self, data: CheckinData) -> None:
         """Remember the file; go on with a recipe or a selection that waited for it."""
-        path, self._path = self._path, None
-        self._keeper.data_path = str(path.resolve()) if path is not None else None
-        if path is not None:
-            self._keeper.note_file(path)
+        paths, self._paths = self._paths, ()
+        self._keeper.note_data(paths, data.columns)
         waiting = self.waiting
         selection = waiting.request.selection if waiting is not None else None
         if waiting is not None and waiting.part is None and selection is not None:

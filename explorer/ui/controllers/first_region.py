@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from explorer.geography.projection import aspect_at
-from explorer.geography.region import Region
+from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin
-
-if TYPE_CHECKING:
-    from explorer.checkins import Box, CheckinData
 
 SIDE = 0.35
 """Degrees of latitude of a first region: a city."""
@@ -20,14 +17,27 @@ SMALLEST = 0.002
 CELLS = 240
 
 
-def first_region(data: CheckinData) -> tuple[Region, Origin]:
+class Rows(Protocol):
+    """Check-ins, or some of them."""
+
+    @property
+    def extent(self) -> Box:
+        """South, west, north, east."""
+        ...
+
+    def density(self, box: Box, columns: int, rows: int) -> np.ndarray:
+        """Return how many lie in each cell."""
+        ...
+
+
+def first_region(data: Rows) -> tuple[Region, Origin]:
     """Return a city-sized box around the densest area, or all of a smaller extent; and which.
 
     The choice looks at the real data, so it is not private.
 
     Parameters
     ----------
-    data : CheckinData
+    data : CheckinData or FirstLook
         With at least one row. Asked from a worker: two aggregated queries.
     """
     south, west, north, east = data.extent
@@ -52,7 +62,7 @@ def first_region(data: CheckinData) -> tuple[Region, Origin]:
     return _boxed((south + north) / 2, (west + east) / 2, *side), Origin.FIRST
 
 
-def _densest(data: CheckinData, box: Box, size: tuple[float, float]) -> Box:
+def _densest(data: Rows, box: Box, size: tuple[float, float]) -> Box:
     """Return the window of about so many degrees (tall, wide) with most check-ins in a box."""
     south, west, north, east = box
     tall, wide = (north - south) / CELLS, (east - west) / CELLS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.ui.base.jobs import LatestJob, Task
 
 _RESTORE = ("", "files of the last session")
@@ -34,9 +34,9 @@ class ParameterFiles(QObject):
     restored = Signal(object)
     busy_changed = Signal(bool)
 
-    def __init__(self, runtime: StudyRuntime, parent: QObject | None = None) -> None:
+    def __init__(self, service: StudyService, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._runtime = runtime
+        self._service = service
         self._jobs: dict[tuple[str, str], LatestJob] = {}
 
     @property
@@ -49,7 +49,7 @@ class ParameterFiles(QObject):
 
         `path` may be a folder where the parameter takes one.
         """
-        self._submit((study_id, key), lambda task: self._runtime.add_file(path, task.check))
+        self._submit((study_id, key), lambda task: self._service.add_file(path, task.check))
 
     def restore(self, paths: Mapping[str, str]) -> None:
         """Open files of an earlier session again, where they are still the same.
@@ -57,7 +57,7 @@ class ParameterFiles(QObject):
         `paths` holds where the file of each value was.
         """
         if paths:
-            self._submit(_RESTORE, lambda task: _restore(self._runtime, dict(paths), task.check))
+            self._submit(_RESTORE, lambda task: _restore(self._service, dict(paths), task.check))
 
     def cancel(self) -> None:
         """Stop reading; what is being read fails as cancelled."""
@@ -91,12 +91,12 @@ class ParameterFiles(QObject):
             self.failed.emit(*key, error)
 
 
-def _restore(runtime: StudyRuntime, paths: dict[str, str], check: Callable[[], None]) -> list[str]:
+def _restore(service: StudyService, paths: dict[str, str], check: Callable[[], None]) -> list[str]:
     """Open the files that are where they were and the same; return the names of the others."""
     lost = []
     for value, path in paths.items():
         try:
-            same = runtime.add_file(Path(path), check) == value
+            same = service.add_file(Path(path), check) == value
         except OSError:
             same = False
         if not same:

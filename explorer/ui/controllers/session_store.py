@@ -2,16 +2,18 @@
 
 import base64
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.engine.session.recipe import view_from_dict
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
-from explorer.engine.session.wire import Key, Place, Window
-from explorer.engine.session.wire_reading import read, read_list
+from explorer.engine.session.wire import Computing, Key, Place, Window
+from explorer.engine.session.wire_reading import plain, read, read_list
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
@@ -21,6 +23,7 @@ log = logging.getLogger("explorer")
 
 SAVE_AFTER_MS = 1500
 MAX_RECENT = 10
+MAX_PARTS = 10_000
 MAX_FOLDED = 100
 
 
@@ -67,10 +70,16 @@ class SessionStore(QObject):
         self.folded: list[str] = []
         self.recent: list[str] = []
         self.data_path: str | None = None
+        self.data_more: list[str] = []
+        """The other files of a data set of several."""
+        self.data_columns: dict[str, Any] = {}
+        """How they were read, as `CheckinData.columns`."""
         self.files: dict[str, str] = {}
         """Where the files were that the last session's parameters name, by their value."""
         self.selection: Selection | None = None
         """The part of the data chosen last time, until those data are open again."""
+        self.computing = Computing()
+        """Where work runs."""
 
     @property
     def restored(self) -> bool:
@@ -112,6 +121,10 @@ class SessionStore(QObject):
         self.recent = read_list(values.recent, _place, "recent", left_out, MAX_RECENT)
         self.folded = read_list(values.folded, _key, "folded", left_out, MAX_FOLDED)
         self.data_path = values.data_path
+        if values.data_columns is not UNSET:
+            self.data_columns = plain(values.data_columns)
+        self.computing = values.computing
+        self.data_more = read_list(values.data_more, _place, "data_more", left_out, MAX_PARTS)
         trouble: list[str] = []
         state = state_from_dict(values.session, trouble)
         left_out += [f"session.{sentence}" for sentence in trouble]
@@ -178,10 +191,29 @@ class SessionStore(QObject):
         self.recent_changed.emit()
         self._changed()
 
+    @property
+    def data_source(self) -> tuple[Path, ...]:
+        """The files of the data set that was open last."""
+        first = () if self.data_path is None else (self.data_path,)
+        return tuple(map(Path, (*first, *self.data_more)))
+
+    def note_data(self, paths: Sequence[Path], columns: Mapping[str, Any]) -> None:
+        """Remember the data set that is open: its file or folder, its files, or nothing."""
+        self.data_columns = dict(columns) if paths else {}
+        places = [str(path.resolve()) for path in paths]
+        self.data_path, self.data_more = places[0] if places else None, places[1:]
+        if len(places) == 1:  # one of several would open without the others
+            self.note_file(places[0])
+
     def forget_files(self) -> None:
         """Empty the list of recent files."""
         self.recent = []
         self.recent_changed.emit()
+        self._changed()
+
+    def set_computing(self, computing: Computing) -> None:
+        """Remember where work runs."""
+        self.computing = computing
         self._changed()
 
     def close(self) -> None:
@@ -216,11 +248,14 @@ class SessionStore(QObject):
         return {
             "session": state_to_dict(state),
             "data_path": self.data_path,
+            "data_more": list(self.data_more),
+            **({"data_columns": self.data_columns} if self.data_columns else {}),
             "files": self._files_of(state),
             "recent": list(self.recent),
             "theme": window.theme.choice,
             "geometry": _text(window.saveGeometry().data()),
             "layout": _text(window.saved_layout()),
+            "computing": plain(self.computing),
             "folded": sorted(window.parameters.folded),
             "views": {
                 key: view.to_dict()

@@ -1,5 +1,6 @@
 """From the session's state to answers, for one workspace of the window."""
 
+from collections import deque
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -38,7 +39,7 @@ class StudyController(QObject):
     failed = Signal(object)
     busy_changed = Signal(bool)
     stale_changed = Signal(bool)
-    _delivered = Signal(object)
+    _delivered = Signal()
 
     def __init__(
         self, session: Session, service: StudyService, workspace: str, parent: QObject | None = None
@@ -59,12 +60,16 @@ class StudyController(QObject):
         self._answered: Request | None = None
         self._late = QTimer(self, singleShot=True, interval=LATE_MS)
         self._late.timeout.connect(lambda: self._set_stale(self._answered != self.request))
-        self._delivered.connect(self._receive)
-        self._runner = service.answers(workspace, self._delivered.emit)
+        self._arrived: deque[Delivery] = deque()
+        self._delivered.connect(self._receive_all)
+        self._runner = service.answers(workspace, self._arrive)
         session.changed.connect(self._state_changed)
 
     def refresh(self) -> None:
-        """Ask now, if this workspace's study is in front and has what it needs."""
+        """Ask now, if this workspace's study is in front and has what it needs.
+
+        What was asked before is dropped: files and check-ins may be others under the same name.
+        """
         self._ask(self._session.state, force=True)
 
     def cancel(self) -> None:
@@ -94,7 +99,7 @@ class StudyController(QObject):
         if request == self.request and not force:
             return
         before, self.request = self.request, request
-        if before is not None and _subject(before) != _subject(request):
+        if before is not None and (force or _subject(before) != _subject(request)):
             self._runner.cancel()
             self._oldest_wanted = self._runner.generation + 1
         self._runner.submit(request)
@@ -102,9 +107,23 @@ class StudyController(QObject):
         if not self._late.isActive():
             self._late.start()
 
-    def _receive(self, delivery: Delivery) -> None:
+    def _arrive(self, delivery: Delivery) -> None:
+        """Note what came, in whatever thread; the window takes it when it has the time."""
+        self._arrived.append(delivery)
+        self._delivered.emit()
+
+    def _receive_all(self) -> None:
+        """Take what came meanwhile; of several pictures only the newest is worth painting."""
         if self._closed:
             return
+        came = [self._arrived.popleft() for _ in range(len(self._arrived))]
+        newest = max((i for i, d in enumerate(came) if d.result is not None), default=-1)
+        for i, delivery in enumerate(came):
+            if i < newest and delivery.result is not None:
+                delivery = replace(delivery, result=None)
+            self._receive(delivery)
+
+    def _receive(self, delivery: Delivery) -> None:
         if delivery.generation >= max(self._newest_shown, self._oldest_wanted):
             if delivery.result is not None:
                 self._newest_shown = delivery.generation

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session
+from explorer.figures.gate import EARLY
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Request, Result
 from explorer.ui.base.errors import Problem
@@ -70,12 +71,21 @@ class WorkspaceHost(QMainWindow):
         """Show what was done in the status bar, for a while."""
 
     @abstractmethod
+    def show_study(self, study_id: str) -> None:
+        """Bring a study to the front, from tabs of tools too."""
+
+    @abstractmethod
     def show_problem(self, problem: Problem) -> None:
         """Show what went wrong in the banner."""
 
 
 class Workspace(QWidget):
     """A tab of results. `explorer.ui.shell.workspaces` lists them.
+
+    Signals
+    -------
+    exportable_changed()
+        `why_no_export` may say something else, though no answer came.
 
     Attributes
     ----------
@@ -88,6 +98,8 @@ class Workspace(QWidget):
     exported : callable
         Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
     """
+
+    exportable_changed = Signal()
 
     current_result: Result | None = None
     side_panel: QWidget | None = None
@@ -110,6 +122,11 @@ class Workspace(QWidget):
     def apply_view_state(self, view: ViewState) -> None:
         """Look at what is shown in this way."""
 
+    def why_no_export(self) -> str:
+        """Return why nothing of this can be exported or copied now; empty if it can."""
+        result = self.current_result
+        return EARLY if result is not None and result.early else ""
+
     def shown_result(self, result: Result) -> Result:
         """Return an answer with all that is drawn beside it."""
         return result
@@ -119,6 +136,9 @@ class Workspace(QWidget):
 
     def copy(self, fmt: str) -> None:
         """Put what is shown on the clipboard; only of a workspace that shows no study."""
+
+    def follow_recipe(self) -> None:
+        """Show what a recipe that was opened asks; only of a workspace that shows no study."""
 
     def close_workspace(self) -> None:
         """End what runs and disconnect from the session; the window closes."""

@@ -3,12 +3,13 @@
 import math
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result, Table
 from explorer.ui.base.styled import tool_button
+from explorer.ui.curves.diagram import DiagramView
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.number_table import NumberTable
@@ -29,16 +30,23 @@ class _TablePage(QWidget):
         self._shown: Table | None = None
         self.view = NumberTable(table.title)
         self.note = FixedSizeText("faint")
+        self.diagram = DiagramView()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 14, 8)
         layout.setSpacing(4)
-        layout.addWidget(self.view, 1)
+        beside = QHBoxLayout()
+        beside.addWidget(self.diagram, 3)
+        beside.addWidget(self.view, 2)
+        layout.addLayout(beside, 1)
         layout.addWidget(self.note)
 
     def show_table(self, table: Table) -> None:
         if table == self._shown:
             return
         self._shown = table
+        self.diagram.setVisible(table.diagram is not None)
+        if table.diagram is not None:
+            self.diagram.show_diagram(table.diagram, table.title)
         self.view.title, self.view.note = table.title, table.note
         self.view.setAccessibleName(table.title)
         self.view.setAccessibleDescription(table.note)

@@ -22,13 +22,16 @@ from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import format_place
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain
-from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
+from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.drawing.towns import near_town
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 if TYPE_CHECKING:
     from explorer.checkins import Cell, CheckinData
 
+COLUMNS = ["Check-ins", "Users", TOWN := "Nearest town", MIDDLE := "Middle", "Size"]
 PARTITION = 300
 TOP = 30
 WARNING = (
@@ -42,6 +45,8 @@ class BusiestDialog(QDialog):
 
     Parameters
     ----------
+    files : DataController
+        Which has the check-ins counted.
     data : CheckinData
     view : Box
         What the map shows.
@@ -57,13 +62,14 @@ class BusiestDialog(QDialog):
 
     def __init__(
         self,
+        files: DataController,
         data: CheckinData,
         view: Box,
         selection: Selection,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._data = data
+        self._files, self._data = files, data
         self._selection = selection
         self._regions: list[Region] = []
         self.setWindowTitle("Choose a region from the busiest cells")
@@ -82,14 +88,19 @@ class BusiestDialog(QDialog):
         label.setBuddy(self.area)
         row.addWidget(label)
         row.addWidget(self.area, 1)
-        self.table = QTableWidget(0, 4)
+        self.table = QTableWidget(0, len(COLUMNS))
         self.table.setAccessibleName("Busiest cells, busiest first")
-        self.table.setHorizontalHeaderLabels(["Check-ins", "Users", "Middle", "Size"])
+        self.table.setHorizontalHeaderLabels(COLUMNS)
+        self.table.setColumnHidden(COLUMNS.index(TOWN), selection.region.plane is not None)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setTabKeyNavigation(False)
-        self.table.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        wide = TOWN if selection.region.plane is None else MIDDLE
+        header.setSectionResizeMode(COLUMNS.index(wide), QHeaderView.ResizeMode.Stretch)
+        self.table.setWordWrap(False)
         self.table.doubleClicked.connect(self._accept)
         self.table.itemSelectionChanged.connect(self._selected)
         self.state = styled_label("muted", word_wrap=True)
@@ -106,7 +117,7 @@ class BusiestDialog(QDialog):
         box.addWidget(self.table, 1)
         box.addWidget(self.state)
         box.addWidget(buttons)
-        self.resize(560, 520)
+        self.resize(680, 520)
         self._ask()
 
     def _ask(self) -> None:
@@ -115,36 +126,42 @@ class BusiestDialog(QDialog):
         self.state.setText("Counting …")
         box = self.area.currentData()
         chosen = self._selection
-        start, end, image = chosen.start, chosen.end, chosen.image
-        self._job.submit(
-            box,
-            lambda _: self._data.busiest_cells(
-                _with_room(box), PARTITION, TOP, start, end, image=image
-            ),
-        )
+        asked = _with_room(box), PARTITION, TOP, chosen.start, chosen.end, "rows", chosen.image
+        earth = chosen.region.plane is None
 
-    def _fill(self, _key: object, cells: tuple[Cell, ...]) -> None:
-        shown = [(cell, region) for cell in cells if (region := self._region(cell.box)) is not None]
-        self._regions = [region for _, region in shown]
+        def count(task: Task) -> list[tuple[Cell, str]]:
+            cells = self._files.ask(task, self._data, "busiest_cells", *asked)
+            return [(cell, near_town(*_middle(cell.box)) if earth else "") for cell in cells]
+
+        self._job.submit(box, count)
+
+    def _fill(self, _key: object, cells: list[tuple[Cell, str]]) -> None:
+        shown = [
+            (cell, town, region)
+            for cell, town in cells
+            if (region := self._region(cell.box)) is not None
+        ]
+        self._regions = [region for *_, region in shown]
         self.table.setRowCount(len(shown))
-        for place, (cell, region) in enumerate(shown):
+        for place, (cell, town, region) in enumerate(shown):
             east = (region.west + region.east) / 2
             middle = format_place(region.mid_latitude, east, 3, region.plane)
             wide, high = region.sides
             texts = (
                 f"{cell.rows:,}",
                 f"{cell.users:,}",
+                town,
                 middle,
                 f"{wide:,.3g} × {high:,.3g} {region.unit}",
             )
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
-                if column != 2:
+                item.setToolTip(text)
+                if COLUMNS[column] not in (TOWN, MIDDLE):
                     item.setTextAlignment(
                         Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
                     )
                 self.table.setItem(place, column, item)
-        self.table.resizeColumnToContents(3)
         self.state.setText(
             "Within the time range in use." if shown else "There is no check-in in there."
         )
@@ -173,6 +190,11 @@ class BusiestDialog(QDialog):
         if self.chosen is not None:
             self.region_chosen.emit(self.chosen)
             self.accept()
+
+
+def _middle(box: Box) -> tuple[float, float]:
+    south, west, north, east = box
+    return (south + north) / 2, (west + east) / 2
 
 
 def _on_globe(box: Box) -> Box:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,14 @@ from explorer.geography.scale_bar import format_place
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
+from explorer.ui.controllers.data_controller import DataController
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.checkins.model import PartReport
+
+MANY_PARTS = 6
+"""Files of a data set that are listed."""
 
 
 class LoadReportDialog(QDialog):
@@ -34,12 +40,16 @@ class LoadReportDialog(QDialog):
 
     Parameters
     ----------
+    files : DataController
+        Which has the rejected rows written.
     data : CheckinData
     """
 
-    def __init__(self, data: CheckinData, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, files: DataController, data: CheckinData, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.data = data
+        self._files, self.data = files, data
         report = data.report
         self.setWindowTitle(f"{data.basename}: what was read")
         self._job = LatestJob("exporting rejected rows", self)
@@ -90,7 +100,8 @@ class LoadReportDialog(QDialog):
         facts = [
             ("Rows kept", f"{report.kept:,}"),
             ("Rows rejected", f"{report.total_set_aside:,}"),
-            ("Lines in the file", lines),
+            ("Lines in the files" if report.parts else "Lines in the file", lines),
+            *([("Files", _parts(report.parts))] if report.parts else []),
             ("Users", f"{data.users:,}"),
             (
                 "Time span",
@@ -117,7 +128,8 @@ class LoadReportDialog(QDialog):
             top.setToolTip(1, said)
             for example in report.examples.get(reason, ()):
                 text = example.text.replace("\t", " ⇥ ")
-                child = QTreeWidgetItem([f"line {example.line:,}", text])
+                where = f"{example.part}, " if example.part else ""
+                child = QTreeWidgetItem([f"{where}line {example.line:,}", text])
                 child.setToolTip(1, text)
                 top.addChild(child)
             rest = count - top.childCount()
@@ -138,7 +150,8 @@ class LoadReportDialog(QDialog):
         """Write all rejected rows to a file, in a thread."""
         self.export_button.setEnabled(False)
         self._show_message("Exporting …")
-        self._job.submit(path, lambda _: self.data.export_set_aside(path))
+        question = self.data, "export_set_aside", path
+        self._job.submit(path, lambda task: self._files.ask(task, *question))
 
     def _exported(self, path: Path, _count: object) -> None:
         self.export_button.setEnabled(True)
@@ -148,3 +161,10 @@ class LoadReportDialog(QDialog):
         self.message.setText(text)
         self.message.show()
         self.export_button.setEnabled(text != "Exporting …")
+
+
+def _parts(parts: Sequence[PartReport]) -> str:
+    """Return what became of the lines of the first parts, a line each."""
+    shown = [f"{p.name}: {p.kept:,} kept, {p.rejected:,} rejected" for p in parts[:MANY_PARTS]]
+    rest = len(parts) - len(shown)
+    return "\n".join([*shown, *([f"… and {rest:,} more"] if rest else [])])

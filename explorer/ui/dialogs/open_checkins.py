@@ -1,16 +1,16 @@
 """Which column holds what: asked when a file does not say it clearly enough."""
 
+from functools import partial
+
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QKeyEvent
+from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QTableWidget,
-    QTableWidgetItem,
+    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -18,12 +18,20 @@ from PySide6.QtWidgets import (
 from explorer import checkins
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.checkins.readers import get_reader
-from explorer.checkins.readers.guess_columns import STRPTIME_FORMATS, bad_cells, time_format
+from explorer.checkins.readers.cells.column_names import ENGLISH, language_of
+from explorer.checkins.readers.cells.faults import bad_cells
+from explorer.checkins.readers.cells.numbers import has_fraction, number
+from explorer.checkins.readers.cells.swapped import looks_swapped
+from explorer.checkins.readers.cells.times import time_formats
+from explorer.checkins.readers.places.guess_reference import Points, points_of
 from explorer.ui.base.errors import explain
-from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
+from explorer.ui.dialogs.first_rows import FirstRows
 from explorer.ui.dialogs.plane_fields import PlaneFields
+from explorer.ui.dialogs.reading_fields import ReadingFields
+from explorer.ui.dialogs.system_fields import SystemFields
 from explorer.ui.drawing.map_style import style_for
 from explorer.ui.widgets.choice_box import ChoiceBox
 
@@ -40,13 +48,6 @@ MNEMONICS = {
     "lat": "L&atitude or y", "lon": "L&ongitude or x", "location": "Lo&cation", "image": "Ima&ge",
 }  # fmt: skip
 """Where the first letter is taken."""
-TIME_FORMATS = (
-    ("ISO 8601 (2010-01-31T23:59:00Z; without an offset: UTC)", "iso"),
-    ("seconds since 1970", "epoch_s"),
-    ("milliseconds since 1970", "epoch_ms"),
-    ("microseconds since 1970", "epoch_us"),
-    *((name, name) for name in STRPTIME_FORMATS),
-)
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
 ENCODINGS = {
     "utf-8": "UTF-8",
@@ -63,7 +64,7 @@ class MappingDialog(QDialog):
 
     Signals
     -------
-    load(Path, Mapping, Dialect or None)
+    load(tuple of Path, Mapping, Dialect or None)
         *Load* was pressed; None if fields and encoding are as detected.
     picture_chosen(Path)
         With *Load*: the picture whose size is the range of x and y.
@@ -77,8 +78,9 @@ class MappingDialog(QDialog):
         self.request = request
         self.preview = request.preview
         self._refused = ""
+        self._decimal: str | None = None
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
-        self.finished.connect(self._job.close)
+        self.finished.connect(self._close_jobs)
         self._job.done.connect(self._looked)
         self._job.failed.connect(self._not_looked)
         self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
@@ -89,35 +91,48 @@ class MappingDialog(QDialog):
         box.addWidget(self.detected)
         box.addLayout(self._make_dialect())
         box.addLayout(self._make_columns())
+        self.reading = ReadingFields()
+        self.reading.decimal_chosen.connect(self._choose_decimal)
+        self.reading.changed.connect(self._check)
+        box.addWidget(self.reading)
         self.plane = PlaneFields()
         self.plane.changed.connect(self._check)
         box.addWidget(self.plane)
-        self.table = QTableWidget()
-        self.table.setAccessibleName("The first rows of the file")
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.table.setTabKeyNavigation(False)
-        self.table.horizontalHeader().setStretchLastSection(True)
-        box.addWidget(self.table, 1)
+        self.system = SystemFields()
+        self.system.changed.connect(self._check)
+        box.addWidget(self.system)
+        self.rows = FirstRows()
+        self.table = self.rows.table
+        box.addWidget(self.rows, 1)
         self.verdict = QLabel(wordWrap=True)
         self.verdict.setAccessibleName("Whether the first rows can be read this way")
-        box.addWidget(self.verdict)
+        self.swap_button = QPushButton("&Swap latitude and longitude")
+        self.swap_button.setAutoDefault(False)
+        self.swap_button.clicked.connect(self._swap)
+        said = QHBoxLayout()
+        said.addWidget(self.verdict, 1)
+        said.addWidget(self.swap_button)
+        box.addLayout(said)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.load_button = buttons.addButton("Load", QDialogButtonBox.ButtonRole.AcceptRole)
         self.load_button.setDefault(True)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         box.addWidget(buttons)
-        self.resize(760, 520)
+        self.resize(800, 600)
         self._show_preview()
 
     def _make_dialect(self) -> QHBoxLayout:
-        """Make the choice of delimiter and encoding, which Parquet has not."""
+        """Make the choice of delimiter and encoding, or of the layer or sheet."""
         row = QHBoxLayout()
+        self.layer = ChoiceBox("Layer or sheet")
         self.delimiter = ChoiceBox("Fields separated by")
         self.encoding = ChoiceBox("Encoding")
         preview = self.preview
+        layers = {"": "— choose —"} if preview.layers and not preview.dialect.layer else {}
+        layers |= {name: name for name in preview.layers or (preview.dialect.layer,)}
         for combo, name, words, found in (
+            (self.layer, "La&yer or sheet", layers, preview.dialect.layer),
             (self.delimiter, "&Fields separated by", DELIMITERS, preview.delimiter),
             (self.encoding, "&Encoding", ENCODINGS, preview.encoding),
         ):
@@ -131,7 +146,8 @@ class MappingDialog(QDialog):
             label.setBuddy(combo)
             for widget in (label, combo):
                 row.addWidget(widget)
-                widget.setVisible(bool(preview.delimiter))
+                shown = preview.layers if combo is self.layer else preview.delimiter
+                widget.setVisible(bool(shown))
         row.addStretch(1)
         return row
 
@@ -150,33 +166,41 @@ class MappingDialog(QDialog):
             grid.addWidget(combo, place // 3, 2 * (place % 3) + 1)
             grid.setColumnStretch(2 * (place % 3) + 1, 1)
             self.combos[role] = combo
-        self.time_format = ChoiceBox("How times are written")
-        for text, value in TIME_FORMATS:
-            self.time_format.addItem(text, value)
-        self.time_format.currentIndexChanged.connect(self._changed)
-        label = QLabel("Times are wr&itten as")
-        label.setBuddy(self.time_format)
-        row = -(-len(ROLES) // 3)
-        grid.addWidget(label, row, 0, 1, 2)
-        grid.addWidget(self.time_format, row, 2, 1, 4)
         return grid
 
     def _look_again(self) -> None:
         """Read the beginning of the file as it is now said to be written."""
-        asked = (self.delimiter.currentData(), self.encoding.currentData())
+        asked = self._asked
         self._refused = LOOKING
         self._check()
-        path = self.request.path
-        self._job.submit(asked, lambda task: checkins.sniff(path, *asked, cancelled=task.cancelled))
+        source = self.request.source
+        delimiter, encoding, decimal, layer = asked
 
-    def _looked(self, asked: tuple[str, str], preview: Preview) -> None:
-        if asked == (self.delimiter.currentData(), self.encoding.currentData()):
+        def look(task: Task) -> Preview:
+            files = checkins.find_files(source, task.cancelled)
+            return checkins.sniff_files(
+                files, delimiter, encoding, task.cancelled, decimal=decimal, layer=layer
+            )
+
+        self._job.submit(asked, look)
+
+    @property
+    def _asked(self) -> tuple[str, str, str | None, str | None]:
+        """How the file is said to be written, and which layer of it is meant."""
+        delimiter, encoding = self.delimiter.currentData(), self.encoding.currentData()
+        return delimiter, encoding, self._decimal, self.layer.currentData() or None
+
+    def _choose_decimal(self, decimal: str) -> None:
+        self._decimal = decimal
+        self._look_again()
+
+    def _looked(self, asked: tuple[str, str, str | None, str | None], preview: Preview) -> None:
+        if asked == self._asked:
             self.preview, self._refused = preview, ""
             self._show_preview()
 
-    def _not_looked(self, asked: tuple[str, str], error: Exception) -> None:
-        chosen = (self.delimiter.currentData(), self.encoding.currentData())
-        if asked == chosen:
+    def _not_looked(self, asked: object, error: Exception) -> None:
+        if asked == self._asked:
             self._refused = explain(error, "data").sentence
             self._check()
 
@@ -193,11 +217,18 @@ class MappingDialog(QDialog):
                     combo.addItem(title, column)
                 guess = getattr(preview.mapping, role)
                 combo.setCurrentIndex(0 if guess is None else guess + 1)
-        with QSignalBlocker(self.time_format):
-            self._choose_format(preview.mapping.time_format)
+        cells = (cell for row in preview.rows for cell in row)
+        decimal = preview.dialect.decimal
+        fraction = next((cell for cell in cells if has_fraction(cell, decimal)), "")
+        with QSignalBlocker(self.reading):
+            self.reading.show_reading(decimal, preview.mapping.zone, fraction.strip())
+            self._show_times(preview.mapping.time, preview.time_formats)
         with QSignalBlocker(self.plane):
             self.plane.show_plane(preview.mapping.plane)
-        self._fill_table()
+        with QSignalBlocker(self.system):
+            self.system.place(self._points())
+            self.system.show_system(preview.mapping.crs)
+        self.rows.show_rows(preview, SHOWN)
         self._check()
 
     @property
@@ -212,20 +243,35 @@ class MappingDialog(QDialog):
         """What is chosen."""
         return Mapping(
             **{role: combo.currentData() for role, combo in self.combos.items()},
-            time_format=self.time_format.currentData(),
+            time_format=self.reading.time_format,
+            zone=self.reading.zone_name,
+            decimal=self._decimal,
             plane=self.plane.text,
+            crs=self.system.crs if self.plane.text is None else None,
         )
+
+    def _points(self) -> Points | None:
+        """Return the first rows' y and x in the chosen columns."""
+        lat, lon = (self.combos[role].currentData() for role in ("lat", "lon"))
+        if lat is None or lon is None:
+            return None
+        read = partial(number, decimal=self.preview.dialect.decimal)
+        return points_of(self.preview.rows, lat, lon, read)
 
     @property
     def problem(self) -> str:
         """Why it can't be loaded this way; empty if it can."""
         if self._refused:
             return self._refused
+        if self.preview.layers and not self.layer.currentData():
+            return "Choose the layer or sheet with the check-ins."
         mapping = self.mapping
         if mapping.missing:
             return f"Choose the column with the {' and the '.join(mapping.missing)}."
-        if self.plane.problem:
-            return self.plane.problem
+        if self.plane.problem or self.reading.problem:
+            return self.plane.problem or self.reading.problem
+        if not mapping.planar and self.system.problem:
+            return self.system.problem
         if mapping.image is not None and not mapping.planar:
             return "Images are for x and y of a plane; tick that, or choose no image."
         used = mapping.columns
@@ -254,43 +300,36 @@ class MappingDialog(QDialog):
             ]
             if preview.dialect.decimal == ",":
                 parts.append("decimal commas")
+            language = language_of(preview.columns)
+            if preview.has_header and language != ENGLISH:
+                parts.append(f"{language} names")
             if preview.dialect.compressed:
                 parts.insert(1, "gzip")
         return ("Detected: " if self.dialect is None else "Read as: ") + ", ".join(parts) + "."
 
-    def _fill_table(self) -> None:
-        preview, table = self.preview, self.table
-        rows = preview.rows[:SHOWN]
-        width = max([len(preview.columns), *(len(row) for row in rows)])
-        table.clear()
-        table.setRowCount(len(rows))
-        table.setColumnCount(width)
-        table.setHorizontalHeaderLabels(
-            [*preview.columns, *("(surplus)" for _ in range(width - len(preview.columns)))]
-        )
-        for r, row in enumerate(rows):
-            for c in range(width):
-                table.setItem(r, c, QTableWidgetItem(row[c][:200] if c < len(row) else ""))
-        table.resizeColumnsToContents()
-        for c in range(width):
-            table.setColumnWidth(c, min(table.columnWidth(c) + 8, 260))
+    def _show_times(self, column: int | None, formats: tuple[str, ...] | None = None) -> None:
+        """Offer the formats that fit a column's first rows, or those given."""
+        values = [r[column] for r in self.preview.rows if column is not None and column < len(r)]
+        found = time_formats(values, self.preview.dialect.decimal) if formats is None else formats
+        chosen = self.preview.mapping.time_format if formats is not None else next(iter(found), "")
+        self.reading.show_times(found, values, chosen)
 
-    def _choose_format(self, value: str) -> None:
-        place = self.time_format.findData(value)
-        if place < 0:
-            self.time_format.addItem(value, value)
-            place = self.time_format.count() - 1
-        self.time_format.setCurrentIndex(place)
+    def _swap(self) -> None:
+        """Take the column of latitudes for that of longitudes, and the other way round."""
+        lat, lon = (self.combos[role] for role in ("lat", "lon"))
+        before = lat.currentIndex(), lon.currentIndex()
+        with QSignalBlocker(lat), QSignalBlocker(lon):
+            lon.setCurrentIndex(before[0])
+            lat.setCurrentIndex(before[1])
+        self.system.place(self._points())
+        self._check()
 
     def _changed(self) -> None:
+        if self.sender() in (self.combos["lat"], self.combos["lon"]):
+            self.system.place(self._points())
         if self.sender() is self.combos["time"]:
-            column = self.combos["time"].currentData()
-            if column is not None:
-                values = [r[column] for r in self.preview.rows if column < len(r)]
-                found = time_format(values, self.preview.dialect.decimal)
-                if found is not None:
-                    with QSignalBlocker(self.time_format):
-                        self._choose_format(found)
+            with QSignalBlocker(self.reading):
+                self._show_times(self.combos["time"].currentData())
         self._check()
 
     def _readable(self) -> int:
@@ -302,42 +341,37 @@ class MappingDialog(QDialog):
 
     def _check(self) -> None:
         mapping = self.mapping
-        self.time_format.setEnabled(mapping.time is not None)
-        roles = {getattr(mapping, role): name for role, name, _, _ in ROLES}
+        with QSignalBlocker(self.reading):
+            self.reading.set_used(mapping.time is not None)
+        self.system.setEnabled(not mapping.planar)
+        self.rows.judge(mapping, {getattr(mapping, role): name for role, name, _, _ in ROLES})
+        swapped = looks_swapped(self.preview.rows, mapping, self.preview.dialect.decimal)
+        self.swap_button.setVisible(bool(swapped))
         style = style_for(self.palette())
-        for r in range(self.table.rowCount()):
-            row = self.preview.rows[r]
-            bad = bad_cells(row, mapping, self.preview.dialect.decimal)
-            for c in range(self.table.columnCount()):
-                item = self.table.item(r, c)
-                assert item is not None
-                why = bad.get(c, "")
-                item.setToolTip(why or item.text())
-                item.setBackground(QBrush(style.warn_back) if why else QBrush())
-                item.setForeground(QBrush(style.warn_text) if why else QBrush())
-        for c, name in enumerate(self.preview.columns):
-            header = self.table.horizontalHeaderItem(c)
-            assert header is not None
-            header.setText(f"{name}\n{roles[c]}" if c in roles else f"{name}\n ")
-            wanted = self.table.horizontalHeader().sectionSizeHint(c) + 8
-            self.table.setColumnWidth(c, max(self.table.columnWidth(c), wanted))
         problem = self.problem
         total, good = len(self.preview.rows), self._readable()
         self.verdict.setText(
             problem
             or f"{good} of the first {total} rows can be read this way; "
             + ("the others will be rejected and listed." if good < total else "load them.")
+            + (f" {swapped}" if swapped else "")
         )
-        colour = style.warn_text if problem else QColor(self.palette().windowText().color())
+        colour = (
+            style.warn_text if problem or swapped else QColor(self.palette().windowText().color())
+        )
         self.verdict.setStyleSheet(f"color: {colour.name()};")
         self.load_button.setEnabled(not problem)
         self.load_button.setDefault(not problem)
+
+    def _close_jobs(self) -> None:
+        self._job.close()
+        self.system.close_job()
 
     def _accept(self) -> None:
         if not self.problem:
             if self.plane.picture is not None and self.plane.text:
                 self.picture_chosen.emit(self.plane.picture)
-            self.load.emit(self.request.path, self.mapping, self.dialect)
+            self.load.emit(self.request.source, self.mapping, self.dialect)
             self.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

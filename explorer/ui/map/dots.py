@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 from explorer.geography.region import Box, PlaneRegion
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.data_controller import DataController
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -39,7 +40,7 @@ def _rows_of(selection: Selection | None) -> tuple[str | None, ...] | None:
 
 
 class Dots(QObject):
-    """Counts the check-ins in view whenever the view has come to rest.
+    """Has the check-ins in view counted whenever the view has come to rest.
 
     Signals
     -------
@@ -49,8 +50,9 @@ class Dots(QObject):
 
     ready = Signal(object, object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, files: DataController, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._files = files
         self._data: CheckinData | None = None
         self._selection: Selection | None = None
         self._view: tuple[Box, float, float] | None = None
@@ -120,7 +122,8 @@ class Dots(QObject):
         key = (id(data), box, columns, rows, *asked)
         if key == self._shown:
             return
-        self._job.submit(key, lambda _: (data.density(box, columns, rows, *asked), box, data))
+        question = (data, "density", box, columns, rows, *asked)
+        self._job.submit(key, lambda task: (self._files.ask(task, *question), box, data))
 
     def _counted(self, key: tuple[object, ...], found: tuple[np.ndarray, Box, CheckinData]) -> None:
         counts, box, data = found

@@ -37,7 +37,7 @@ class PaneHeader(QWidget):
         self.badge.setObjectName("badge")
         self.badge.setStyleSheet("padding: 2px 5px;")
         self.menu = QMenu(self)
-        self.button = tool_button("▾", quiet=True)
+        self.button = tool_button("▾", name="Change or close this map", quiet=True)
         self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self.button.setMenu(self.menu)
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

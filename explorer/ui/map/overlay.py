@@ -249,10 +249,13 @@ def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: boo
 
 
 def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused: bool) -> None:
-    """Draw the box of a drag that is not over yet; dashed and filled, red if it can't be used."""
+    """Draw the box of a drag that is not over yet; dashed, filled with red if it can't be used.
+
+    One that can be used has its map drawn in it, whose colours no other may cover.
+    """
     colour = QColor("#d0342c") if refused else style.region
     fill = QColor(colour)
-    fill.setAlpha(36)
+    fill.setAlpha(36 if refused else 0)
     painter.setPen(QPen(colour, 1, Qt.PenStyle.DashLine))
     painter.setBrush(fill)
     painter.drawRect(QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom)))

@@ -59,14 +59,17 @@ class MapPane(pg.GraphicsView):
     -------
     hovered(object)
         (longitude, latitude) under the pointer, None when it leaves.
+    region_dragged(object)
+        Box of degrees that a drag with the region tool makes, if it is let go now.
     region_drawn(object)
-        Box of degrees that a drag with the region tool made.
+        Box of degrees that it made in the end; None if it made none.
     region_tool_left()
         Escape was pressed.
     resized()
     """
 
     hovered = Signal(object)
+    region_dragged = Signal(object)
     region_drawn = Signal(object)
     region_tool_left = Signal()
     resized = Signal()
@@ -83,11 +86,14 @@ class MapPane(pg.GraphicsView):
         self._region: Region | None = None
         self._surface_region: Region | None = None
         self._surface_shape: tuple[int, ...] = ()
+        self._values: np.ndarray | None = None
+        self._levels = (0.0, 0.0)
         self._overlay: Overlay | None = None
         self._editing = False
         self._band: Box | None = None
         self._band_refused = False
         self._grip = Grip()
+        self._held: tuple[Box | None, tuple[float, float]] = (None, (0.0, 0.0))
         self._marked: Box | None = None
         self._said = ""
         self._waiting = ""
@@ -133,7 +139,10 @@ class MapPane(pg.GraphicsView):
     def set_surface(self, values: np.ndarray, region: Region, top: float, low: float = 0.0) -> None:
         """Show a heatmap, its cells scaled to its region, coloured from `low` to `top`."""
         self._waiting = ""
-        self._image.setImage(values, autoLevels=False, levels=(low, top))
+        if not (values is self._values and self._image.isVisible()) or (low, top) != self._levels:
+            self._values, self._levels = values, (low, top)
+            self._image.setImage(values, autoLevels=False, levels=self._levels)
+            self.viewport().update()
         if (region, values.shape) != (self._surface_region, self._surface_shape):
             self._surface_region, self._surface_shape = region, values.shape
             self._image.setRect(rect_of(region.box))
@@ -141,7 +150,6 @@ class MapPane(pg.GraphicsView):
         if not self._image.isVisible():
             self._image.setVisible(True)
             self._look()
-        self.viewport().update()
 
     def set_overlay(self, overlay: Overlay | None) -> None:
         """Draw something in place of the heatmap's colours."""
@@ -364,25 +372,24 @@ class MapPane(pg.GraphicsView):
             last = event.lastScenePos()
             self._camera.pan(position.x() - last.x(), position.y() - last.y())
             return
-        before = self._region.box if self._region is not None else None
         if event.isStart():
+            before = self._region.box if self._region is not None else None
             pixels = self._pixels(before) if before is not None else None
             self._grip = grip_at(pixels, start.x(), start.y())
-        box = dragged_box(
-            before,
-            self._grip,
-            self.to_degrees(start.x(), start.y()),
-            self.to_degrees(position.x(), position.y()),
-        )
-        if not event.isFinish():
-            self._band, self._band_refused = box, not usable(box, self._region)
-            self.viewport().update()
-            return
-        self._band = None
-        self.viewport().update()
+            # The region follows the drag: what is moved is where it was at the beginning.
+            self._held = before, self.to_degrees(start.x(), start.y())
+        before, begun = self._held
+        box = dragged_box(before, self._grip, begun, self.to_degrees(position.x(), position.y()))
         pixels = self._pixels(box)
-        if pixels.right - pixels.left >= SMALLEST and pixels.bottom - pixels.top >= SMALLEST:
-            self.region_drawn.emit(box)
+        large = pixels.right - pixels.left >= SMALLEST and pixels.bottom - pixels.top >= SMALLEST
+        self.viewport().update()
+        if event.isFinish():
+            self._band = None
+            self.region_drawn.emit(box if large else None)
+            return
+        self._band, self._band_refused = box, not usable(box, self._region)
+        if large and not self._band_refused:
+            self.region_dragged.emit(box)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Pan and zoom with the keyboard."""

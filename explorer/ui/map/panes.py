@@ -33,7 +33,7 @@ class MapPanes(QWidget):
 
     Signals
     -------
-    region_drawn(object), region_tool_left()
+    region_dragged(object), region_drawn(object), region_tool_left()
         From whichever pane.
     looked(object, float, float)
         Box in view and a pane's size in pixels, after every move of the camera or resize.
@@ -43,6 +43,7 @@ class MapPanes(QWidget):
         There are other panes than before.
     """
 
+    region_dragged = Signal(object)
     region_drawn = Signal(object)
     region_tool_left = Signal()
     looked = Signal(object, float, float)
@@ -138,6 +139,7 @@ class MapPanes(QWidget):
         pane.set_cities_visible(self._cities)
         pane.set_picture(self._picture)
         pane.hovered.connect(self._hover)
+        pane.region_dragged.connect(self.region_dragged)
         pane.region_drawn.connect(self.region_drawn)
         pane.region_tool_left.connect(self.region_tool_left)
         pane.resized.connect(lambda: self._resized(pane))
@@ -218,8 +220,7 @@ class MapPanes(QWidget):
 
     def clear(self) -> None:
         """Show no heatmap (no data)."""
-        self._surfaces = {}
-        self._answered = False
+        self._surfaces, self._answered = {}, False
         for slot in self.slots.values():
             slot.pane.clear_surface()
             slot.pane.set_stamp("")
@@ -272,13 +273,13 @@ class MapPanes(QWidget):
 
     # Region, dots, camera --------------------------------------------------------------------
 
-    def set_region(self, region: Region | None) -> None:
-        """Outline the region in every pane and draw the map true to its middle latitude."""
+    def set_region(self, region: Region | None, dragged: bool = False) -> None:
+        """Outline the region in every pane; once at rest, draw the map true to its latitude."""
         self._region = region
         self.camera.lie_in(None if region is None else region.plane)
         for slot in self._every:
             slot.pane.set_region(region)
-        if region is not None:
+        if region is not None and not dragged:
             self.camera.set_aspect(region.aspect)
 
     def set_picture(self, pixels: np.ndarray | None) -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.engine.compute.latest import Delivery, LatestWorker
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.service import AnswerRunner, StudyService
 from explorer.studies.base.study import Fidelity, Request
 
 FRAME_S = 0.04
@@ -40,10 +40,10 @@ class Play(QObject):
     stopped = Signal()
     _delivered = Signal(object)
 
-    def __init__(self, runtime: StudyRuntime, parent: QObject | None = None) -> None:
+    def __init__(self, service: StudyService, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._runtime = runtime
-        self._worker: LatestWorker | None = None
+        self._service = service
+        self._worker: AnswerRunner | None = None
         self._asked: Request | None = None
         self._generation = 0
         self._asked_at = 0.0
@@ -65,7 +65,7 @@ class Play(QObject):
     def start(self, request: Request, *starters: QWidget) -> None:
         """Play the draws that follow a request's; input to the starters does not stop it."""
         if self._worker is None:
-            self._worker = LatestWorker(self._runtime.answer, self._delivered.emit, "play")
+            self._worker = self._service.answers("play", self._delivered.emit)
         self._starters = starters
         self._asked = replace(request, fidelity=Fidelity.COARSE)
         application = QApplication.instance()
@@ -108,10 +108,11 @@ class Play(QObject):
     def _receive(self, delivery: Delivery) -> None:
         if self._asked is None or delivery.generation != self._generation:
             return
+        found = delivery.result
         if delivery.error is not None:
             self.stop()
-        elif delivery.result is not None and not self._next.isActive():
+        elif found is not None and not found.early and not self._next.isActive():
             self._generation += 1  # what refines this draw is not wanted
-            self.drawn.emit(delivery.result)
+            self.drawn.emit(found)
             rest = FRAME_S - (time.perf_counter() - self._asked_at)
             self._next.start(max(0, round(1e3 * rest)))

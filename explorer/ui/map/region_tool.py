@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, SignalInstance
 
+from explorer.engine.session.session import Session
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
+from explorer.ui.base.errors import Banner, Problem, explain
+
+GESTURE = "drag the region"
+"""All of a drag is undone as one."""
 
 REACH = 9.0
 """Pixels around an edge or a corner within which it is taken hold of."""
@@ -151,3 +157,66 @@ def cursor_of(grip: Grip) -> Qt.CursorShape:
         rising = grip.east == grip.north
         return Qt.CursorShape.SizeBDiagCursor if rising else Qt.CursorShape.SizeFDiagCursor
     return Qt.CursorShape.SizeHorCursor if grip.west or grip.east else Qt.CursorShape.SizeVerCursor
+
+
+class Drawn(Protocol):
+    """Where regions are drawn: the panes."""
+
+    region_dragged: SignalInstance
+    region_drawn: SignalInstance
+
+    def set_region(self, region: Region | None, dragged: bool = False) -> None:
+        """Outline the region."""
+
+
+class RegionDrag(QObject):
+    """Takes the regions that panes draw into the session: each place of a drag, then the last.
+
+    Attributes
+    ----------
+    before : Selection or None
+        What a drag that goes on began with; None while there is none.
+    """
+
+    def __init__(
+        self, session: Session, panes: Drawn, banner: Banner, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._panes, self._banner = session, panes, banner
+        self.before: Selection | None = None
+        panes.region_dragged.connect(self._follow)
+        panes.region_drawn.connect(self._end)
+
+    def show_region(self) -> None:
+        """Outline the session's region; the map keeps still below a pointer that drags it."""
+        selection = self._session.state.selection
+        region = selection.region if selection is not None else None
+        self._panes.set_region(region, dragged=self.before is not None)
+
+    def set_box(self, box: Box, gesture: str | None = None) -> None:
+        """Choose a region as one undoable step, or say why it can't be."""
+        selection = self._session.state.selection
+        if selection is None:
+            self._banner.show_problem(Problem("hint", "Open check-ins before choosing a region."))
+            return
+        try:
+            drawn = with_drawn_region(selection, box)
+        except ValueError as error:
+            self._banner.show_problem(explain(error, "region"))
+            return
+        self._banner.settled("region")
+        self._session.set_selection(drawn, gesture)
+
+    def _follow(self, box: Box) -> None:
+        self.before = self.before or self._session.state.selection
+        self.set_box(box, GESTURE)
+
+    def _end(self, box: Box | None) -> None:
+        """Take the region that a drag made, or the one before it if it made none."""
+        before, self.before = self.before, None
+        if box is not None:
+            self.set_box(box, GESTURE)
+        elif before is not None:
+            self._session.set_selection(before, GESTURE)
+        self._session.end_gesture()
+        self.show_region()

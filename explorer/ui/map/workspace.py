@@ -10,14 +10,14 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMenu, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box
 from explorer.studies.base.study import Result
 from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
 from explorer.studies.registry import card, cards
-from explorer.ui.base.errors import Banner, Problem, explain
+from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
@@ -28,12 +28,13 @@ from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import on_earth, overlap
 from explorer.ui.map.contributions import Contributions
 from explorer.ui.map.dots import Dots
+from explorer.ui.map.first_look.stack import HINT, UNREAD, FirstLookStack
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
-from explorer.ui.map.region_tool import with_drawn_region
+from explorer.ui.map.region_tool import RegionDrag
 from explorer.ui.map.users_line import UsersLine
 from explorer.ui.map.which.toggle import NARROW_MOST, WhichToggle
 from explorer.ui.map.which.tool_rows import ToolRows
@@ -42,7 +43,6 @@ from explorer.ui.panels.data import DataPanel
 PREPARE_AFTER_MS = 300
 """From the map's first showing to the building of tiles not yet seen, which its first picture would
 otherwise share the interpreter with."""
-HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 
 
 class MapWorkspace(Workspace):
@@ -59,14 +59,13 @@ class MapWorkspace(Workspace):
     def __init__(
         self,
         session: Session,
-        runtime: StudyRuntime,
+        service: StudyService,
         controller: StudyController,
         data_controller: DataController,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._runtime = runtime
         self._controller = controller
         self._data = data_controller
         self._pending_box: Box | None = None
@@ -75,9 +74,12 @@ class MapWorkspace(Workspace):
         self.panes = MapPanes()
         self.metrics = MetricsStrip()
         self.banner = Banner()
-        self.dots = Dots(self)
+        self.first_look = FirstLookStack(self.panes, self.banner, data_controller, controller)
+        self.first_look.currentChanged.connect(lambda _page: self.exportable_changed.emit())
+        self.dots = Dots(data_controller, self)
+        self.region_drag = RegionDrag(session, self.panes, self.banner, self)
         self.beside = Beside(session, self._map_study)
-        self.play = Play(runtime, self)
+        self.play = Play(service, self)
         self._prepare = LatestJob("preparing the basemap", self)
         self._soon = QTimer(self, singleShot=True, interval=PREPARE_AFTER_MS)
         self._soon.timeout.connect(lambda: self._prepare.submit("tiles", lambda _: prepare_tiles()))
@@ -85,10 +87,10 @@ class MapWorkspace(Workspace):
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)
-        self.which = WhichToggle(session, runtime, self.banner, self.metrics, self.panes, self)
+        self.which = WhichToggle(session, service, self.banner, self.metrics, self.first_look, self)
         self.exported = self.which.exported
         self.contributions = Contributions(self.users, self.which.action, self)
-        self.backdrop = Backdrop(runtime, self.banner, self)
+        self.backdrop = Backdrop(service, self.banner, self)
         self.backdrop.changed.connect(lambda: self.panes.set_picture(self.backdrop.pixels))
         self._make_actions()
         box = QVBoxLayout(self)
@@ -96,11 +98,10 @@ class MapWorkspace(Workspace):
         box.setSpacing(2)
         box.addWidget(self._tools())
         box.addWidget(self.banner)
-        box.addWidget(self.panes, 1)
+        box.addWidget(self.first_look, 1)
         box.addWidget(self.metrics)
         box.addWidget(self.contributions)
         self.which.put_into(box)
-        self.panes.region_drawn.connect(self.set_region_box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
         self.panes.looked.connect(self.dots.set_view)
         self.panes.menu_wanted.connect(self.beside.fill_pane)
@@ -118,8 +119,7 @@ class MapWorkspace(Workspace):
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window, and the data panel beside it."""
-        runtime, answers = window.service.runtime, window.answers["map"]
-        page = cls(window.session, runtime, answers, window.data, window)
+        page = cls(window.session, window.service, window.answers["map"], window.data, window)
         page.side_panel = DataPanel(window.session, window.data, page, page)
         page.which.join(window)
         return page
@@ -134,6 +134,10 @@ class MapWorkspace(Workspace):
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu; separators are where groups end."""
         return list(self._view_actions)
+
+    def why_no_export(self) -> str:
+        """Return why nothing of the map can be exported now; empty if it can."""
+        return super().why_no_export() if self.first_look.picture is None else UNREAD
 
     def view_state(self) -> ViewState:
         """Return how the map is looked at, for exports and the saved session."""
@@ -179,17 +183,7 @@ class MapWorkspace(Workspace):
 
     def set_region_box(self, box: Box) -> None:
         """Choose a region as one undoable step, or say why it can't be."""
-        selection = self._session.state.selection
-        if selection is None:
-            self._show_hint("Open check-ins before choosing a region.")
-            return
-        try:
-            drawn = with_drawn_region(selection, box)
-        except ValueError as error:
-            self.banner.show_problem(explain(error, "region"))
-            return
-        self.banner.settled("region")
-        self._session.set_selection(drawn)
+        self.region_drag.set_box(box)
 
     def go_home(self) -> None:
         """Show the whole region, the whole data without one, or the world."""
@@ -307,8 +301,10 @@ class MapWorkspace(Workspace):
             )
             if moved:
                 self._show_new_data()
-            elif state.selection is not None and not overlap(
-                state.selection.region.box, self.panes.box
+            elif (
+                state.selection is not None
+                and self.region_drag.before is None
+                and not overlap(state.selection.region.box, self.panes.box)
             ):
                 # Undo, a recipe or a restored session: what is asked about must be in view.
                 self.go_home()
@@ -329,23 +325,24 @@ class MapWorkspace(Workspace):
 
     def _follow_selection(self, state: SessionState) -> None:
         selection = state.selection
-        self.panes.set_region(selection.region if selection is not None else None)
+        self.region_drag.show_region()
         self.dots.set_data(self._data.current, selection)
         self.users.follow(selection)
         if selection is None:
-            self.current_result = None
-            for part in (self.panes, self.metrics, self.contributions):
-                part.clear()
+            self._clear()
             self._show_hint(HINT)
         for action in (self.region_action, self.noise_action, self.extent_action, self.play_action):
             action.setEnabled(selection is not None)
         for action in (self.lines_action, self.cities_action):
             action.setEnabled(on_earth(selection.region if selection is not None else None))
 
-    def _show_new_data(self) -> None:
+    def _clear(self) -> None:
         self.current_result = None
         for part in (self.panes, self.metrics, self.contributions):
             part.clear()
+
+    def _show_new_data(self) -> None:
+        self._clear()
         self.banner.settled("hint")
         self._went_home = self.isVisible()
         if self.isVisible():
@@ -353,6 +350,9 @@ class MapWorkspace(Workspace):
 
     def _loaded(self, _data: object) -> None:
         # The file may have been read anew with other columns: the same question, another answer.
+        self._clear()
+        self.dots.set_data(self._data.current, self._session.state.selection)
+        self.which.ask_anew()
         self._controller.refresh()
 
     def _show_seed(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
+    QMessageBox,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -20,10 +21,11 @@ from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
 from explorer.ui.base.styled import styled_label
-from explorer.ui.controllers.data_controller import DataController, MappingRequest
+from explorer.ui.controllers.data_controller import DataController, ImportRequest, MappingRequest
 from explorer.ui.dialogs.busiest import BusiestDialog
 from explorer.ui.dialogs.load_report import LoadReportDialog
 from explorer.ui.dialogs.open_checkins import MappingDialog
+from explorer.ui.drawing.towns import region_town
 from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.plane import PlanePart
 from explorer.ui.panels.region_fields import SIDES, RegionFields
@@ -35,6 +37,8 @@ ORIGIN_HELP = (
     "them, or drawn over them, breaks it, and exports without the true map then leave out where "
     "the map lies. To put that right, type the four edges of a region fixed beforehand."
 )
+TOO_LARGE = "Larger than memory: the maps can't follow a slider. Type what you want."
+MEMORY_HELP = "How much memory opening may use is set with Edit ▸ Preferences ▸ Compute."
 
 
 class _Map(Protocol):
@@ -86,6 +90,7 @@ class DataPanel(QWidget):
         data_controller.busy_changed.connect(self._busy)
         data_controller.loaded.connect(self._loaded)
         data_controller.mapping_needed.connect(self.ask_mapping)
+        data_controller.import_asked.connect(self.ask_import)
         workspace.result_shown.connect(self.sample.show_result)
         session.changed.connect(self._state_changed)
         self.plane.image_chosen.connect(lambda name: self._change(image=name))
@@ -128,6 +133,9 @@ class DataPanel(QWidget):
         box.addWidget(ends)
         self.region_size = styled_label("muted")
         box.addWidget(self.region_size)
+        self.region_town = styled_label("muted", word_wrap=True)
+        self.region_town.setToolTip("The largest town inside the region, or the one nearest to it")
+        box.addWidget(self.region_town)
         self.region_from = styled_label("muted", word_wrap=True)
         self.region_from.setToolTip(ORIGIN_HELP)
         box.addWidget(self.region_from)
@@ -156,12 +164,15 @@ class DataPanel(QWidget):
         box.addWidget(_heading("Time (UTC)"))
         self.time = TimeRange()
         self.time.chosen.connect(self._time_chosen)
+        self.time.dragged.connect(self._time_dragged)
+        self.time.gesture_ended.connect(self._session.end_gesture)
         box.addWidget(self.time)
 
     def _make_users(self, box: QVBoxLayout) -> None:
         box.addWidget(_heading("Users"))
         self.sample = UsersSample()
         self.sample.changed.connect(self._session.set_selection)
+        self.sample.gesture_ended.connect(self._session.end_gesture)
         box.addWidget(self.sample)
 
     # Session to widgets ----------------------------------------------------------------------
@@ -177,9 +188,11 @@ class DataPanel(QWidget):
         ):  # fmt: skip
             widget.setEnabled(selection is not None)
         data = self._data.current
+        still = TOO_LARGE if data is not None and data.larger_than_memory else ""
         self.time.set_span(
             data.first_time if data is not None else None,
             data.last_time if data is not None else None,
+            still,
         )
         if selection is not None:
             self.time.show_range(selection.start, selection.end)
@@ -187,15 +200,23 @@ class DataPanel(QWidget):
             self._ends.show_region(region)
             wide, high = region.sides
             self.region_size.setText(f"{wide:,.1f} {region.unit} × {high:,.1f} {region.unit}")
+            self._show_town(region_town(region))
             self.region_error.hide()
             self._show_origin(selection)
         else:
             self.time.show_range(None, None)
             self.region_size.setText("")
+            self._show_town("")
             self.region_from.hide()
+        if data is not None:
+            self.sample.set_data(data.users, still)
         self.sample.show_selection(selection)
         self.plane.show_data(data, selection)
         self._silent = False
+
+    def _show_town(self, name: str) -> None:
+        self.region_town.setText(name)
+        self.region_town.setVisible(bool(name))
 
     def _show_picture(self) -> None:
         self.plane.show_picture(self._workspace.backdrop.name)
@@ -256,6 +277,10 @@ class DataPanel(QWidget):
     def _time_chosen(self, start: str | None, end: str | None) -> None:
         self._change("time range", start=start, end=end, time_from=Origin.TYPED)
 
+    def _time_dragged(self, start: str | None, end: str | None) -> None:
+        """Take a range that was chosen while the maps followed it."""
+        self._change("drag the time range", start=start, end=end, time_from=Origin.DRAWN)
+
     # Data ------------------------------------------------------------------------------------
 
     def _describe_data(self) -> None:
@@ -291,14 +316,14 @@ class DataPanel(QWidget):
     def show_report(self) -> None:
         """Show what became of every row of the file."""
         if self._data.current is not None:
-            self._open("report", LoadReportDialog(self._data.current, self.window()))
+            self._open("report", LoadReportDialog(self._data, self._data.current, self.window()))
 
     def show_busiest(self) -> None:
         """Let the user pick a region from the busiest cells."""
         selection, data = self._session.state.selection, self._data.current
         if selection is None or data is None:
             return
-        dialog = BusiestDialog(data, self._workspace.view_box, selection, self.window())
+        dialog = BusiestDialog(self._data, data, self._workspace.view_box, selection, self.window())
         dialog.region_chosen.connect(self.set_region)
         dialog.region_chosen.connect(lambda _region: self._workspace.go_home())
         self._open("busiest", dialog)
@@ -310,8 +335,20 @@ class DataPanel(QWidget):
         dialog.picture_chosen.connect(self._workspace.backdrop.open)
         self._open("mapping", dialog)
 
+    def ask_import(self, request: ImportRequest) -> None:
+        """Say what is slow before it begins, and go on if that is wanted."""
+        box = QMessageBox(self.window())
+        box.setWindowTitle("Open check-ins")
+        box.setText(f"Opening {self._data.opening} takes long")
+        box.setInformativeText(f"{request.size.said}\n\n{MEMORY_HELP}")
+        go = box.addButton("&Open", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(go)
+        go.clicked.connect(lambda: self._data.agree(request))
+        self._open("import", box)
+
     def dialog(self, name: str) -> QDialog | None:
-        """Return the open ``report``, ``busiest`` or ``mapping`` dialog."""
+        """Return the open ``report``, ``busiest``, ``mapping`` or ``import`` dialog."""
         return self._dialogs.get(name)
 
     def _open(self, name: str, dialog: QDialog) -> None:
@@ -321,7 +358,7 @@ class DataPanel(QWidget):
         self._dialogs[name] = dialog
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.finished.connect(lambda _code: self._remove(name, dialog))
-        dialog.open() if name == "mapping" else dialog.show()
+        dialog.open() if name in ("mapping", "import") else dialog.show()
 
     def _remove(self, name: str, dialog: QDialog) -> None:
         if self._dialogs.get(name) is dialog:

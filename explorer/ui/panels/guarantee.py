@@ -11,7 +11,7 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.stale_mark import StaleMark
 
-LIVE_MS = 50
+LIVE_MS = 100
 """While answers follow each other the panel is written at most so often."""
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.which_view import WhichView
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.study import Request, Selection, preset_request
 from explorer.studies.registry import get_study
@@ -34,7 +35,8 @@ def preset_in_front(state: SessionState) -> Preset | None:
 def _is_shown(item: Preset, state: SessionState) -> bool:
     """Return whether users and error curves are those of a preset whose question is asked."""
     over = state.which.axis if state.which.open else ""
-    return item.error_over in ("", over) and _has_its_users(item, state.selection)
+    judged = item.judged_on in ("", state.which.judged_on)
+    return item.error_over in ("", over) and judged and _has_its_users(item, state.selection)
 
 
 def _has_its_users(item: Preset, selection: Selection | None) -> bool:
@@ -63,7 +65,13 @@ def follow_preset(session: Session, item: Preset) -> None:
     selection = session.state.selection
     if selection is not None:
         request = replace(request, selection=sampled_for(item, selection))
-    session.follow(request, text=f"choose {item.name}", keep_pins=False, error_over=item.error_over)
+    which = which_of(item, session.state.which)
+    session.follow(request, text=f"choose {item.name}", keep_pins=False, which=which)
+
+
+def which_of(item: Preset, which: WhichView) -> WhichView | None:
+    """Return what *Which ε?* shows by a preset; None if the preset leaves that as it is."""
+    return which.over(item.error_over, item.judged_on) if item.error_over else None
 
 
 class PresetMenu(QMenu):

@@ -6,15 +6,19 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from explorer.studies.base.study import Result, Selection
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Kind, Parameter, Result, Scale, Selection
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.value_field import ValueField
 
 MAX_USERS = 100_000_000
 MAX_SEED = 2**31 - 1
 FIRST_NUMBER, FIRST_SHARE = 200, 0.1
 """What a sample begins with: as many users as the heatmap paper takes; a tenth."""
+SLIDE = "drag the number of users"
+SLIDER_HELP = "How many users are in the map, all at the right end; the maps follow while you drag."
 ALL, NUMBER, SHARE = "all", "number", "share"
 MODES = ((ALL, "All users"), (NUMBER, "At most so many users"), (SHARE, "A share of the users"))
 MODE_HELP = (
@@ -32,13 +36,21 @@ class UsersSample(QWidget):
     -------
     changed(Selection, object)
         A selection with another sample, and the gesture it belongs to (None: a step of its own).
+    gesture_ended()
+        A move of the slider is over.
     """
 
     changed = Signal(object, object)
+    gesture_ended = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._selection: Selection | None = None
+        self._scale = _scale(NUMBER, 1)
+        self.slider = NumberSlider(self._scale)
+        self.slider.number_moved.connect(self._slid)
+        self.slider.gesture_ended.connect(self.gesture_ended)
+        self.why = styled_label("muted", word_wrap=True)
         self._last_number, self._last_share = FIRST_NUMBER, FIRST_SHARE
         self.mode = ChoiceBox("Which users are in the map")
         self.mode.offer(MODES, ALL)
@@ -67,19 +79,30 @@ class UsersSample(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
         grid.addWidget(self.mode, 0, 0, 1, 2)
+        grid.addWidget(self.slider, 1, 0, 1, 2)
         self._labels = {}
         for row, (key, text, field) in enumerate(
             ((NUMBER, "Number", self.number), (SHARE, "Per cent", self.share),
-             ("seed", "Seed", self.seed)), 1,
+             ("seed", "Seed", self.seed)), 2,
         ):  # fmt: skip
             label = QLabel(text)
             label.setBuddy(field)
             self._labels[key] = label
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
-        grid.addWidget(self.count, 4, 0, 1, 2)
+        grid.addWidget(self.count, 5, 0, 1, 2)
+        grid.addWidget(self.why, 6, 0, 1, 2)
         grid.setColumnStretch(1, 1)
+        self.set_data(1)
         self.show_selection(None)
+
+    def set_data(self, users: int, still: str = "") -> None:
+        """Set how many users there are; with `still` the slider is off, and that is why."""
+        self._users = users
+        self.slider.setEnabled(users > 1 and not still)
+        self.slider.setToolTip(still or SLIDER_HELP)
+        self.why.setText(still)
+        self.why.setVisible(bool(still))
 
     def show_selection(self, selection: Selection | None) -> None:
         """Show the sample in use."""
@@ -91,6 +114,7 @@ class UsersSample(QWidget):
             shown = mode != ALL if key == "seed" else mode == key
             for widget in (self._labels[key], field):
                 widget.setVisible(shown)
+        self._show_place(mode)
         if selection is None:
             self.count.setText("")
             return
@@ -101,6 +125,28 @@ class UsersSample(QWidget):
             self._last_share = selection.share
             self.share.set_number(_to_percent(selection.share))
         self.seed.set_number(selection.data_seed)
+
+    def _show_place(self, mode: str) -> None:
+        """Put the slider where the sample is; all users are the end of numbers."""
+        scale = _scale(mode, self._users)
+        if scale != self._scale:
+            self._scale = scale
+            self.slider.set_parameter(scale)
+        selection, number, text = self._selection, scale.high, "all"
+        if selection is not None and selection.users is not None:
+            number, text = selection.users, f"{selection.users:,}"
+        elif selection is not None and selection.share is not None:
+            number = _to_percent(selection.share)
+            text = f"{format_number(number)} %"
+        self.slider.set_number(number)
+        self.slider.setAccessibleName(f"{scale.name}, slider, {text}")
+
+    def _slid(self, number: float) -> None:
+        if self._scale.key == SHARE:
+            self._take(share=_of_percent(number), gesture=SLIDE)
+        else:
+            everybody = number >= self._users
+            self._take(users=None if everybody else int(number), gesture=SLIDE)
 
     def show_result(self, result: Result) -> None:
         """Show how many users are in the map."""
@@ -147,6 +193,15 @@ class UsersSample(QWidget):
         if self._selection is not None:
             seed = min(max(0, self._selection.data_seed + step), MAX_SEED)
             self._change("sample seed", data_seed=seed)
+
+
+def _scale(mode: str, users: int) -> Parameter:
+    """Return what the slider moves over: per cent, or numbers up to all users."""
+    if mode == SHARE:
+        name = "Share of users to sample, in percent"
+        return Parameter(SHARE, "", name, "", Kind.INTEGER, 100, 1, 100)
+    name = "Number of users to sample"
+    return Parameter(NUMBER, "", name, "", Kind.INTEGER, users, 1, users, Scale.LOG)
 
 
 def _mode_of(selection: Selection | None) -> str:

@@ -58,6 +58,13 @@ class StatusRow(QWidget):
         line.addWidget(self.aside)
         line.addWidget(self.badge)
 
+    def show_stamp(self, stamp: str) -> None:
+        """Show what must be said of the answer; nothing if that is empty."""
+        if stamp != self.badge.text():
+            self.badge.setText(stamp)
+        if self.badge.isHidden() == bool(stamp):
+            self.badge.setVisible(bool(stamp))
+
     def show_data(self, title: str, data: CheckinData | None) -> None:
         """Name check-ins, or none, and say how much of them was rejected."""
         self.data.setText(title)

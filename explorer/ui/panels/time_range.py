@@ -5,11 +5,19 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QDateTime, QTimeZone, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from explorer.ui.panels.range_slider import RangeSlider
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.time_field import TimeField
 
 MONTHS_AT_MOST = 60
 NO_TIMES = "The file has no times, so all check-ins are used."
+_DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
+_STEPS = ((60 * _DAY, _DAY, 30), (2 * _DAY, _HOUR, 24), (0, _MINUTE, 60))
+"""Seconds that check-ins span at least, seconds of a step then, and steps of a page."""
+SLIDER_HELP = (
+    "Drag an end, or the bar between them; the maps follow. A range that is chosen while looking "
+    "at the map breaks the guarantee: type one that was fixed beforehand."
+)
 
 
 def month_ranges(first: str, last: str) -> list[tuple[str, str, str]]:
@@ -32,21 +40,36 @@ def month_ranges(first: str, last: str) -> list[tuple[str, str, str]]:
 
 
 class TimeRange(QWidget):
-    """A list of presets above two date and time fields.
+    """A list of presets above a slider over the whole span and two date and time fields.
 
     Signals
     -------
     chosen(object, object)
         Start and end as ISO 8601 in UTC, the end excluded; None is unbounded.
+    dragged(object, object)
+        The same, moved with the slider.
+    gesture_ended()
+        That move is over.
     """
 
     chosen = Signal(object, object)
+    dragged = Signal(object, object)
+    gesture_ended = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._span: tuple[str | None, str | None] = (None, None)
         self._range: tuple[str | None, str | None] = (None, None)
+        self._at = (0, 0)
+        self._still = ""
         self._silent = False
+        self.slider = RangeSlider(
+            ("Beginning of the time range, slider", "Time range as a whole, slider",
+             "End of the time range, slider"),
+            lambda seconds: f"{_utc(seconds):%Y-%m-%d %H:%M}",
+        )  # fmt: skip
+        self.slider.range_moved.connect(self._moved)
+        self.slider.gesture_ended.connect(self.gesture_ended)
         self.presets = ChoiceBox("Time range")
         self.start = TimeField("Beginning of the time range, UTC")
         self.end = TimeField("End of the time range, UTC, excluded")
@@ -56,22 +79,26 @@ class TimeRange(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
         grid.addWidget(self.presets, 0, 0, 1, 2)
-        for row, (text, field) in enumerate((("From", self.start), ("Until", self.end)), 1):
+        grid.addWidget(self.slider, 1, 0, 1, 2)
+        for row, (text, field) in enumerate((("From", self.start), ("Until", self.end)), 2):
             field.dateTimeChanged.connect(self._edited)
             label = QLabel(text)
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
-        grid.addWidget(self.why, 3, 0, 1, 2)
+        grid.addWidget(self.why, 4, 0, 1, 2)
         grid.setColumnStretch(1, 1)
         self.presets.activated.connect(self._preset_chosen)
         self.set_span(None, None)
 
-    def set_span(self, first: str | None, last: str | None) -> None:
-        """Set when the first and last check-in are; None where the file has no times."""
-        if (first, last) == self._span and self.presets.count():
+    def set_span(self, first: str | None, last: str | None, still: str = "") -> None:
+        """Set when the first and last check-in are; None where the file has no times.
+
+        With `still` the slider is off: that is why the maps can't follow one.
+        """
+        if (first, last, still) == (*self._span, self._still) and self.presets.count():
             return
-        self._span = (first, last)
+        self._span, self._still = (first, last), still
         self._silent = True
         self.presets.clear()
         self.presets.addItem("All times", (None, None))
@@ -82,8 +109,20 @@ class TimeRange(QWidget):
         self.presets.addItem("Between the times below", None)
         for widget in (self.presets, self.start, self.end):
             widget.setEnabled(known)
+        self._scale()
         self._show_message("" if known else NO_TIMES)
         self._silent = False
+
+    def _scale(self) -> None:
+        """Let the slider run over the span, in days, hours or minutes."""
+        first, last = self._span
+        why = self._still if first is not None else NO_TIMES
+        self.slider.setEnabled(not why)
+        self.slider.setToolTip(why or SLIDER_HELP)
+        if first is not None and last is not None:
+            low, high = _seconds(first), _seconds(last)
+            _, step, page = next(row for row in _STEPS if high - low >= row[0])
+            self.slider.set_scale(low // step * step, (high // step + 1) * step, step, page)
 
     def show_range(self, start: str | None, end: str | None) -> None:
         """Show the range in use."""
@@ -108,8 +147,23 @@ class TimeRange(QWidget):
             if instant is not None:
                 field.setDateTime(_qt(instant))
         if self.presets.isEnabled():
+            low, high = self.slider.scale
+            self.slider.set_range(
+                low if start is None else _seconds(start), high if end is None else _seconds(end)
+            )
+            self._at = self.slider.range
             self._show_message("")
         self._silent = False
+
+    def _moved(self, *to: int) -> None:
+        """Take what was moved; an end at the end of the scale is none, the whole scale no range."""
+        start, end = (
+            before if now == at else None if now == far else f"{_utc(now):%Y-%m-%dT%H:%M:%SZ}"
+            for before, at, now, far in zip(
+                self._range, self._at, to, self.slider.scale, strict=True
+            )
+        )
+        self.dragged.emit(start, end)
 
     def _preset_chosen(self, index: int) -> None:
         chosen = self.presets.itemData(index)
@@ -140,10 +194,19 @@ class TimeRange(QWidget):
         return None if self._range[place] is None and untouched else instant
 
     def _show_message(self, text: str) -> None:
+        text = text or self._still
         self.why.setText(text)
         self.why.setVisible(bool(text))
 
 
 def _qt(instant: str) -> QDateTime:
+    return QDateTime.fromSecsSinceEpoch(_seconds(instant), QTimeZone.utc())
+
+
+def _seconds(instant: str) -> int:
     moment = datetime.fromisoformat(instant)
-    return QDateTime.fromSecsSinceEpoch(int(moment.timestamp()), QTimeZone.utc())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def _utc(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

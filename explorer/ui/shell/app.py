@@ -53,7 +53,7 @@ class WindowOptions:
     theme : str
         ``system``, ``light`` or ``dark``.
     compute_process : bool
-        Whether answers about bounds are computed in a process of their own.
+        Whether what is shown is computed in a process of its own.
     """
 
     study: str | None = None

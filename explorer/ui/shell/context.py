@@ -35,13 +35,14 @@ class WindowContext(WorkspaceHost):
         """The answer in front, if it belongs to the study in front."""
 
     @property
-    @abstractmethod
     def shown_result(self) -> Result | None:
         """The answer in front with what is pinned beside it."""
+        result = self.current_result
+        return None if result is None else self.workspace.shown_result(result)
 
-    @abstractmethod
-    def show_study(self, study_id: str) -> None:
-        """Bring a study to the front, from the Compare tab too."""
+    def why_no_export(self) -> str:
+        """Return why what is in front can't be exported or copied now; empty if it can."""
+        return "" if self.tool else self.workspace.why_no_export()
 
     @abstractmethod
     def reset_layout(self) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from explorer.engine.runtime.runtime import first_result
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
@@ -18,7 +21,8 @@ from explorer.ui.controllers.export_controller import DRAWS, ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
 if TYPE_CHECKING:
-    from explorer.studies.base.study import Request
+    from explorer.checkins import CheckinData
+    from explorer.studies.base.study import Request, Result
     from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
 
@@ -37,29 +41,33 @@ class ExportActions(QObject):
     def __init__(self, window: WindowContext) -> None:
         super().__init__(window)
         self._window = window
-        self.controller = ExportController(window.service.runtime.answer, self)
+        self.controller = ExportController(self._first, self)
         self.dialog: ExportDialog | None = None
         window.export_asked.connect(self.ask_for)
         self.controller.done.connect(self._done)
         self.controller.failed.connect(lambda error: window.show_problem(explain(error, "export")))
         self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
 
-    def recipe(self, view: ViewState) -> dict[str, Any]:
-        """Return the recipe of the answer in front under a view, as far as it may be written.
+    def _first(self, request: Request, check: Callable[[], None]) -> Iterator[Result]:
+        """Yield the first answer to a request, as frames of an animation show it."""
+        yield self._window.service.call(first_result, request, check)
+
+    def recipe(self, result: Result, data: CheckinData | None, view: ViewState) -> dict[str, Any]:
+        """Return the recipe of an answer under a view, as far as it may be written.
 
         Raises
         ------
         ValueError
             If nothing of it may be written under that view (`gate`).
         """
-        result = self._window.current_result
-        assert result is not None
-        return dict(gate(result, view, self._whole_recipe(result.request, view))[2])
+        return dict(gate(result, view, self._whole_recipe(result.request, data, view))[2])
 
-    def _whole_recipe(self, asked: Request, view: ViewState) -> dict[str, Any]:
-        data = self._window.data.current if asked.selection is not None else None
+    def _whole_recipe(
+        self, asked: Request, data: CheckinData | None, view: ViewState
+    ) -> dict[str, Any]:
+        data = data if asked.selection is not None else None
         name = data.basename if data is not None else ""
-        columns = data.mapping.stored() if data is not None else {}
+        columns = data.columns if data is not None else {}
         return Recipe(asked, name, view=view.to_dict(), columns=columns).to_dict()
 
     def ask(self) -> None:
@@ -68,16 +76,18 @@ class ExportActions(QObject):
         if tool := window.tool:
             tool.export_file()
             return
+        if self._refused():
+            return
         if (subject := window.workspace.exported()) is not None:
             self.ask_for(subject)
             return
-        result = window.shown_result
+        result, data = window.shown_result, window.data.current
         if result is None:
             return
-        data = window.data.current
         self._open(
             ExportDialog(
-                result, window.workspace.view_state(), self.recipe, window.files.folder(), window,
+                result, window.workspace.view_state(), partial(self.recipe, result, data),
+                window.files.folder(), window,
                 times=(None, None) if data is None else (data.first_time, data.last_time),
             )
         )  # fmt: skip
@@ -85,9 +95,8 @@ class ExportActions(QObject):
     def ask_for(self, subject: Exported) -> None:
         """Open the export dialog for something that is not the answer in front."""
         window = self._window
-        recipe = {
-            **self._whole_recipe(subject.asked, window.workspace.view_state()), **subject.told
-        }  # fmt: skip
+        asked, view = subject.asked, window.workspace.view_state()
+        recipe = {**self._whole_recipe(asked, window.data.current, view), **subject.told}
         folder = window.files.folder()
         self._open(ExportDialog(subject.result, subject.view, lambda _: recipe, folder, window))
 
@@ -103,14 +112,22 @@ class ExportActions(QObject):
         if tool := window.tool:
             tool.copy("csv")
             return
+        if self._refused():
+            return
         result = window.shown_result
         if result is None:
             return
         view = public_view(result, window.workspace.view_state())
-        recipe = self._whole_recipe(
-            result.request, view
-        )  # the gate is passed, or not, as it is written
+        # the gate is passed, or not, as it is written
+        recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
+
+    def _refused(self) -> bool:
+        """Say why nothing can be exported now, if that is so."""
+        why = self._window.why_no_export()
+        if why:
+            self.said.emit(why)
+        return bool(why)
 
     def _start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
         """Start a job, with the picture that its view names."""

@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.engine.paths import cache_complaint, state_folder
 from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
-from explorer.engine.service import IN_COMPUTE_PROCESS, StudyService
+from explorer.engine.service import StudyService
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.read_recipe import read_recipe
 from explorer.files import write_whole
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
-from explorer.studies.registry import add_installed, card, get_study
+from explorer.studies.registry import add_installed, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.base.errors import ExceptionHook, Problem, explain
 from explorer.ui.base.icon import introduce
@@ -32,6 +32,7 @@ from explorer.ui.base.startup_tuning import (
 )
 from explorer.ui.controllers.saved_state import own_file
 from explorer.ui.controllers.session_store import SessionStore
+from explorer.ui.panels.presets import which_of
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.shell.main_window import MainWindow
 
@@ -83,7 +84,7 @@ class Launch(QObject):
         self.service = StudyService(compute_process=options.compute_process)
         self.keeper.load()
         self.session = self._first_session()
-        if COMPUTE_EARLY and card(self.session.state.study).workspace in IN_COMPUTE_PROCESS:
+        if COMPUTE_EARLY:
             self.service.start()
         choice = options.theme
         if choice == "system" and self.keeper.values is not None:
@@ -102,8 +103,6 @@ class Launch(QObject):
         try:
             self.show()
             QTimer.singleShot(_STARTED_MS, freeze_gc)
-            if COMPUTE_EARLY:
-                QTimer.singleShot(_STARTED_MS, self.service.start)
             QTimer.singleShot(_STARTED_MS, self.window.menus.cached.sweep)
             if self.options.screenshot is not None:
                 self._begin_screenshot()
@@ -140,7 +139,7 @@ class Launch(QObject):
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
             asked = preset_request(study, self._preset)
-            session.follow(asked, error_over=self._preset.error_over)
+            session.follow(asked, which=which_of(self._preset, session.state.which))
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:
@@ -188,7 +187,7 @@ class Launch(QObject):
         elif self.window.data.busy:
             return
         elif self.keeper.data_path is not None:
-            self.window.files.open_data(self.keeper.data_path)
+            self.window.files.open_data(self.keeper.data_source)
         else:
             self.window.files.open_sample()
 
@@ -237,7 +236,7 @@ class Launch(QObject):
     def _first_failed(self, _error: Exception) -> None:
         """Open the sample if the data of last time can't be opened; the banner says why."""
         if self._first_data and self.keeper.data_path is not None and self.options.data is None:
-            self.keeper.data_path = None
+            self.keeper.note_data((), {})
             self.window.files.open_sample()
 
     # Screenshots
@@ -250,8 +249,10 @@ class Launch(QObject):
             controller.failed.connect(lambda error: self._fail(self._answer_failed(error)))
         self.window.data.failed.connect(lambda error: self._fail(explain(error, "data").sentence))
         self.window.data.mapping_needed.connect(
-            lambda request: self._fail(f"{request.path.name}: {request.reason}")
+            lambda request: self._fail(f"{request.preview.basename}: {request.reason}")
         )
+        # nobody is there to be asked
+        self.window.data.import_asked.connect(self.window.data.agree)
         self._poll = QTimer(self, interval=_POLL_MS)
         self._poll.timeout.connect(self._look)
         self._poll.start()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -41,6 +41,7 @@ from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.shell.context import WindowContext
+from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
@@ -79,8 +80,8 @@ class MainWindow(WindowContext):
         self.session, self.service, self.theme = session, service, theme
         session.changed.connect(self._make_front)  # before a controller has an answer for it
         self.answers = {key: StudyController(session, service, key, self) for key in OF_STUDIES}
-        self.data = DataController(session, service.runtime, self)
-        self.parameter_files = ParameterFiles(service.runtime, self)
+        self.data = DataController(session, service, self)
+        self.parameter_files = ParameterFiles(service, self)
         self.keeper = keeper or SessionStore(None)
         self.files = FileController(session, service, self.data, self.keeper, self)
         self.output = ExportActions(self)
@@ -91,6 +92,7 @@ class MainWindow(WindowContext):
         self._build_docks()
         self._build_status()
         self.menus = Menus(self, self.output)
+        self.drop_overlay = DropOverlay(self, service, self.theme)
         self._connect()
         self._plain_layout = self.saveState(LAYOUT_VERSION)
         self._state_changed(session.state, None)
@@ -199,6 +201,7 @@ class MainWindow(WindowContext):
             self.data_page.setWidget(page.side_panel)
         self.keeper.page_made(key)
         self.menus.add_workspace(key, page.view_actions())
+        page.exportable_changed.connect(self._exportable_changed)
 
     # Asked by others
 
@@ -223,12 +226,6 @@ class MainWindow(WindowContext):
         """The answer in front, if it belongs to the study in front."""
         result = self.workspace.current_result
         return result if result and result.request.study == self.session.state.study else None
-
-    @property
-    def shown_result(self) -> Result | None:
-        """The answer in front with what is pinned beside it."""
-        result = self.current_result
-        return None if result is None else self.workspace.shown_result(result)
 
     @property
     def busy(self) -> bool:
@@ -294,6 +291,7 @@ class MainWindow(WindowContext):
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
         key = self.workspaces.key_at(index) or self._front_key()
+        self.menus.update()
         if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result
@@ -308,7 +306,20 @@ class MainWindow(WindowContext):
         self.banner.settled("recipe")
         if recipe.view:
             self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
+        if recipe.grid is not None:
+            self.tabs.setCurrentWidget(self.tools["sweep"])
+            self.tools["sweep"].follow_recipe()
         self.session.end_gesture()
+
+    def _exportable_changed(self) -> None:
+        """Say nothing of the answer before beside the first picture of another file."""
+        self.menus.update()
+        unread, before = bool(self.why_no_export()), self.current_result
+        self.guarantee.set_stale(unread, True)
+        if unread:
+            self.status_row.show_stamp("")
+        elif before is not None:
+            self._show_beside(before)
 
     # From the controllers
 
@@ -345,11 +356,7 @@ class MainWindow(WindowContext):
         claim = self.session.state.claim_of(asked.study, asked.quantity)
         self.guarantee.show_result(result, claim)
         self.parameters.show_result(result)
-        stamp = result.stamp or ("curator only" if result.curator_only else "")
-        if stamp != self.badge.text():
-            self.badge.setText(stamp)
-        if self.badge.isHidden() == bool(stamp):
-            self.badge.setVisible(bool(stamp))
+        self.status_row.show_stamp(result.stamp or "curator only" * result.curator_only)
 
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():
@@ -379,16 +386,11 @@ class MainWindow(WindowContext):
         super().showEvent(event)
         self._idle.begin()
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files."""
-        if paths_in(event.mimeData()):
-            event.acceptProposedAction()
-
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file dropped."""
+        """Open the file dropped, or several or a folder as one data set."""
         if paths := paths_in(event.mimeData()):
             event.acceptProposedAction()
-            self.files.open_any(paths[0])
+            self.files.open_any(*paths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Stop what runs with Escape, where nothing nearer wants that key."""
@@ -404,6 +406,7 @@ class MainWindow(WindowContext):
         self.keeper.close()
         self.output.controller.close()
         self.files.close()
+        self.drop_overlay.close_jobs()
         self.data.close()
         self.parameter_files.close()
         for controller in self.answers.values():

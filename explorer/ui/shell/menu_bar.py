@@ -15,6 +15,8 @@ from explorer.ui.base import theme as themes
 from explorer.ui.controllers.cached_checkins import CachedCheckins
 from explorer.ui.dialogs.about import about_dialog, keys_dialog
 from explorer.ui.panels.presets import PresetMenu
+from explorer.ui.shell.checking import CheckedAgainst
+from explorer.ui.shell.computing import ComputingPreferences
 from explorer.ui.shell.errata import Errata
 
 if TYPE_CHECKING:
@@ -75,6 +77,13 @@ class Menus:
         files = window.files
         self._add(menu, "open", "&Open check-ins…", lambda: files.choose_data(window), keys.Open)
         self._add(
+            menu,
+            "open-folder",
+            "Open &folder…",
+            lambda: files.choose_folder(window),
+            tip="Open all check-in files of a folder, and of the folders in it, as one data set",
+        )
+        self._add(
             menu, "open-mapping", "Open with column &mapping…",
             lambda: files.choose_data(window, ask=True), "Ctrl+Alt+O",
             "Say which column of a file holds what, how fields are separated and letters written",
@@ -109,6 +118,12 @@ class Menus:
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
+        menu.addSeparator()
+        self.computing = ComputingPreferences(window)
+        self._add(
+            menu.addMenu("&Preferences"), "computing", "&Compute…", self.computing.open,
+            tip="Where sweeps, experiments and trainings run: this machine or a cluster",
+        )  # fmt: skip
 
     def _view_menu(self) -> None:
         window = self._window
@@ -166,6 +181,11 @@ class Menus:
             menu, "errata", "&Errata of the papers", self.errata.open, tip="What the papers "
             "print, what is right and why: the labels like shuf-A4",
         )  # fmt: skip
+        self.checking = CheckedAgainst(window)
+        self._add(
+            menu, "checks", "&Checked against…", self.checking.open, tip="Enumerations, brackets "
+            "and audits that this installation can run, and what passed",
+        )  # fmt: skip
         self._add(
             menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
         )
@@ -174,8 +194,8 @@ class Menus:
     def update(self, *_: object) -> None:
         """Bring texts and availability up to date with the session."""
         session = self._window.session
-        answered = self._window.current_result is not None
-        shown = (session.undo_text, session.redo_text, session.state.study, answered)
+        answered, why = self._window.current_result is not None, self._window.why_no_export()
+        shown = (session.undo_text, session.redo_text, session.state.study, answered, why)
         if shown == self._shown:
             return  # asked for every value that a slider passes
         self._shown = shown
@@ -188,13 +208,17 @@ class Menus:
         for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
         for key in ("export", "copy", "copy-numbers"):
-            self.actions[key].setEnabled(answered)
+            self.actions[key].setEnabled(answered and not why)
+            self.actions[key].setStatusTip(why)
+            self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))
 
     def close(self) -> None:
         """Disconnect from the session."""
         self._window.session.history_changed.disconnect(self.update)
         self.errata.close()
+        self.checking.close()
         self.cached.close()
+        self.computing.close()
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:

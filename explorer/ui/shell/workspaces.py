@@ -50,6 +50,10 @@ TOOLS = {
         "Compare", "Numbers of several questions side by side",
         "explorer.ui.compare.workspace:CompareWorkspace",
     ),
+    "sweep": WorkspaceSpec(
+        "Sweep", "The question in front over a grid of further parameters",
+        "explorer.ui.sweep.workspace:SweepWorkspace",
+    ),
 }  # fmt: skip
 """The others."""
 

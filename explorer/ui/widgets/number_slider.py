@@ -18,7 +18,7 @@ from explorer.studies.base.study import Kind, Parameter, Scale
 
 STEPS = 4000
 _RADIUS = 7.0
-_KEY_PAUSE_MS = 700
+KEY_PAUSE_MS = 700
 """Key presses and wheel turns closer together than this are one gesture."""
 
 
@@ -38,10 +38,8 @@ class NumberSlider(QSlider):
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(Qt.Orientation.Horizontal)
-        self._parameter = parameter
-        self._log = parameter.scale is Scale.LOG and parameter.low > 0
         self._number: float = parameter.low
-        self._placed = False
+        self.set_parameter(parameter)
         self._grabbed_at: float | None = None
         self.setRange(0, STEPS)
         self.setSingleStep(STEPS // 100)
@@ -49,8 +47,14 @@ class NumberSlider(QSlider):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
-        self._pause = QTimer(self, singleShot=True, interval=_KEY_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=KEY_PAUSE_MS)
         self._pause.timeout.connect(self.gesture_ended)
+
+    def set_parameter(self, parameter: Parameter) -> None:
+        """Move on the domain of another parameter; `set_number` says where."""
+        self._parameter = parameter
+        self._log = parameter.scale is Scale.LOG and parameter.low > 0
+        self._placed = False
 
     @property
     def number(self) -> float:

@@ -2,12 +2,16 @@
 
 import html
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
+    QPlainTextEdit,
+    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -21,6 +25,8 @@ from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.numbers import rich
 from explorer.ui.widgets.value_field import ValueField
+
+_TABLE_LINES = 5
 
 
 class ParameterRow(QWidget):
@@ -175,6 +181,77 @@ class FlagRow(ParameterRow):
     def show_value(self, value: Value) -> None:
         """Show a value without emitting anything."""
         self.box.setChecked(bool(value))
+
+
+class TableField(QPlainTextEdit):
+    """Rows of numbers; Ctrl+Return or leaving the field takes them, Tab goes on."""
+
+    def __init__(self, take: Callable[[], None]) -> None:
+        super().__init__()
+        self._take = take
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * _TABLE_LINES + 14)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the table at Ctrl+Return."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._take()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the table when something else is clicked or reached."""
+        super().focusOutEvent(event)
+        self._take()
+
+
+class TableRow(ParameterRow):
+    """A label, the table's rows one a line, a button that takes them, and why they were refused."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self._value = ""
+        self.label = label_of(parameter)
+        self.field = TableField(self.take)
+        self.field.setAccessibleName(f"{parameter.name}, one row a line")
+        self.label.setBuddy(self.field)
+        self.button = QPushButton("Use these numbers")
+        self.button.setAccessibleName(f"Use {parameter.name}")
+        self.button.setToolTip("Ctrl+Return does the same")
+        self.error = styled_label("notes", word_wrap=True)
+        self.error.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.setSpacing(3)
+        for widget in (self.label, self.field, self.button, self.error):
+            layout.addWidget(widget)
+        self.button.clicked.connect(self.take)
+
+    def take(self) -> None:
+        """Hand on what is typed, unless it is what is shown already or can't be read."""
+        try:
+            value = self.parameter.parse(self.field.toPlainText())
+        except ValueError as error:
+            self.show_error(str(error).removeprefix(f"{self.parameter.key}, "))
+            return
+        self.error.hide()
+        if value != self._value:
+            self._value = str(value)
+            self.edited.emit(value, False)
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self._value = str(value)
+        self.error.hide()
+        with QSignalBlocker(self.field):
+            self.field.setPlainText("\n".join(row.strip() for row in self._value.split(";")))
+
+    def show_error(self, why: str) -> None:
+        """Show why the numbers were refused; what is typed stays."""
+        self.error.setText(why[:1].upper() + why[1:])
+        self.error.show()
 
 
 def _end(p: Parameter, side: str, number: float) -> str:

@@ -52,6 +52,12 @@ SAID = {
         "64", "64", Measured(".042"), Measured(".0013"), "200", Measured(".078"), Measured(".051"),
         "891", "7,102", Measured(".0104"), Measured(".0188"), Measured(".0170"),
     ),
+    ("heatmap", "figure-8"): lambda a: (
+        "8", "1", "38", Measured(".220"), Measured(".144"), Measured(".073"), Measured(".043"),
+        Measured(".025"), "1", "2", "5", "10", "20",
+    ),
+    ("heatmap", "figure-10"): lambda a: ("10",),
+    ("heatmap", "figure-11"): lambda a: ("11",),
     ("heatmap", "figure-9"): lambda a: (
         "9", "12", "20", "50", Measured(".040"), Measured(".006"), ".01", Measured(".49"),
         Measured(".53"), Measured(".023"),

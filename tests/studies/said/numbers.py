@@ -21,7 +21,7 @@ _NUMBERED = (
 _NAME = re.compile(
     rf"(?:{_NUMBERED})s?\s\(?(?:[A-Z][.-]?)?\d+(?:\.\d+)*\)?(?:\([ivx]+\))?(?:\s?\([a-d]\))?"
     r"(?:(?:,| and) [A-Z]?\d+(?:\.\d+)*)*"
-    r"|\(\d\d?\)|\[[A-Z][\w+]*\]|\[\d+\]|ℓ[12]\b|\b2RR\b|\b20(?:19|2\d)\b|arXiv [\d.]+|\bv1\b"
+    r"|\(\d\d?\)|\[[A-Z][\w+]*\]|\[\d+\]|ℓ[12]\b|\b[23]RR\b|\b20(?:19|2\d)\b|arXiv [\d.]+|\bv1\b"
     rf"|{LABEL.pattern}"
 )
 _NUMBER = re.compile(

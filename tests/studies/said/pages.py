@@ -131,7 +131,8 @@ def readme() -> tuple[str | Said, ...]:
         "10⁵", "2", "10³", "10⁶", "10⁻⁸", figure("theorem1"), "14", figure("unamplified"),
         figure("clones_numerical"),
         Said(figure.value("clones_numerical") / figure.value("theorem1")), figure("lower_2rr"),
-        figure("numerical_upper"), "4.82", "18.3", "0.1", "10⁵", "10³", "10⁻¹²", "25", "3.0",
+        figure("numerical_upper", clones="2023"),
+        "4.82", "18.3", "0.1", "10⁵", "10³", "10⁻¹²", "25", "3.0",
         _preset(USERS, "itemwise", "three")[0], simple, tight, exact, "10⁻⁶",
         _noise_ratio("noise-count", 1.0), "1", _noise_ratio("noise-histogram", 0.5), "50",
     )  # fmt: skip

@@ -31,7 +31,7 @@ SAID = {
     ("shuffle-rdp", "figure-2a"): lambda a: (
         "1e5", a("theorem1"), a("order"), a("unamplified"), _ratio(a, "unamplified", "theorem1"),
         a("clones_numerical"), _ratio(a, "clones_numerical", "theorem1"), a("numerical_upper"),
-        a("lower_2rr"),
+        a("numerical_upper", clones="2023"), a("lower_2rr"),
     ),
     ("shuffle-rdp", "figure-2b"): lambda a: (
         "1e5", a("theorem1"), a("order"), a("clones_numerical"), a("numerical_upper"),
@@ -50,7 +50,7 @@ SAID = {
     ),
     ("shuffle-rdp", "figure-4a"): lambda a: (
         "1e5", a("theorem1"), a("order"), "0", a("unamplified"), a("clones_numerical"),
-        a("numerical_upper"), a("lower_2rr"),
+        a("numerical_upper"), a("numerical_upper", clones="2023"), a("lower_2rr"),
     ),
     ("shuffle-rdp", "figure-4b"): lambda a: (
         "1e5", a("theorem1"), a("unamplified"), a("clones_numerical"),
@@ -71,6 +71,7 @@ SAID = {
     ("shuffle-rdp", "renyi-order"): lambda a: ("512",),
     ("amplification", "published-bracket"): lambda a: (
         Said(a.value("exact_2021"), Role.UPPER), Said(a.value("exact_2023"), Role.UPPER),
+        "1", a("lower"),
     ),
     ("amplification", "small-eps0"): lambda a: (a("exact_2021"), a("exact_2023")),
     ("amplification", "million"): lambda a: (a("exact_2021"), a("exact_2023")),
@@ -81,6 +82,10 @@ SAID = {
         "1000", a("condition_8"), a("condition_9"), "3", "2",
     ),
     ("amplification", "delta-curve"): lambda a: (a("exact_2021"), "0.1697698"),
+    ("amplification", "known-randomiser"): lambda a: (a("own_blanket"), a("exact_2023")),
+    ("amplification", "own-table"): lambda a: (
+        a("own_exact"), a("own_blanket"), a("exact_2023"),
+    ),
     ("histograms", "table-1"): lambda a: (
         "1000", a("calibrated"), a("tails"), a("paper"), a("printed"),
     ),

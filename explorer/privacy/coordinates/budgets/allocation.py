@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.coordinates.budgets.budget import effective_levels
 from explorer.privacy.coordinates.budgets.search import minimise_interval
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix, log_mix_high
-from explorer.privacy.coordinates.reports.channel import log_second_moment
+from explorer.privacy.coordinates.reports.moments import DUCHI, log_channel_moment
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
@@ -42,7 +42,9 @@ class ZetaAllocation:
     truncated: bool = False
 
 
-def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAllocation:
+def best_zeta(
+    coordinate_levels: ArrayLike, eps: float, q: ArrayLike, channel: str = DUCHI
+) -> ZetaAllocation:
     """Return the ζ of Theorem 2 of least exact error.
 
     The paper's heuristic ζ = (1+q)/2 is worse than min δ-LDP for most q (errata coord-A2); this
@@ -56,6 +58,8 @@ def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAll
         Total level in [0, ∞).
     q : array_like of shape (…)
         Couplings in [0, 1].
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
     """
     checks.reals("eps", eps, 0.0, open_high=True)
     levels = effective_levels(coordinate_levels, eps)
@@ -76,7 +80,7 @@ def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAll
         return np.where(coupling == 0.0, distinct, np.where(wide <= distinct, wide, rest))
 
     def log_error(top: FloatArray) -> FloatArray:
-        return grouped_log_mse(budget(top), counts)
+        return grouped_log_mse(budget(top), counts, channel)
 
     u, value = minimise_interval(
         lambda place: log_error(least + (highest - least) * place), q.shape, 257
@@ -99,7 +103,7 @@ def best_zeta(coordinate_levels: ArrayLike, eps: float, q: ArrayLike) -> ZetaAll
     )
 
 
-def grouped_log_mse(c: FloatArray, counts: checks.IntArray) -> FloatArray:
+def grouped_log_mse(c: FloatArray, counts: checks.IntArray, channel: str = DUCHI) -> FloatArray:
     """Return the logarithm of M_mean's worst-case error for budgets shared by groups.
 
     Parameters
@@ -111,7 +115,8 @@ def grouped_log_mse(c: FloatArray, counts: checks.IntArray) -> FloatArray:
     """
     alpha = np.diff(c, axis=-1, prepend=0.0)
     sizes = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
-    totals = np.logaddexp.accumulate(-log_second_moment(sizes, np.maximum(alpha, 0.0)), axis=-1)
+    moments = log_channel_moment(sizes, np.maximum(alpha, 0.0), channel)
+    totals = np.logaddexp.accumulate(-moments, axis=-1)
     result: FloatArray = np.logaddexp.reduce(np.log(counts) - totals, axis=-1)
     return result
 

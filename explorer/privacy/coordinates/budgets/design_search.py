@@ -18,7 +18,11 @@ from numpy.typing import ArrayLike
 from explorer.privacy.coordinates.budgets.allocation import best_zeta, rounded_levels
 from explorer.privacy.coordinates.budgets.budget import effective_levels
 from explorer.privacy.coordinates.levels.log_mixtures import log_mix
-from explorer.privacy.coordinates.reports.channel import log_second_moment
+from explorer.privacy.coordinates.reports.moments import (
+    DUCHI,
+    log_channel_moment,
+    log_moment_slope,
+)
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
@@ -105,19 +109,20 @@ class Classes:
     seen: FloatArray  # (G, J) 1 where a coordinate of class g is in a channel of class j
     sizes: checks.IntArray  # (J,) coordinates in one channel
     copies: checks.IntArray  # (J,) channels
+    channel: str = DUCHI
 
     def log_error(self, z: FloatArray) -> tuple[float, FloatArray]:
         """Return the logarithm of the error and its gradient in z = log α."""
         alpha = np.exp(z)
-        weights = -log_second_moment(self.sizes, alpha)
+        weights = -log_channel_moment(self.sizes, alpha, self.channel)
         with np.errstate(divide="ignore"):
             terms = np.where(self.seen > 0.0, weights, -np.inf)
             totals = np.logaddexp.reduce(terms, axis=1)
         errors = np.log(self.counts) - totals
         value = float(np.logaddexp.reduce(errors))
         shares = np.exp(terms - totals[:, None])
-        slope = np.where(alpha < 1e-8, 2.0, 2.0 * alpha / np.sinh(np.clip(alpha, 1e-8, 300.0)))
-        return value, -(np.exp(errors - value) @ shares) * slope
+        slope = log_moment_slope(self.sizes, alpha, self.channel)
+        return value, (np.exp(errors - value) @ shares) * slope
 
     def slack(self, z: FloatArray) -> FloatArray:
         """Return what is left of each level and of ε, as shares of them."""
@@ -155,7 +160,11 @@ class Classes:
 
 
 def best_design(
-    coordinate_levels: ArrayLike, eps: float, q: float, family: str = "hybrid"
+    coordinate_levels: ArrayLike,
+    eps: float,
+    q: float,
+    family: str = "hybrid",
+    channel: str = DUCHI,
 ) -> BestDesign:
     """Return the design of least error that a search over a family of designs finds.
 
@@ -169,6 +178,8 @@ def best_design(
         Coupling in [0, 1], public.
     family : {"nested", "hybrid"}
         Channels of M_mean only, or also channels of single coordinates and of groups.
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
     """
     checks.one_of("family", family, FAMILIES)
     demanded = effective_levels(coordinate_levels, eps)
@@ -180,14 +191,14 @@ def best_design(
     if values[0] == 0.0:
         return BestDesign(groups, (), np.zeros(0), math.inf)
     with np.errstate(over="ignore"):
-        error = float(demanded.size * np.exp(log_second_moment(demanded.size, values[0])))
+        error = float(demanded.size * np.exp(log_channel_moment(demanded.size, values[0], channel)))
     found = [BestDesign(groups, (("suffix", 0),), values[:1].copy(), error)]
-    theorem2 = best_zeta(demanded, float(eps), q)
+    theorem2 = best_zeta(demanded, float(eps), q, channel)
     if np.isfinite(theorem2.mse):
         found.append(_nested(theorem2.c, float(theorem2.mse)))
-    chain = best_zeta(values, float(eps), q).c
+    chain = best_zeta(values, float(eps), q, channel).c
     for kinds, start in _structures(values, counts, family, chain):
-        problem = _problem(kinds, values, counts, float(eps), float(q))
+        problem = replace(_problem(kinds, values, counts, float(eps), float(q)), channel=channel)
         found.append(solve_locally(problem, groups, kinds, start))
     best = min(found, key=lambda design: design.mse)
     return replace(best, truncated=bool((values[place] < demanded).any()))

@@ -18,7 +18,7 @@ from explorer.privacy.coordinates.levels.log_mixtures import (
     log_mix_low,
     log_mix_total,
 )
-from explorer.privacy.coordinates.reports.channel import log_moment_at, log_moment_limit
+from explorer.privacy.coordinates.reports.moments import DUCHI, log_moment_function
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
@@ -51,6 +51,7 @@ def best_two_levels(
     eps: ArrayLike,
     q: ArrayLike,
     constraint: str = "exact",
+    channel: str = DUCHI,
 ) -> TwoLevels:
     """Return the budgets (a on k coordinates, L on the others) of least error.
 
@@ -67,6 +68,8 @@ def best_two_levels(
     constraint : {"paper", "exact"}
         Proposition 4, part 2, which is what choosing the best ζ amounts to; or the best
         certificate log((1−q)e^a + q·e^L) ≤ δ.
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
 
     Notes
     -----
@@ -101,13 +104,14 @@ def best_two_levels(
             allowed = np.where(allowed > 0.0, allowed, 0.0)
         return allowed * _SMALLEST_SHARE ** (1.0 - s), top
 
-    everything, others = log_moment_limit(count), log_moment_limit(np.maximum(count - few, 1))
+    everything = log_moment_function(count, channel)
+    others = log_moment_function(np.maximum(count - few, 1), channel)
     with np.errstate(divide="ignore"):
         log_few, log_others = np.log(few), np.log(count - few)
 
     def log_error(a: FloatArray, top: FloatArray) -> FloatArray:
-        first = -log_moment_at(everything, a)
-        second = -log_moment_at(others, np.maximum(top - a, 0.0))
+        first = -everything(a)
+        second = -others(np.maximum(top - a, 0.0))
         with np.errstate(invalid="ignore"):
             rest = log_others - np.logaddexp(first, second)
         rest = np.where(few == count, -np.inf, rest)
@@ -163,7 +167,7 @@ class DisjointTwoLevels:
 
 
 def best_two_levels_disjoint(
-    d: int, k: int, level: ArrayLike, eps: ArrayLike, q: ArrayLike
+    d: int, k: int, level: ArrayLike, eps: ArrayLike, q: ArrayLike, channel: str = DUCHI
 ) -> DisjointTwoLevels:
     """Return the best disjoint design for k sensitive coordinates, for many parameters at once.
 
@@ -183,7 +187,8 @@ def best_two_levels_disjoint(
     first = np.array([1, k, 1, k]).reshape(along)
     second = np.maximum(np.array([1, 1, rest, rest]), 1).reshape(along)
 
-    own, other = log_moment_limit(k // first), log_moment_limit(np.maximum(rest // second, 1))
+    own = log_moment_function(k // first, channel)
+    other = log_moment_function(np.maximum(rest // second, 1), channel)
     log_k, log_rest = math.log(k), math.log(max(rest, 1))
 
     def levels(u: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -193,14 +198,14 @@ def best_two_levels_disjoint(
 
     def log_error(u: FloatArray) -> FloatArray:
         a, b = levels(u)
-        value = log_k + log_moment_at(own, a)
+        value = log_k + own(a)
         if rest:
-            value = np.logaddexp(value, log_rest + log_moment_at(other, np.maximum(b, 0.0)))
+            value = np.logaddexp(value, log_rest + other(np.maximum(b, 0.0)))
         return np.where(b >= 0.0, value, np.inf)
 
     u, value = minimise_interval(log_error, (4, *level.shape), 129)
     a, b = (array[..., 0] for array in levels(u[..., None]))
-    one = math.log(d) + log_moment_at(log_moment_limit(d), level)
+    one = math.log(d) + log_moment_function(np.array(d), channel)(level)
     errors = np.concatenate([one[None], value])
     shares = np.concatenate([level[None], a])
     others = np.concatenate([level[None], b if rest else np.zeros_like(b)])

@@ -152,6 +152,27 @@ def composed_bcdp_levels(
     return bcdp_levels(sizes, prior, composed_channel(channel, copies))
 
 
+def post_processed(channel: ArrayLike, kernel: ArrayLike) -> FloatArray:
+    """Return the channel whose output is changed at random, without looking at the record.
+
+    No level of coordinates is more afterwards (Proposition 5), nor is any other.
+
+    Parameters
+    ----------
+    channel : array_like of shape (points, outputs)
+        P(y | x).
+    kernel : array_like of shape (outputs, new outputs)
+        P(z | y); rows of one 1 merge outputs.
+    """
+    first, second = np.exp(_log_channel(channel)), np.exp(_log_channel(kernel))
+    if second.shape[0] != first.shape[1]:
+        raise ValueError(
+            f"kernel must have one row an output, {first.shape[1]}, got {second.shape[0]}"
+        )
+    result: FloatArray = np.minimum(first @ second, 1.0)
+    return result
+
+
 def coupling(sizes: Sequence[int], prior: ArrayLike, *, later_only: bool = False) -> FloatArray:
     """Return q_i, the largest total variation between laws of x_{−i} given two values of x_i.
 

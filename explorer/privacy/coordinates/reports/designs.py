@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates.levels.certificates import best_certificate
-from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL, log_second_moment
+from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL
+from explorer.privacy.coordinates.reports.moments import DUCHI, log_channel_moment
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
@@ -62,7 +63,11 @@ def design_bcdp(d: int, subsets: Sequence[Subset], alphas: ArrayLike, q: ArrayLi
 
 
 def design_mse(
-    d: int, subsets: Sequence[Subset], alphas: ArrayLike, x2: ArrayLike = 0.0
+    d: int,
+    subsets: Sequence[Subset],
+    alphas: ArrayLike,
+    x2: ArrayLike = 0.0,
+    channel: str = DUCHI,
 ) -> FloatArray:
     """Return the exact error of one user's combined report, summed over coordinates.
 
@@ -74,6 +79,8 @@ def design_mse(
         alphas of shape (…, number of channels), in [0, ∞).
     x2 : array_like of shape (…, d) or ()
         Squares of the coordinates in [0, 1]; averages of squares give the average over users.
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
 
     Returns
     -------
@@ -83,7 +90,7 @@ def design_mse(
     levels = active_levels(subsets, alphas)
     x2 = checks.reals("x2", x2, 0.0, 1.0)
     seen = incidence(d, subsets)
-    weights = np.exp(-log_second_moment(seen.sum(axis=0).astype(np.int64), levels))
+    weights = np.exp(-log_channel_moment(seen.sum(axis=0).astype(np.int64), levels, channel))
     totals = weights @ seen.T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # Weights are squared relative to their total, which keeps tiny ones from underflowing.

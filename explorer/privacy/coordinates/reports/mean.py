@@ -14,7 +14,8 @@ combining reports is post-processing.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL, log_second_moment
+from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL
+from explorer.privacy.coordinates.reports.moments import DUCHI, log_channel_moment
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
@@ -50,14 +51,16 @@ def increments(c: ArrayLike) -> tuple[checks.IntArray, FloatArray, checks.IntArr
     return order.astype(np.int64), alpha, np.arange(c.shape[-1], 0, -1, dtype=np.int64)
 
 
-def log_weights(alpha: FloatArray, m: checks.IntArray, rule: str) -> FloatArray:
+def log_weights(
+    alpha: FloatArray, m: checks.IntArray, rule: str, channel: str = DUCHI
+) -> FloatArray:
     """Return log w_k of sorted channels: −∞ where the channel is skipped."""
     checks.one_of("rule", rule, RULES)
     if rule == "paper":
         with np.errstate(divide="ignore"):
             result: FloatArray = 2.0 * np.log(alpha) - np.log(m)
         return result
-    return -log_second_moment(m, alpha)
+    return -log_channel_moment(m, alpha, channel)
 
 
 def m_mean_weights(c: ArrayLike, rule: str = "paper") -> FloatArray:
@@ -75,7 +78,7 @@ def m_mean_weights(c: ArrayLike, rule: str = "paper") -> FloatArray:
     return result
 
 
-def m_mean_combination(c: ArrayLike, rule: str = "paper") -> FloatArray:
+def m_mean_combination(c: ArrayLike, rule: str = "paper", channel: str = DUCHI) -> FloatArray:
     """Return the lower triangular matrix a_ik = w_k/Σ_{k'≤i} w_k' in sorted order.
 
     Rows of coordinates with c_i = 0 are NaN: no information. One budget only, shape (d,).
@@ -84,7 +87,7 @@ def m_mean_combination(c: ArrayLike, rule: str = "paper") -> FloatArray:
     if c.ndim != 1:
         raise ValueError(f"c must be one vector here, got shape {c.shape}")
     _, alpha, m = increments(c)
-    logs = log_weights(alpha, m, rule)
+    logs = log_weights(alpha, m, rule, channel)
     totals = np.logaddexp.accumulate(logs)
     with np.errstate(invalid="ignore"):
         # Above the diagonal a weight may exceed the total so far; those entries are dropped.
@@ -94,14 +97,16 @@ def m_mean_combination(c: ArrayLike, rule: str = "paper") -> FloatArray:
     return result
 
 
-def _error_terms(c: FloatArray, rule: str) -> tuple[checks.IntArray, FloatArray, FloatArray]:
+def _error_terms(
+    c: FloatArray, rule: str, channel: str
+) -> tuple[checks.IntArray, FloatArray, FloatArray]:
     """Return the order, Σ_k a_ik²·V_k and Σ_k a_ik² of every sorted coordinate, in O(d)."""
     order, alpha, m = increments(c)
-    logs = log_weights(alpha, m, rule)
+    logs = log_weights(alpha, m, rule, channel)
     skipped = alpha == 0.0
     with np.errstate(invalid="ignore", over="ignore"):
         totals = np.logaddexp.accumulate(logs, axis=-1)
-        moments = np.where(skipped, -np.inf, 2.0 * logs + log_second_moment(m, alpha))
+        moments = np.where(skipped, -np.inf, 2.0 * logs + log_channel_moment(m, alpha, channel))
         second = np.exp(np.logaddexp.accumulate(moments, axis=-1) - 2.0 * totals)
         squares = np.exp(np.logaddexp.accumulate(2.0 * logs, axis=-1) - 2.0 * totals)
     silent = np.isneginf(totals)
@@ -134,13 +139,15 @@ def m_mean_variances(x: ArrayLike, c: ArrayLike, rule: str = "paper") -> FloatAr
     return result
 
 
-def m_mean_moments(c: ArrayLike, rule: str = "paper") -> tuple[FloatArray, FloatArray]:
+def m_mean_moments(
+    c: ArrayLike, rule: str = "paper", channel: str = DUCHI
+) -> tuple[FloatArray, FloatArray]:
     """Return Σ_k a_ik²·V_k and Σ_k a_ik² of each coordinate, both of shape (…, d).
 
     The variance of coordinate i is the first less x_i² times the second; where c_i = 0 they are
-    infinite and 0. Parameters as in `m_mean_variances`.
+    infinite and 0. Parameters as in `m_mean_variances`; `channel` as in `log_channel_moment`.
     """
-    order, second, squares = _error_terms(_budget(c), rule)
+    order, second, squares = _error_terms(_budget(c), rule, channel)
     return _unsort(order, second), _unsort(order, squares)
 
 
@@ -164,7 +171,9 @@ def m_mean_covariance(x: ArrayLike, c: ArrayLike, rule: str = "paper") -> FloatA
     return result
 
 
-def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper") -> FloatArray:
+def m_mean_mse(
+    x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper", channel: str = DUCHI
+) -> FloatArray:
     """Return the exact error E‖ν̄ − x̄‖² of the average of n users' reports, not projected.
 
     Parameters
@@ -177,6 +186,8 @@ def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper"
         Number of users, ≥ 1.
     rule : {"paper", "optimal"}
         Weights, see `m_mean_weights`.
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
 
     Returns
     -------
@@ -185,7 +196,7 @@ def m_mean_mse(x2bar: ArrayLike, c: ArrayLike, n: ArrayLike, rule: str = "paper"
     """
     x2bar = checks.reals("x2bar", x2bar, 0.0, 1.0)
     n = checks.reals("n", n, 1.0, open_high=True)
-    second, squares = m_mean_moments(c, rule)
+    second, squares = m_mean_moments(c, rule, channel)
     with np.errstate(over="ignore"):
         per_user = (second - x2bar * squares).sum(axis=-1)
     result: FloatArray = np.maximum(per_user, 0.0) / n

@@ -5,24 +5,28 @@ handled in blocks that fit in the processor's cache; what remains is the time of
 n·Σ_{active channels}(size) normals.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates.reports.channel import (
     half_space_signs,
-    log_second_moment,
     m_ldp_radius,
     normals,
 )
 from explorer.privacy.coordinates.reports.designs import Subset, active_levels, incidence
 from explorer.privacy.coordinates.reports.mean import increments, m_mean_combination
+from explorer.privacy.coordinates.reports.moments import DUCHI, PRIV_UNIT, log_channel_moment
+from explorer.privacy.coordinates.reports.priv_unit import PrivUnit, priv_unit
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 
 _BLOCK = 4096
+_SMALLEST_CAP_LEVEL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,14 @@ class Channel:
         Its level, > 0.
     coefficients : ndarray, shape (m,)
         The weight of its report in each coordinate's mean.
+    kind : {"duchi", "privunit"}
+        What makes its reports, see `log_channel_moment`.
     """
 
     coordinates: checks.IntArray
     alpha: float
     coefficients: FloatArray
+    kind: str = DUCHI
 
 
 @dataclass(frozen=True)
@@ -63,30 +70,33 @@ class MeanEstimate:
     informative: BoolArray
 
 
-def m_mean_channels(c: ArrayLike, rule: str = "paper") -> list[Channel]:
+def m_mean_channels(c: ArrayLike, rule: str = "paper", kind: str = DUCHI) -> list[Channel]:
     """Return the active channels of M_mean for budgets c of shape (d,)."""
-    matrix = m_mean_combination(c, rule)
+    matrix = m_mean_combination(c, rule, kind)
     order, alpha, _ = increments(c)
     return [
-        Channel(order[k:], float(alpha[k]), np.ascontiguousarray(matrix[k:, k]))
+        Channel(order[k:], float(alpha[k]), np.ascontiguousarray(matrix[k:, k]), kind)
         for k in np.flatnonzero(alpha)
     ]
 
 
-def design_channels(d: int, subsets: Sequence[Subset], alphas: ArrayLike) -> list[Channel]:
+def design_channels(
+    d: int, subsets: Sequence[Subset], alphas: ArrayLike, kind: str = DUCHI
+) -> list[Channel]:
     """Return the active channels of a parallel design, combined with weights 1/V."""
     levels = active_levels(subsets, alphas)
     if levels.shape != (len(subsets),):
         raise ValueError(f"alphas must have shape ({len(subsets)},), got {levels.shape}")
     seen = incidence(d, subsets)
-    logs = -log_second_moment(seen.sum(axis=0).astype(np.int64), levels)
+    logs = -log_channel_moment(seen.sum(axis=0).astype(np.int64), levels, kind)
     with np.errstate(divide="ignore"):
         totals = np.logaddexp.reduce(np.where(seen > 0.0, logs, -np.inf), axis=1, initial=-np.inf)
     channels = []
     for j, subset in enumerate(subsets):
         if levels[j] > 0.0:
             members = np.array(subset, dtype=np.int64)
-            channels.append(Channel(members, float(levels[j]), np.exp(logs[j] - totals[members])))
+            share = np.exp(logs[j] - totals[members])
+            channels.append(Channel(members, float(levels[j]), share, kind))
     return channels
 
 
@@ -102,18 +112,41 @@ def _blocks(
             m = channel.coordinates.size
             whole = m == d and bool((channel.coordinates == np.arange(d)).all())
             v = block if whole else block[:, channel.coordinates]
-            g = normals(rng, v.shape)
-            share = np.asarray(np.sqrt(np.einsum("ij,ij->i", v, v) / m))
-            signs = half_space_signs(v, g, rng.random((v.shape[0],)), share, channel.alpha)
-            radius = float(m_ldp_radius(m, np.sqrt(m), channel.alpha))
-            scale = radius * signs / np.sqrt(np.einsum("ij,ij->i", g, g))
-            g *= scale[:, None]
+            g = _REPORTS[channel.kind](v, channel.alpha, rng)
             g *= channel.coefficients
             if whole:
                 reports += g
             else:
                 reports[:, channel.coordinates] += g
         yield start, reports
+
+
+def _duchi_reports(v: FloatArray, alpha: float, rng: np.random.Generator) -> FloatArray:
+    m = v.shape[1]
+    g = normals(rng, v.shape)
+    share = np.asarray(np.sqrt(np.einsum("ij,ij->i", v, v) / m))
+    signs = half_space_signs(v, g, rng.random((v.shape[0],)), share, alpha)
+    radius = float(m_ldp_radius(m, np.sqrt(m), alpha))
+    g *= (radius * signs / np.sqrt(np.einsum("ij,ij->i", g, g)))[:, None]
+    return g
+
+
+def _priv_unit_reports(v: FloatArray, alpha: float, rng: np.random.Generator) -> FloatArray:
+    """Draw PrivUnit's report of a corner of each row, whose mean is the row."""
+    m = v.shape[1]
+    if m == 1 or alpha < _SMALLEST_CAP_LEVEL:
+        # Randomised response, and the half sphere that the best cap tends to as α does to 0.
+        return _duchi_reports(v, alpha, rng)
+    corners = np.where(rng.random(v.shape) < 0.5 * (1.0 + v), 1.0, -1.0)
+    return _priv_unit(m, alpha).randomise(corners, rng)
+
+
+@lru_cache(maxsize=512)
+def _priv_unit(m: int, alpha: float) -> PrivUnit:
+    return priv_unit(m, alpha, math.sqrt(m))
+
+
+_REPORTS = {DUCHI: _duchi_reports, PRIV_UNIT: _priv_unit_reports}
 
 
 def _informative(d: int, channels: Sequence[Channel]) -> BoolArray:
@@ -146,7 +179,13 @@ def draw_mean(x: ArrayLike, channels: Sequence[Channel], rng: np.random.Generato
     return MeanEstimate(mean, np.clip(mean, -1.0, 1.0), informative)
 
 
-def m_mean(x: ArrayLike, c: ArrayLike, rng: np.random.Generator, rule: str = "paper") -> FloatArray:
+def m_mean(
+    x: ArrayLike,
+    c: ArrayLike,
+    rng: np.random.Generator,
+    rule: str = "paper",
+    channel: str = DUCHI,
+) -> FloatArray:
     """Draw every user's report ν̂ by M_mean (Mechanism 1).
 
     Parameters
@@ -159,22 +198,28 @@ def m_mean(x: ArrayLike, c: ArrayLike, rng: np.random.Generator, rule: str = "pa
         Source of randomness.
     rule : {"paper", "optimal"}
         Weights, see `m_mean_weights`.
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
 
     Returns
     -------
     ndarray of shape (n, d)
-        Unbiased, with `m_mean_covariance`; the column of a coordinate with c_i = 0 is NaN.
+        Unbiased, by M_LDP with `m_mean_covariance`; the column of a coordinate with c_i = 0 is NaN.
     """
     _same_width(x, c)
-    return draw_reports(x, m_mean_channels(c, rule), rng)
+    return draw_reports(x, m_mean_channels(c, rule, channel), rng)
 
 
 def m_mean_average(
-    x: ArrayLike, c: ArrayLike, rng: np.random.Generator, rule: str = "paper"
+    x: ArrayLike,
+    c: ArrayLike,
+    rng: np.random.Generator,
+    rule: str = "paper",
+    channel: str = DUCHI,
 ) -> MeanEstimate:
     """Draw the average of all users' M_mean reports; arguments as in `m_mean`."""
     _same_width(x, c)
-    return draw_mean(x, m_mean_channels(c, rule), rng)
+    return draw_mean(x, m_mean_channels(c, rule, channel), rng)
 
 
 def _same_width(x: ArrayLike, c: ArrayLike) -> None:

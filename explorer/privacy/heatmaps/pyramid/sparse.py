@@ -49,6 +49,20 @@ class SparseMap:
             raise ValueError(f"level: {level} is below the map's {self.level}")
         return SparseMap(level, self.levels, self.codes, self.masses, self.is_uniform)
 
+    def coarsened(self, level: int) -> SparseMap:
+        """Return the map of a grid at most as fine, blocks finer than its cells added up."""
+        if level >= self.level:
+            return self if level == self.level else self.on(level)
+        levels = np.minimum(self.levels, level)
+        codes = self.codes >> (2 * (self.levels - levels))
+        order = np.argsort(codes << (2 * (level - levels)), kind="stable")
+        levels, codes, masses = levels[order], codes[order], self.masses[order]
+        first = np.flatnonzero(
+            (np.diff(codes, prepend=-1) != 0) | (np.diff(levels, prepend=-1) != 0)
+        )
+        sums = np.add.reduceat(masses, first) if len(first) else masses
+        return SparseMap(level, levels[first], codes[first], sums, self.is_uniform)
+
     def spans(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return first row, first column and side length of every block, in leaves."""
         row, column = decode(self.codes)

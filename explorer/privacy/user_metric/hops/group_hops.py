@@ -52,7 +52,8 @@ def group_delta(
 ) -> Any:
     """Return δ' such that item-wise release is (α, δ')-bounded d_EM-DP: exact hops, added up.
 
-    (e^α − 1)/(total·p·κ)·E[((U−V) − κ(U+V))_+] with κ = α/(m·α₀); 0 where α ≥ m·α₀. Valid for all
+    (e^αD − 1)/(total·p·κ)·E[((U−V) − κ(U+V))_+], κ = α/(m·α₀), D the diameter (mostly 1), so that
+    datasets are at most D apart; 0 where α ≥ m·α₀. Valid for all
     pairs of equal size m, with no condition: at ε_i = αd_i/m each hop is at most
     (e^{ε_i}−1)·E_κ/(total·p·κ) and the hops telescope to e^{αw} − 1. With a minimum distance
     between different items κ = tanh(α·d_min/2m)/tanh(α₀·d_min/2), the worst hop being the
@@ -104,6 +105,9 @@ def group_delta_certified(
 class Group:
     """δ' of one (m, n) and geometry, in logarithms; arguments are checked already."""
 
+    coarse = False
+    """Whether `log_delta` is too expensive, or too coarse, for its root to be found exactly."""
+
     def __init__(self, m: float, n: float, near: float, far: float, variant: Clones) -> None:
         self.m, self.total, self.near, self.far = m, m * n, near, far
         self._gain = near if variant is Clones.STRONGER else 0.0
@@ -153,16 +157,19 @@ class Group:
         return rough_root(lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high, near)
 
     def _scale(self, alpha: float, alpha0: float, kappa: float) -> float:
-        """ln[(e^α − 1)/(total·κ)], with its limit at α = 0."""
-        if alpha < 1e-200:
-            # (e^α − 1)/κ → m·α₀, or 2m·tanh(α₀d_min/2)/d_min with a minimum distance.
+        """ln[(e^αD − 1)/(total·κ)], with its limit at α = 0."""
+        if self.far == 0.0:
+            return -math.inf
+        whole = alpha * self.far
+        if whole < 1e-200:
+            # (e^αD − 1)/(κD) → m·α₀, or 2m·tanh(α₀d_min/2)/d_min with a minimum distance.
             near = self.near
             close = alpha0 * near <= 1e-8
             steep = alpha0 if close else 2 * math.tanh(alpha0 * near / 2) / near
-            rise = math.log(self.m * steep)
+            rise = math.log(self.m * steep * self.far) if steep > 0 else -math.inf
         else:
             log_rise = (
-                math.log(math.expm1(alpha)) if alpha < 30 else alpha + math.log1p(-math.exp(-alpha))
+                math.log(math.expm1(whole)) if whole < 30 else whole + math.log1p(-math.exp(-whole))
             )
             rise = log_rise - math.log(kappa)
         return rise - math.log(self.total)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from explorer.checkins.shards.points import ShardedPoints
+from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import contribution_sizes, level_of
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
@@ -32,10 +34,10 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
     check-ins are counted, whatever the rule takes of them.
     """
     counted = Counted.asked(request)
-    level, box = level_of(int(request["resolution"])), counted.rows.region.box
+    level, region = level_of(int(request["resolution"])), counted.rows.region
     checkins, cells = context.memo(
         ("heatmap contributions", counted.rows, level),
-        lambda: contribution_sizes(points.user, points.lat, points.lon, box, level),
+        lambda: _sizes(points, region, level),
     )
     columns = [doubling(sizes) for sizes in (checkins, cells)]
     rows = max(map(len, columns))
@@ -50,6 +52,17 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
         ),
         note=" ".join(filter(None, (_summary(checkins, cells), _declared(request, cells)))),
     )
+
+
+def _sizes(points: Any, region: Region, level: int) -> tuple[IntArray, IntArray]:
+    """Return the check-ins and the cells of every user inside, shard by shard."""
+    parts = points.parts if isinstance(points, ShardedPoints) else (points,)
+    found = (
+        contribution_sizes(part.user, part.lat, part.lon, region.box, level, region.step)
+        for part in parts
+    )
+    checkins, cells = map(np.concatenate, zip(*found, strict=True))
+    return checkins, cells
 
 
 def doubling(sizes: IntArray) -> IntArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions.settings import RULE
+from explorer.studies.heatmap.experiments.made import FILLED_SHARES
 from explorer.studies.heatmap.experiments.plan import Point, Row, Trials
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import QUANTILES, summarise
@@ -39,12 +41,15 @@ class Axis:
     symbol, name : str
     values : tuple
         Where it is computed, from left to right.
+    of_data : bool
+        Whether it is no setting but tells one made data set from another.
     """
 
     key: str
     symbol: str
     name: str
     values: tuple[Any, ...]
+    of_data: bool = False
 
 
 EPSILONS = tuple(float(f"{x:.3g}") for x in np.geomspace(0.05, 12.8, 12))
@@ -56,6 +61,7 @@ AXES = {
         Axis("resolution", "Δ", "cells on a side", ("32", "64", "128", "256", "512")),
         Axis("w", "w", "cells kept on a level", (5, 10, 20, 40, 80, 160)),
         Axis("sigma", "σ", "blur, in sides of the map", (0.005, 0.01, 0.02, 0.04, 0.08)),
+        Axis("filled", "filled cells", "share with a point", FILLED_SHARES, of_data=True),
     )
 }
 
@@ -195,6 +201,7 @@ def curve_points(
     mechanisms: Sequence[str],
     users: int | None,
     draws: int,
+    sources: Mapping[Any, Source] = MappingProxyType({}),
 ) -> list[Point]:
     """Return the points of the curves, a mechanism after the other, each from left to right.
 
@@ -204,6 +211,8 @@ def curve_points(
         Whose settings hold but for what is on the axis.
     users : int or None
         As the source counts them; with users on the axis, how many there are.
+    sources : mapping
+        Where each x of an axis that tells data apart comes from.
     """
     points = []
     for mechanism in mechanisms:
@@ -215,9 +224,10 @@ def curve_points(
                 if users is not None and x > users:
                     continue
                 asked = x
-            else:
+            elif not axis.of_data:
                 values[axis.key] = x
-            points.append(Point(place, source, asked, values, draws, axis=axis.key, x=float(x)))
+            of = sources[x] if axis.of_data else source
+            points.append(Point(place, of, asked, values, draws, axis=axis.key, x=float(x)))
     return points
 
 

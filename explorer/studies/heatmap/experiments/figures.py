@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from explorer.studies.heatmap.experiments.made import Gazes, Mixtures
+from explorer.studies.heatmap.experiments.made import FILLED_SHARES, Gazes, Mixtures
 from explorer.studies.heatmap.experiments.plan import Point
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
@@ -108,12 +108,11 @@ def _by_resolution(epsilon: float) -> Panel:
 
 def _mixtures(*components: int) -> tuple[Mixtures, ...]:
     """Return mixtures that fill more and more cells: of wider Gaussians, with more points."""
-    shares = (0.04, 0.15, 0.3, 0.75)
     spreads = ((0.01, 0.04), (0.02, 0.08), (0.04, 0.12), (0.1, 0.3))
-    return tuple(map(Mixtures, components, shares, spreads))
+    return tuple(map(Mixtures, components, FILLED_SHARES, spreads))
 
 
-_FILLED = Panel("filled", "filled", (0.04, 0.15, 0.3, 0.75), (("epsilon", 1.0), ("users", 200)))
+_FILLED = Panel("filled", "filled", FILLED_SHARES, (("epsilon", 1.0), ("users", 200)))
 _DENSER = "pyramid worse the more cells are filled, Laplace better"
 
 FIGURES = {

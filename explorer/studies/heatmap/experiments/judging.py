@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -11,9 +11,11 @@ from explorer.geography.region import Box
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.studies.base.request import worst
 from explorer.studies.base.study import Origin, Request, Selection
-from explorer.studies.heatmap.experiments.error_curves import Axis
+from explorer.studies.heatmap.experiments.error_curves import AXES, Axis
+from explorer.studies.heatmap.experiments.figures import FIGURES, made_data
+from explorer.studies.heatmap.experiments.made import Mixtures
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
-from explorer.studies.heatmap.experiments.sources import Place
+from explorer.studies.heatmap.experiments.sources import Place, Source
 
 NOBODY = (
     "Nobody checked in inside region and time range, so that there is nothing to compare a map "
@@ -23,6 +25,8 @@ NOT_THERE = (
     "{name}: nobody checked in inside the map's region; choose a file that covers it, or the "
     "synthetic people"
 )
+MOST_MADE = 2000
+"""Users that are made at most: they take their time."""
 THE_SAME = "{name} is the map's own file: a stand-in must be other people; choose another file"
 
 
@@ -107,6 +111,71 @@ class JudgedOn:
         return self._last[1]
 
 
+@dataclass(frozen=True)
+class MadePeople:
+    """Made data of a figure of the paper, as people to judge on (see `Source`).
+
+    Attributes
+    ----------
+    name : str
+        What exports and the window call them.
+    place : str
+        What the place of their samples is called.
+    source : Source
+    users : int
+        As many as the figure takes.
+    filled : mapping of float to Source
+        The source for each share of cells that have a point; empty where there is one alone.
+    """
+
+    name: str
+    place: str
+    source: Source
+    users: int
+    filled: Mapping[float, Source] = field(default_factory=dict)
+
+    @property
+    def data(self) -> str:
+        """What is made, in words."""
+        return self.source.data
+
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
+        """Return so many users, or as many as the figure takes."""
+        return self.source.sample(place, users or self.users, level, number, rule)
+
+    def present(self) -> int:
+        """Return how many users are made at most."""
+        return MOST_MADE
+
+
+def _made() -> Iterator[tuple[str, MadePeople]]:
+    for key, kind in (("figure-8", "gazes"), ("figure-10", "mixtures"), ("figure-11", "mixtures")):
+        figure = FIGURES[key]
+        (place, source), *_ = there = made_data(figure, 0)
+        users = next(value for name, value in figure.panels[0].fixed if name == "users")
+        filled = {x.share: x for _, x in there if isinstance(x, Mixtures)}
+        name = f"made {kind} ({key.replace('-', ' ')})"
+        where = "square" if filled else place.name
+        yield key, MadePeople(name, where, source, int(users), filled)
+
+
+MADE = dict(_made())
+"""Made data that an ε can be judged on, by the figure that they are of."""
+
+
+def axes_on(judged_on: str) -> tuple[Axis, ...]:
+    """Return the axes that there are for some people to judge on."""
+    filled = judged_on in MADE and MADE[judged_on].filled
+    return tuple(axis for axis in AXES.values() if filled or not axis.of_data)
+
+
 def taken(request: Request, mechanism: str, axis: Axis, x: float, came: Origin) -> Request:
     """Return a map's question with a point of a curve: its mechanism, and what is on the axis.
 
@@ -126,6 +195,8 @@ def taken(request: Request, mechanism: str, axis: Axis, x: float, came: Origin) 
         came = worst((selection.settings_from, came))
         selection = replace(selection, settings_from=came)
     request = replace(request, selection=selection).with_value("mechanism", mechanism)
+    if axis.of_data:
+        return request
     if axis.key == "users":
         return replace(request, selection=replace(selection, users=int(x), share=None))
     kind = type(axis.values[0])

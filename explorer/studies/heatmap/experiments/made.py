@@ -11,6 +11,8 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,11 +21,14 @@ from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, count_points
 from explorer.studies.heatmap.experiments.sources import Place
+from explorer.user_rows import EARTH_STEP
 
 FILLED_GRID = 256
 """Cells on a side of the grid whose filled share a mixture is described by."""
 MOST_POINTS = 8192
 """Points a user at most."""
+FILLED_SHARES = (0.04, 0.15, 0.3, 0.75)
+"""Of the cells that mixtures of more and more, and wider, Gaussians fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class Points:
     lat: FloatArray
     lon: FloatArray
     weight: None = None
+    step: ClassVar[Fraction] = EARTH_STEP
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 from explorer.files import write_whole
 from explorer.privacy.heatmaps import CellCounts, UserCells, aggregate, one_cell_each, user_cells
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
-from explorer.privacy.heatmaps.pyramid.counts import Box
+from explorer.user_rows import Box
 
 UNIT_SQUARE: Box = (0.0, 0.0, 1.0, 1.0)
 VISITS = ("user", "codes", "visits")
@@ -56,10 +56,13 @@ class Sample:
 
 
 def count_points(points: Any, box: Box, level: int, rule: Contribution = BY_CHECKINS) -> Sample:
-    """Return the sample of some points with `user`, `lat`, `lon`, `weight` on a grid over a box."""
+    """Return the sample of some points, as in a `PointSet`, on a grid over a box."""
     given = (points.user, points.lat, points.lon, points.weight, box, level)
+    step = points.step
     return Sample(
-        aggregate(*given, rule), one_cell_each(*given, rule.cap), user_cells(*given, rule)
+        aggregate(*given, rule, step),
+        one_cell_each(*given, rule.cap, step),
+        user_cells(*given, rule, step),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -203,6 +203,14 @@ class TrialContext:
     def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Return ``function(*args)``: this is the worker process."""
         return function(*args)
+
+    workers = 1
+
+    def map_in_workers(
+        self, function: Callable[[Any], Any], tasks: Iterable[Any]
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield ``function(task)`` of one task after another."""
+        yield from enumerate(map(function, tasks))
 
     def memo(self, key: object, make: Callable[[], Any]) -> Any:
         """Return a value known or computed earlier under this key, or make and keep it."""

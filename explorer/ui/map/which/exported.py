@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from explorer.engine.session.which_view import which_to_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES
@@ -11,7 +13,6 @@ from explorer.studies.heatmap.experiments.which_result import TITLE, log_axis, w
 from explorer.studies.heatmap.experiments.which_words import MEAN
 from explorer.ui.controllers.workspace import Exported
 from explorer.ui.drawing.map_style import style_for
-from explorer.ui.map.which.parts import JUDGED
 
 if TYPE_CHECKING:
     from explorer.ui.map.which.view import WhichEpsilon
@@ -26,8 +27,9 @@ def exported(view: WhichEpsilon) -> Exported | None:
     axis, measure = AXES[question.axis], MEASURES[question.measure]
     target = view.target_of(measure.key)
     statistic = MEAN if question.proved else view.which.statistic
-    # Never the path of a file.
-    judged = next((said for key, said in JUDGED if key == question.judged_on), "a stand-in file")
+    shown = replace(view.which, statistic=statistic, targets={measure.key: target})
+    told = which_to_recipe(shown, question.draws)
+    judged = told["judged_on"]  # never the path of a file
     notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
     if not answer.finished:
         notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
@@ -39,10 +41,4 @@ def exported(view: WhichEpsilon) -> Exported | None:
     look = ViewState(
         title=TITLE, theme=style_for(view.palette()).theme, x_log=log_axis(axis), y_log=measure.log
     )
-    told = {
-        "which": {
-            "axis": axis.key, "measure": measure.key, "statistic": statistic,
-            "target": target, "judged_on": judged, "draws": question.draws,
-        }
-    }  # fmt: skip
-    return Exported(result, look, question.request, told)
+    return Exported(result, look, question.request, {"which": told})

@@ -17,11 +17,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.error_curves import HERE, SAMPLE, THEORY, Answer, Question
-from explorer.engine.session.which_view import WhichView
+from explorer.engine.session.which_view import WhichView, judged_on_words
 from explorer.studies.base.numbers import nearest
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES, Measure
+from explorer.studies.heatmap.experiments.judging import MADE, axes_on
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.map.which.plot import ErrorPlot
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -36,6 +37,7 @@ JUDGED = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
     (FILE, "a public file…"),
+    *((key, people.name) for key, people in MADE.items()),
     (THEORY, "theory (no data)"),
 )
 
@@ -48,8 +50,7 @@ def stamp_of(question: Question) -> str:
 def csv_of(answer: Answer) -> str:
     """Return the numbers of all curves as CSV, stamped."""
     asked = answer.question
-    judged = next((said for key, said in JUDGED if key == asked.judged_on), "a stand-in file")
-    about = [f"judged on: {judged}", f"{answer.users} users"]
+    about = [f"judged on: {judged_on_words(asked.judged_on)}", f"{answer.users} users"]
     about += [f"{key} = {value}" for key, value in asked.request.values]
     axis, measure = AXES[asked.axis], asked.shown_measure
     return words.as_csv(answer.curves, axis, measure, stamp_of(asked), about)
@@ -104,6 +105,7 @@ class Parts:
         self.judged.setToolTip(
             "These check-ins: a look at the data, for planning alone.\nA stand-in: people who have "
             "nothing to do with them, as many as n₀ says, in a square as large as this region.\n"
+            "Made data: drawn anew as a figure of the paper describes them.\n"
             "Theory: what is proved of the error for n₀ users, where anything is."
         )
         self.boxes = {
@@ -141,7 +143,7 @@ class Parts:
         """Show what is chosen among what can be; what is proved is so of the mean alone."""
         known = which.judged_on in dict(JUDGED)
         proved = which.judged_on == THEORY
-        axes = [(axis.key, f"over {axis.symbol}") for axis in AXES.values()]
+        axes = [(axis.key, f"over {axis.symbol}") for axis in axes_on(which.judged_on)]
         self.statistic.offer(STATISTICS, words.MEAN if proved else which.statistic)
         self.statistic.setEnabled(not proved)
         self.axis.offer(axes, which.axis)
@@ -210,11 +212,11 @@ class Parts:
             top.addWidget(box, share)
         buttons = QGridLayout()
         buttons.setSpacing(4)
-        rows = (self.use,), (self.sure, self.more, self.stop), (self.copy, self.export)
+        rows = (self.use,), (self.sure, self.more), (self.copy, self.export)
         for place, buttons_of in enumerate(rows):
             for i, button in enumerate(buttons_of):
                 buttons.addWidget(button, place, i * 6 // len(buttons_of), 1, 6 // len(buttons_of))
-        for button in (button for buttons_of in rows for button in buttons_of):
+        for button in (self.stop, *(button for buttons_of in rows for button in buttons_of)):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         side = QVBoxLayout()
@@ -226,7 +228,10 @@ class Parts:
         wanted.addStretch(1)
         side.addLayout(wanted)
         side.addWidget(self.table, 1)
-        side.addWidget(self.state)
+        how_far = QHBoxLayout()
+        how_far.addWidget(self.state, 2)
+        how_far.addWidget(self.stop, 1)
+        side.addLayout(how_far)
         side.addLayout(buttons)
         column = QVBoxLayout(owner)
         column.setContentsMargins(4, 0, 4, 0)

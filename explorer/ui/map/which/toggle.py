@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.ui.base.errors import Banner
 
@@ -38,7 +38,7 @@ class WhichToggle(QObject):
 
     Parameters
     ----------
-    session, runtime, banner
+    session, service, banner
         What the view needs.
     instead_of : QWidget
         What gives it room.
@@ -68,7 +68,7 @@ class WhichToggle(QObject):
     def __init__(
         self,
         session: Session,
-        runtime: StudyRuntime,
+        service: StudyService,
         banner: Banner,
         instead_of: QWidget,
         maps: QWidget,
@@ -76,7 +76,7 @@ class WhichToggle(QObject):
     ) -> None:
         super().__init__(parent)
         self._maps, self._parent = maps, parent
-        self._session, self._given = session, (session, runtime, banner)
+        self._session, self._given = session, (session, service, banner)
         self._instead_of = instead_of
         self._box: QVBoxLayout | None = None
         self.small = self.narrow = False
@@ -105,6 +105,12 @@ class WhichToggle(QObject):
         """Stop what is computed."""
         if self.view is not None:
             self.view.cancel()
+
+    def ask_anew(self) -> None:
+        """Ask again what is shown: other rows may lie behind the same question."""
+        if self.view is not None:
+            self.view.forget()
+            self.view.ask()
 
     def exported(self) -> Exported | None:
         """Return the curves to be exported, if they are in front: focused, or alone."""

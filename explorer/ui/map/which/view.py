@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.error_curves import Answer, Judge, Question, Searching
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.error_curves import Answer, Question, Searching, find_curves, make_sure
+from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.which_view import WhichView
 from explorer.figures import style
@@ -28,7 +28,7 @@ from explorer.studies.heatmap.experiments.sources import place_of
 from explorer.studies.heatmap.experiments.which_epsilon import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
-from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.drawing.map_style import style_for
 from explorer.ui.map.which.parts import FILE, MORE_DRAWS, AnswerLine, Parts, csv_of
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -50,7 +50,7 @@ class WhichEpsilon(QWidget):
     Parameters
     ----------
     session : Session
-    runtime : StudyRuntime
+    service : StudyService
     banner : Banner
         Where it is said what went wrong.
 
@@ -65,7 +65,7 @@ class WhichEpsilon(QWidget):
     answered = Signal(object)
     said = Signal(str)
 
-    def __init__(self, session: Session, runtime: StudyRuntime, banner: Banner) -> None:
+    def __init__(self, session: Session, service: StudyService, banner: Banner) -> None:
         super().__init__()
         self.setAccessibleName("Which ε? Curator only")
         self._session, self._banner = session, banner
@@ -76,7 +76,7 @@ class WhichEpsilon(QWidget):
         self._asked: object = None
         self._cancelled = False
         self._lines: list[words.Line] = []
-        self.judge = Judge(runtime)
+        self._service = service
         self.job = LatestJob("judging ε", self, preempt_after_s=0.0)
         self._soon = QTimer(self, singleShot=True, interval=ASK_AFTER_MS)
         self.line = AnswerLine()
@@ -169,7 +169,10 @@ class WhichEpsilon(QWidget):
             self.answer = None
         self.certified = None
         self._banner.settled("which")
-        self.job.submit(question, lambda task: self.judge.curves(question, task.check, task.report))
+        self.job.submit(
+            question,
+            lambda task: self._service.call(find_curves, question, task.check, task.report),
+        )
         self._say_state()
 
     def _key(self) -> object:
@@ -182,14 +185,13 @@ class WhichEpsilon(QWidget):
 
     def make_sure(self) -> None:
         """Search for an ε that is enough and one that is not."""
-        question, mechanism, target = self.question(), self.mechanism, self.target
+        sought = self.question(), self.mechanism, self.target
         self._soon.stop()
         self._banner.settled("which")
-
-        def work(task: Task) -> Found:
-            return self.judge.make_sure(question, mechanism, target, task.check, task.report)
-
-        self.job.submit((mechanism, target), work)
+        self.job.submit(
+            sought[1:],
+            lambda task: self._service.call(make_sure, sought, task.check, task.report),
+        )
 
     def take(self) -> None:
         """Give the map the mechanism and the ε that were found, as one undoable step."""
@@ -205,6 +207,12 @@ class WhichEpsilon(QWidget):
         self._draw()
         self.ask()
 
+    def forget(self) -> None:
+        """Stop computing and show no curves: the rows are others by now."""
+        self.cancel()
+        self.answer = None
+        self._draw()
+
     def cancel(self) -> None:
         """Stop computing; what is there stays."""
         self._soon.stop()
@@ -213,11 +221,10 @@ class WhichEpsilon(QWidget):
         self._say_state()
 
     def close_view(self) -> None:
-        """Stop everything and end the processes; the window closes."""
+        """Stop everything; the window closes."""
         self._session.changed.disconnect(self._state_changed)
         self._soon.stop()
         self.job.close()
-        self.judge.close()
 
     def copy_csv(self) -> None:
         """Put the numbers of all curves on the clipboard, stamped."""
@@ -274,12 +281,8 @@ class WhichEpsilon(QWidget):
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if self.isHidden():
             return
-        if state.selection is None or (
-            old.selection is not None and state.selection.data != old.selection.data
-        ):
-            self.cancel()
-            self.answer = None
-            self._draw()
+        if state.selection is None:
+            self.forget()
         if state.which != old.which:
             self._follow(state.which, old.which)
         if state.request_of(STUDY)["mechanism"] != old.request_of(STUDY)["mechanism"]:
@@ -350,9 +353,8 @@ class WhichEpsilon(QWidget):
             selection = request.selection
             now = None if selection is None or selection.users is None else float(selection.users)
         else:
-            now = float(request[axis.key])
-        said = "" if now is None else f"{axis.symbol} now {nearest(now)}"
-        self.plot.set_value_line(now, said)
+            now = None if axis.of_data else float(request[axis.key])
+        self.plot.set_value_line(now, "" if now is None else f"{axis.symbol} now {nearest(now)}")
         self.plot.value_line.setMovable(axis.key == "epsilon")
 
     def _show_target(self) -> None:

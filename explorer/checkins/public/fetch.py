@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.checkins.errors import FetchCancelled, FetchError
-from explorer.checkins.part_file import PartFile
+from explorer.checkins.public.part_file import PartFile
 
 _CHUNK = 1 << 18
 _GZIP = b"\x1f\x8b"

@@ -10,7 +10,7 @@ class Preset:
     Attributes
     ----------
     key : str
-        Also the key of the file in `explorer.checkins.fetch.SOURCES`.
+        Also the key of the file in `explorer.checkins.public.fetch.SOURCES`.
     name : str
     box : tuple of float
         South, west, north, east in degrees.

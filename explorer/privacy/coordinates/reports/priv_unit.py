@@ -19,14 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.privacy.coordinates.reports.channel import gamma_ratio
+from explorer.privacy.coordinates.reports.moments import priv_unit_moments
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 
 _Proposal = Callable[[int, np.random.Generator], FloatArray]
 
-_SMALLEST_CAP = 1e-290
-_HALVINGS = 100
 _TAIL = 0.7
 """From g√d of here on the tail is drawn by its own rejection step, below from the whole law."""
 
@@ -174,7 +172,7 @@ def priv_unit(d: int, eps0: float, radius: float, *, best_cap: bool = True) -> P
     size = int(checks.integers("d", d, 2, 1e6))
     level = float(checks.reals("eps0", eps0, 1e-6, 30.0))
     length = float(checks.reals("radius", radius, 0.0, open_low=True))
-    threshold = _best_threshold(size, level) if best_cap else 0.0
+    threshold, moment, _, _ = priv_unit_moments(size, level, None if best_cap else 0.0)
     share = _cap(size, threshold)
     odds = math.expm1(level) * share
     return PrivUnit(
@@ -184,7 +182,7 @@ def priv_unit(d: int, eps0: float, radius: float, *, best_cap: bool = True) -> P
         threshold,
         share,
         math.exp(level) * share / (1.0 + odds),
-        _mean_cosine(size, level, threshold, share),
+        moment**-0.5,
     )
 
 
@@ -193,27 +191,6 @@ def _cap(d: int, threshold: float) -> float:
     from scipy.special import betaincc  # a sixth of a second, so not while a window waits
 
     return float(betaincc(0.5, (d - 1) / 2, threshold**2) / 2)
-
-
-def _mean_cosine(d: int, eps0: float, threshold: float, share: float) -> float:
-    """Return m for a cap from `threshold` that covers `share` of the sphere."""
-    log_k = (d - 1) / 2 * math.log1p(-(threshold**2))
-    above = math.exp(log_k) / (2.0 * math.sqrt(math.pi) * float(gamma_ratio(d)))
-    gain = math.expm1(eps0)
-    return above * gain / (1.0 + gain * share)
-
-
-def _best_threshold(d: int, eps0: float) -> float:
-    """Return the g at which g = m(g): dm/dg = f(g)(e^ε₀−1)(m−g)/(1+c(e^ε₀−1)) changes sign."""
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        share = _cap(d, middle)
-        if share > _SMALLEST_CAP and middle < _mean_cosine(d, eps0, middle, share):
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _cosine(d: int, size: int, rng: np.random.Generator) -> FloatArray:

@@ -43,7 +43,7 @@ def limits(mapping: Mapping) -> Iterator[tuple[str, int | None, float, float]]:
     if plane is not None:
         yield "y", mapping.lat, plane.low, plane.high
         yield "x", mapping.lon, plane.left, plane.right
-    elif mapping.planar:
+    elif mapping.planar or mapping.crs is not None:
         yield "y", mapping.lat, -math.inf, math.inf
         yield "x", mapping.lon, -math.inf, math.inf
     else:

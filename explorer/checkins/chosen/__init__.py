@@ -1,0 +1,1 @@
+"""Rows of a region, a time range and some users, taken from the layout."""

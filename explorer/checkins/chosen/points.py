@@ -1,0 +1,243 @@
+"""Check-ins of a region, a time range and some users, taken from the layout when they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.layout import Layout
+from explorer.checkins.model import FloatArray, IndexArray
+from explorer.checkins.sampling import HashArray
+from explorer.user_rows import Where, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where the check-ins of a `PointSet` are.
+
+    Attributes
+    ----------
+    layout : Layout
+        Holds them, and perhaps more.
+    where : Where
+        Region and time range.
+    most, among : int or None
+        Of the users inside so many are taken, the first; and only of so many first ones of the
+        layout. None takes all.
+    present : int or None
+        Users inside, where the layout has none but the sampled ones.
+    """
+
+    layout: Layout
+    where: Where
+    most: int | None = None
+    among: int | None = None
+    present: int | None = None
+
+    @classmethod
+    def ranked(
+        cls,
+        layout: Layout,
+        where: Where,
+        hashes: HashArray,
+        choose: Callable[[HashArray], np.ndarray[Any, np.dtype[np.intp]]],
+    ) -> Part:
+        """Return users inside, chosen by other hashes than the layout is ordered by.
+
+        Parameters
+        ----------
+        hashes : ndarray of uint64, shape (users of the file, 2)
+            In the order of the ids.
+        choose : callable
+            From the hashes of those inside to the places of the chosen ones, ascending.
+        """
+        found, each = layout.rows.inside(layout.rows.marked(where))
+        there = np.flatnonzero(each)
+        there = there[np.argsort(layout.users[there])]  # of equal hashes the smaller id goes first
+        chosen = choose(hashes[layout.users[there]])
+        used = np.zeros(len(each), bool)
+        used[there[chosen]] = True
+        sampled = layout.taken(found[np.repeat(used, each)], np.where(used, each, 0))
+        return cls(sampled, where, present=len(there))
+
+    def found(self) -> tuple[Whole, Whole, int]:
+        """Return the rows, user by user, how many each user has, and how many users are inside."""
+        rows = self.layout.rows
+        found, each = rows.inside(rows.marked(self.where))
+        used = np.flatnonzero(each)
+        present = len(used)
+        used = used[used < (len(each) if self.among is None else self.among)][: self.most]
+        if len(used) < present:
+            each[used[-1] + 1 if len(used) else 0 :] = 0  # it is the first ones that are taken
+            found = found[: int(each.sum())]
+        return found, each, present
+
+
+class PointSet:
+    """Check-ins inside a region and a time range, of all or of some sampled users.
+
+    The region is closed: a row exactly on its northern or eastern edge is inside, and belongs to
+    the last cell of any grid laid over the region. Rows are looked for when they are first asked
+    for, so that who only counts need not wait for columns; of all sets of a file only the last
+    one's are kept.
+
+    Parameters
+    ----------
+    find : callable
+        Returns where the check-ins are.
+    users_in_file : int
+        Users with ≥ 1 kept row at all.
+    kept : Kept
+        Where rows are kept.
+    find_early : callable or None
+        From the seconds that a row takes to where those of the first users are, if it takes long to
+        count all; else to None.
+    """
+
+    asked_once = False
+
+    def __init__(
+        self,
+        find: Callable[[], Part],
+        users_in_file: int,
+        kept: Kept,
+        find_early: Callable[[float], Part | None] | None = None,
+    ) -> None:
+        self.users_in_file = users_in_file
+        self._find_early = find_early
+        self._find = find
+        self._kept = kept
+        self._numbers: tuple[int, int, int] | None = None
+
+    @property
+    def part(self) -> Part:
+        """Where the check-ins are."""
+        return self._kept.part(self, self._find)
+
+    def early(self) -> Part | None:
+        """Return where those of the first users are; None if all are counted soon, or were."""
+        if self._find_early is None or self.counted:
+            return None
+        return self._find_early(self._kept.seconds_a_row)
+
+    @property
+    def counted(self) -> bool:
+        """Whether they were counted."""
+        return self._numbers is not None
+
+    @property
+    def user(self) -> IndexArray:
+        """Dense index 0…users_used−1 of each row's user, uint32 of shape (rows,), ascending.
+
+        Users are in the order of their ids (numeric if all are whole numbers, else by code point),
+        a user's rows in that of the file.
+        """
+        return self._columns.user
+
+    @property
+    def lat(self) -> FloatArray:
+        """Degrees, of shape (rows,); of another plane y (−y where it goes down) in its unit."""
+        return self._columns.lat
+
+    @property
+    def lon(self) -> FloatArray:
+        """Degrees, of shape (rows,); of another plane x in its unit."""
+        return self._columns.lon
+
+    @property
+    def weight(self) -> FloatArray:
+        """Shape (rows,); 1 where the file has no weights."""
+        return self._columns.weight
+
+    @property
+    def step(self) -> Fraction:
+        """What coordinates are whole multiples of."""
+        return self.part.layout.step
+
+    @property
+    def users_in_region(self) -> int:
+        """Users with a row inside region and time range."""
+        return self._counted[0]
+
+    @property
+    def users_used(self) -> int:
+        """Users sampled of these."""
+        return self._counted[1]
+
+    @property
+    def rows(self) -> int:
+        """Check-ins in the set."""
+        return self._counted[2]
+
+    def tell(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
+        """Remember what was counted in `part`, so that nobody counts it again, and how fast."""
+        if seconds:
+            self._kept.seconds_a_row = seconds / max(len(self.part.layout.y), 1)
+        known = self.part.present
+        self._numbers = (present if known is None else known, used, rows)
+
+    @property
+    def _counted(self) -> tuple[int, int, int]:
+        if self._numbers is None:
+            found, each, present = self.part.found()
+            self.tell(present, int(np.count_nonzero(each)), len(found))
+        assert self._numbers is not None
+        return self._numbers
+
+    @property
+    def _columns(self) -> _Columns:
+        return self._kept.columns(self, self._read)
+
+    def _read(self) -> _Columns:
+        layout = self.part.layout
+        found, each, present = self.part.found()
+        there = np.flatnonzero(each)
+        self.tell(present, len(there), len(found))
+        rank = np.empty(len(there), np.uint32)
+        rank[np.argsort(layout.users[there])] = np.arange(len(there), dtype=np.uint32)
+        user = np.repeat(rank, each[there])
+        order = np.argsort(user, kind="stable")
+        found = found[order]
+        weight = np.ones(len(found)) if layout.weight is None else layout.weight[found]
+        return _Columns(user[order], *layout.positions(found), weight)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    user: IndexArray
+    lat: FloatArray
+    lon: FloatArray
+    weight: FloatArray
+
+
+class Kept:
+    """What the last set of points has looked for: whoever asks once asks again.
+
+    Attributes
+    ----------
+    seconds_a_row : float
+        How long the last pass took; 0 before there was one.
+    """
+
+    def __init__(self) -> None:
+        self.seconds_a_row = 0.0
+        self.part: Callable[[PointSet, Callable[[], Part]], Part] = _Last()
+        self.columns: Callable[[PointSet, Callable[[], _Columns]], _Columns] = _Last()
+
+
+class _Last:
+    """One value, kept for whom it was made."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, Any] = (None, None)
+
+    def __call__(self, owner: Any, make: Callable[[], Any]) -> Any:
+        """Return the value of an owner, made now unless it is the last one's."""
+        kept = self._kept
+        if kept[0] is not owner:
+            self._kept = kept = (owner, make())
+        return kept[1]

@@ -1,0 +1,155 @@
+"""The layout of open check-ins, and the part of it that a region is dragged in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.layout import Layout
+from explorer.checkins.queries import EPOCH
+from explorer.checkins.sampling import HashArray
+from explorer.geography.plane import Plane
+from explorer.user_rows import EARTH_STEP, Edges, steps
+
+SLOW_S, QUICK_S = 0.05, 0.015
+"""A pass that takes longer is preceded by one of the first users, who take this long."""
+
+
+class WorkingSets:
+    """Layouts that hold what is asked for; may be asked from any thread.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the whole layout is kept.
+    make : callable
+        Makes it, where it is not there or has been damaged.
+    """
+
+    def __init__(self, folder: Path, make: Callable[[], Layout]) -> None:
+        self._folder = folder
+        self._make = make
+        self._lock = threading.Lock()
+        self._whole: Layout | None = None
+        self._near: _Near | None = None
+
+    def whole(self) -> Layout:
+        """Return all check-ins as they are counted, made once and kept."""
+        with self._lock:
+            if self._whole is None:
+                try:
+                    self._whole = Layout.open(self._folder)
+                except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged
+                    made = self._make()
+                    try:
+                        self._whole = made.save(self._folder)
+                    except OSError:  # no room on the disk: memory will do
+                        self._whole = made
+            return self._whole
+
+    def around(self, edges: Edges, image: int | None) -> Layout:
+        """Return a layout with all rows of a box and its surroundings.
+
+        While a box is dragged it stays inside for long, and an answer takes a few milliseconds.
+        """
+        near = self._near
+        if near is None or near.image != image or not near.edges.suits(edges):
+            whole = self.whole()
+            rows = whole if image is None else whole.of_image(image)
+            self._near = near = _Near(image, edges.widened(), rows.near(edges))
+        return near.rows
+
+    def first_users(self, edges: Edges, seconds_a_row: float) -> Layout | None:
+        """Return the first users, where all in the surroundings of a box take too long to count."""
+        whole, near = self.whole(), self._near
+        known = near is not None and near.image is None and near.edges.suits(edges)
+        rows = len(near.rows.y) if near is not None and known else len(whole.y)
+        few = quick_rows(rows, seconds_a_row)
+        return None if few is None else whole.first(few)
+
+
+def quick_rows(rows: int, seconds_a_row: float) -> int | None:
+    """Return how many rows are counted at once; None if all are counted soon."""
+    return None if rows * seconds_a_row <= SLOW_S else int(QUICK_S / seconds_a_row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    image: int | None
+    edges: Edges
+    rows: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What rows are fetched as.
+
+    Attributes
+    ----------
+    rows : int
+    plane : Plane or None
+    timed, weighted : bool
+    images : tuple of str
+        In the order that rows name them by; empty without a column of them.
+    """
+
+    rows: int
+    plane: Plane | None
+    timed: bool
+    weighted: bool
+    images: tuple[str, ...]
+
+    @property
+    def query(self) -> tuple[str, list[Any]]:
+        """SQL for the columns, and its values."""
+        asked = ["user_id", "lat", "lon"]
+        asked += ["epoch_us(time) AS t"] * self.timed + ["weight"] * self.weighted
+        if not self.images:
+            return ", ".join(asked), []
+        asked.append("list_position(?::VARCHAR[], image) - 1 AS image")
+        return ", ".join(asked), [list(self.images)]
+
+    def layout(
+        self, pieces: Iterable[dict[str, Any]], keys: np.ndarray[Any, Any], hashes: HashArray
+    ) -> Layout:
+        """Return the layout of fetched rows.
+
+        Parameters
+        ----------
+        pieces : iterable of dict
+            The columns, some rows after the other.
+        keys : array of int
+            The users' keys, ascending, and
+        hashes : ndarray of uint64, shape (users, 2)
+            their hashes under seed 0.
+        """
+        plane, step, origin = self.plane, EARTH_STEP, (0, 0)
+        if plane is not None:
+            step = plane.step
+            south, west, _, _ = plane.turned((plane.low, plane.left, plane.high, plane.right))
+            y0, x0 = steps((south, west), step).tolist()
+            origin = (y0, x0)
+        user = np.empty(self.rows, np.int32)
+        y, x, t, image = np.empty((4, self.rows), np.int32)
+        weight = np.empty(self.rows if self.weighted else 0)
+        at = 0
+        for found in pieces:
+            to = slice(at, at := at + len(found["user_id"]))
+            user[to] = np.searchsorted(keys, found["user_id"])
+            y[to] = steps(found["lat"], step) - origin[0]
+            x[to] = steps(found["lon"], step) - origin[1]
+            if self.timed:
+                t[to] = found["t"] // 1_000_000 - int(EPOCH.timestamp())
+            if self.weighted:
+                weight[to] = found["weight"]
+            if self.images:
+                image[to] = found["image"]
+        return Layout.build(
+            user, y, x, t if self.timed else None, weight if (weight != 1).any() else None,
+            image if self.images else None, hashes, step, origin,
+        )  # fmt: skip

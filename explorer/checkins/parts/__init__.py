@@ -1,0 +1,1 @@
+"""Several files, or a folder of them, as one data set."""

@@ -1,0 +1,1 @@
+"""What stands in the cells of a table: numbers, times, names of columns, and faults."""

@@ -1,0 +1,65 @@
+"""Latitude taken for longitude: noticed by where towns are."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.model import Mapping
+from explorer.checkins.readers.cells.numbers import Rows, number
+from explorer.geography.cities import Cities, read_cities
+from explorer.resources import resource_bytes
+
+_LOOKED_AT = 24
+_NEAR_KM = 50.0
+_MOST, _FEW = 0.8, 0.2
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@cache
+def _towns() -> Cities:
+    return read_cities(resource_bytes("cities.tsv.z"))
+
+
+def looks_swapped(rows: Rows, mapping: Mapping, decimal: str) -> str:
+    """Say that latitude and longitude seem to be swapped, or nothing.
+
+    They do if hardly any of the first rows lies near a town, and most do the other way round; or
+    if most latitudes are beyond the poles and would be degrees the other way round.
+    """
+    if mapping.lat is None or mapping.lon is None or mapping.planar or mapping.crs:
+        return ""
+    last = max(mapping.lat, mapping.lon)
+    found = [
+        (lat, lon)
+        for row in rows
+        if last < len(row)
+        and (lat := number(row[mapping.lat], decimal)) is not None
+        and (lon := number(row[mapping.lon], decimal)) is not None
+        and abs(lat) <= 180
+        and abs(lon) <= 180
+    ]
+    if not found:
+        return ""
+    lat, lon = np.array(found[:: -(-len(found) // _LOOKED_AT)]).T
+    fits, fits_turned = np.mean(np.abs(lat) <= 90), np.mean(np.abs(lon) <= 90)
+    said = "Latitude and longitude seem to be swapped: "
+    if fits < _FEW and fits_turned > _MOST:
+        return said + "most latitudes are beyond the poles. Choose their columns the other way."
+    if min(fits, fits_turned) < _MOST or _near_towns(lat, lon) >= _FEW:
+        return ""
+    near = _near_towns(lon, lat)
+    if near < _MOST:
+        return ""
+    return said + (
+        f"hardly any of the first rows lies near a town, but {near:.0%} do the other way round. "
+        "Choose their columns the other way, or as they are if this is meant."
+    )
+
+
+def _near_towns(lat: Array, lon: Array) -> float:
+    """Return the share of positions that are near a town."""
+    towns = _towns()
+    places = zip(lat.tolist(), lon.tolist(), strict=True)
+    return float(np.mean([towns.nearest(*place)[1] <= _NEAR_KM for place in places]))

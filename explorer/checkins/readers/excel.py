@@ -1,0 +1,330 @@
+"""Check-ins that come as a sheet of an Excel workbook (.xlsx), row by row.
+
+By openpyxl, because it is small, pure Python and under the MIT licence, reads one row at a time
+and knows both of Excel's calendars (1900 and 1904). Ten times as fast is `python-calamine`, but it
+keeps whole sheets in memory; whoever has millions of rows has them in another format.
+"""
+
+import contextlib
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time
+from itertools import islice, repeat
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any
+
+from cachetools import LRUCache, cached
+
+from explorer.checkins.database import check
+from explorer.checkins.errors import CheckinError, LoadCancelled, shown_name
+from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.base import (
+    Beginning,
+    Judge,
+    Written,
+    check_width,
+    table_preview,
+    write_table,
+)
+from explorer.checkins.readers.extras import missing_library
+from explorer.checkins.readers.guess_columns import looks_like_header
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.scan import EXAMPLE_LENGTH, Scan
+
+_OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PARTS = (b"[Content_Types].xml", b"xl/", b"docProps/", b"_rels/.rels")
+_OTHER = b"application/vnd.oasis.opendocument.spreadsheet"
+_FORMULA, _MERGED = re.compile(rb"<(\w+:)?f[ >/]"), re.compile(rb"<(\w+:)?mergeCell ")
+_MOST_TEXT = 1_000_000_000
+"""Bytes of the table of texts, which is kept in memory."""
+_JUDGED_ROWS = 2000
+_FEWEST = 3
+"""Cells of a row with the names of columns: user, latitude, longitude. Others are titles."""
+_TOGETHER = 2000
+_PIECE = 1 << 20
+
+Row = tuple[int, list[str | None], tuple[int, ...]]
+"""Its number from 1, its cells as text, and the columns that hold formulas without a result."""
+
+
+def _text(value: Any) -> str | None:
+    """Return what a cell holds as text: whole numbers without a point, times as ISO 8601."""
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+class _Workbook:
+    """An open workbook.
+
+    Attributes
+    ----------
+    sheets : dict of str to worksheet
+        Those with cells.
+    merged : bool
+        Whether any cells are merged.
+    """
+
+    def __init__(self, file: IO[bytes], name: str, tick: Callable[[], None]) -> None:
+        from openpyxl import load_workbook
+
+        formulas = self.merged = False
+        with zipfile.ZipFile(file) as parts:
+            for part in parts.infolist():
+                if part.filename.endswith("sharedStrings.xml") and part.file_size > _MOST_TEXT:
+                    raise CheckinError(
+                        f"{name} has {part.file_size / 1e9:.1f} GB of text, more than can be held "
+                        "in memory: save the sheet as CSV, and open that."
+                    )
+                if "/worksheets/" in part.filename and part.filename.endswith(".xml"):
+                    formulas |= _occurs(parts, part, _FORMULA, tick)
+                    self.merged |= _occurs(parts, part, _MERGED, tick)
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        self.sheets = {sheet.title: sheet for sheet in book.worksheets}
+        self._formulas: dict[str, Any] = {}
+        if formulas:
+            with_formulas = load_workbook(file, read_only=True, keep_links=False)
+            self._formulas = {sheet.title: sheet for sheet in with_formulas.worksheets}
+
+    def rows(self, sheet: str) -> Iterator[Row]:
+        """Yield the rows of a sheet that are not blank."""
+        values = self._cells(self.sheets[sheet])
+        formulas = self._cells(self._formulas[sheet]) if self._formulas else repeat(())
+        for number, (row, behind) in enumerate(zip(values, formulas, strict=False), 1):
+            cells, empty = [_text(value) for value in row], []
+            for column, formula in enumerate(behind):
+                if formula is None or row[column] is not None:
+                    continue
+                text = getattr(formula, "text", formula)
+                cells[column] = str(text) if text else "="
+                empty.append(column)
+            if any(cells):
+                yield number, cells, tuple(empty)
+
+    @staticmethod
+    def _cells(sheet: Any) -> Iterator[tuple[Any, ...]]:
+        sheet.reset_dimensions()  # some programs write wrong ones, and rows would be lost
+        rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
+        return rows
+
+
+def _occurs(
+    parts: zipfile.ZipFile, part: zipfile.ZipInfo, what: re.Pattern[bytes], tick: Callable[[], None]
+) -> bool:
+    end = b""
+    with parts.open(part) as file:
+        while piece := file.read(_PIECE):
+            tick()
+            if what.search(end + piece):
+                return True
+            end = piece[-64:]
+    return False
+
+
+@contextlib.contextmanager
+def _opened(path: Path, name: str, tick: Callable[[], None]) -> Iterator[_Workbook]:
+    """Open a workbook.
+
+    Raises
+    ------
+    CheckinError
+        If it is damaged.
+    """
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles and the like that are not read
+        try:
+            yield _Workbook(file, name, tick)
+        except (CheckinError, LoadCancelled, MemoryError, OSError):
+            raise
+        except Exception as fault:  # a damaged workbook may make the library raise nearly anything
+            if type(fault).__module__.startswith(("_duckdb", "explorer")):
+                raise
+            raise CheckinError(
+                f"{name} is a damaged Excel workbook. Fetch or save it again, or save the sheet as "
+                "CSV; no row of it was used."
+            ) from fault
+
+
+class ExcelReader:
+    """Reads .xlsx and .xlsm."""
+
+    name = "Excel (.xlsx)"
+    suffixes = (".xlsx", ".xlsm")
+
+    def can_read(self, head: bytes) -> float:
+        """Return whether it is a workbook, or another spreadsheet, whose remedy is known."""
+        if head.startswith(_OLD):
+            return 0.9
+        beginning = head[:4096]
+        return 0.9 * (
+            head.startswith(b"PK\x03\x04") and any(p in beginning for p in (*_PARTS, _OTHER))
+        )
+
+    def preview(self, look: Beginning) -> Preview:
+        """Guess sheet and columns.
+
+        Raises
+        ------
+        CheckinError
+            If the library is missing, or it is another kind of spreadsheet, damaged or empty.
+        """
+        if look.head.startswith(_OLD):
+            raise CheckinError(
+                f"{look.name} is an old Excel file (.xls), or one with a password: save it as "
+                ".xlsx without a password, or as CSV."
+            )
+        if _OTHER in look.head[:4096]:
+            raise CheckinError(f"{look.name} is an OpenDocument sheet: save it as .xlsx or CSV.")
+        lacking = missing_library(f"{look.name} is Excel: reading it", "excel", "openpyxl")
+        if lacking:
+            raise CheckinError(f"{lacking}. Or save the sheet as CSV.")
+        state = look.path.stat()
+        return _previewed(look, (look.size, state.st_mtime_ns, state.st_ino))
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        """Write every row of the sheet that is neither blank, nor a title, nor the names."""
+        preparing, used = work.stage("Preparing"), set(plan.mapping.columns)
+        columns = [f"c{i}" for i in range(plan.width)]
+        con.execute(
+            "CREATE OR REPLACE TEMP TABLE copied (line BIGINT, fault UTINYINT, "
+            + ", ".join(f"{name} VARCHAR" for name in columns) + ")"
+        )  # fmt: skip
+        scan = Scan()
+        with _opened(plan.path, plan.name, work.check) as book:
+            rows = _accounted(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
+            while some := list(islice(rows, _TOGETHER)):
+                preparing(0.0)
+                work.note(0, scan.lines)
+                faults = [
+                    Reason.FORMULA.code if used.intersection(empty) else None
+                    for _, _, empty in some
+                ]
+                cells = [
+                    [row[i] if i < len(row) else None for _, row, _ in some]
+                    for i in range(plan.width)
+                ]
+                con.execute(
+                    "INSERT INTO copied SELECT unnest(?::BIGINT[]), unnest(?::UTINYINT[]), "
+                    + ", ".join(["unnest(?::VARCHAR[])"] * plan.width),
+                    [[number for number, _, _ in some], faults, *cells],
+                )
+            if book.merged:
+                scan.damage.notes.append(
+                    "The workbook has merged cells: of each range only the first cell holds "
+                    "anything, the others are blank."
+                )
+
+        def table(limit: int | None) -> str:
+            return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
+
+        found = write_table(con, plan, folder, work, judge, table, "fault")
+        scan.fingerprint = found.fingerprint
+
+        def texts(lines: list[int]) -> dict[int, str]:
+            line = ", ".join(f"coalesce({name}, '')" for name in columns)
+            query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
+            shown = dict(con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [lines]).fetchall())
+            return shown | {n: raw.decode() for n, raw in scan.malformed_texts.items()}
+
+        return Written(scan, texts)
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        """Yield the cells, joined by commas, of the rows asked for."""
+        with _opened(path, shown_name(path), lambda: check(cancelled)) as book:
+            rows = book.rows(dialect.layer)
+            number, cells, _ = next(rows)
+            for numbers in batches:
+                check(cancelled)
+                for wanted in numbers:
+                    while number < wanted:
+                        number, cells, _ = next(rows)
+                    yield _joined(cells)
+
+
+def _joined(cells: list[str | None]) -> str:
+    return ",".join(cell or "" for cell in cells)
+
+
+def _accounted(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Row]:
+    """Yield the rows below titles and names; tell a scan of these and of blank ones."""
+    waiting = has_header
+    for number, cells, empty in rows:
+        for blank in range(scan.lines + 1, number):
+            scan.blank.add(blank)
+        scan.lines = number
+        if not waiting:
+            yield number, cells, empty
+        elif sum(map(bool, cells)) < _FEWEST:
+            scan.malformed.add(number, Reason.TOO_FEW_FIELDS)
+            scan.malformed_texts[number] = _joined(cells)[:EXAMPLE_LENGTH].encode()
+        else:
+            scan.names.add(number)
+            waiting = False
+
+
+def _beginning(rows: Iterator[Row]) -> list[list[str | None]]:
+    """Return the first rows from that with the names on; all if none may be that."""
+    first = [cells for _, cells, _ in islice(rows, _JUDGED_ROWS)]
+    names = next((i for i, row in enumerate(first) if sum(map(bool, row)) >= _FEWEST), 0)
+    below = first[names:]
+    return (
+        below if below and looks_like_header([[c or "" for c in row] for row in below]) else first
+    )
+
+
+@cached(LRUCache(4), key=lambda look, state: (look.path, look.layer, state), lock=Lock())
+def _previewed(look: Beginning, _state: tuple[int, ...]) -> Preview:
+    """Look at a workbook; at one that has not changed only once, because it takes long."""
+    with _opened(look.path, look.name, look.check) as book:
+        if look.layer and look.layer not in book.sheets:
+            raise CheckinError(
+                f"{look.name} has no sheet {look.layer!r}; there are {', '.join(book.sheets)}."
+            )
+        tables = {}
+        for sheet in [look.layer] if look.layer else book.sheets:
+            look.check()
+            rows = _beginning(book.rows(sheet))
+            if any(sum(map(bool, row)) >= _FEWEST for row in rows):
+                tables[sheet] = rows
+        if not tables:
+            raise CheckinError(
+                f"{look.name} has no sheet with three columns or more; a check-in needs user, "
+                "latitude and longitude."
+            )
+        sheets = tuple(book.sheets) if look.layer else tuple(tables)
+    layer, rows = next(iter(tables.items()))
+    header = looks_like_header([[cell or "" for cell in row] for row in rows])
+    width = max(max((i + 1 for i, cell in enumerate(row) if cell), default=0) for row in rows)
+    check_width(look.name, width)
+    names = rows[0] if header else []
+    columns = tuple(
+        (names[i] or "").strip() if i < len(names) and names[i] else f"column {i + 1}"
+        for i in range(width)
+    )
+    body = [[*row, *repeat(None, width - len(row))][:width] for row in rows[header:]]
+    several = len(sheets) > 1
+    chosen = layer if look.layer or not several else ""
+    dialect = Dialect("excel", "", has_header=header, layer=chosen)
+    return table_preview(look, dialect, columns, body, None, sheets if several else ())
+
+
+READER = ExcelReader()

@@ -1,0 +1,1 @@
+"""Where rows are: geometries, and coordinates in other reference systems than degrees."""

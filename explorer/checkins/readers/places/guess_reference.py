@@ -1,0 +1,102 @@
+"""Coordinates that are no degrees: which columns hold them, and in which system they may be."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from explorer.checkins.model import FloatArray, Mapping
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "lon": ("easting", "eastings", "east", "rechtswert", "rechts", "ostwert", "xcoord", "coordx",
+            "xcoordinate", "utmx", "utme", "utmeast", "x", "lon", "lng", "long", "longitude"),
+    "lat": ("northing", "northings", "north", "hochwert", "hoch", "nordwert", "ycoord", "coordy",
+            "ycoordinate", "utmy", "utmn", "utmnorth", "y", "lat", "latitude"),
+}  # fmt: skip
+"""Names of columns with coordinates of a map, of letters only."""
+
+SYSTEMS: tuple[tuple[str, str, tuple[float, float], tuple[float, float]], ...] = (
+    ("EPSG:2056", "Switzerland, LV95", (2.48e6, 2.84e6), (1.07e6, 1.30e6)),
+    ("EPSG:28992", "Netherlands, RD New", (-1e4, 3.0e5), (2.9e5, 6.4e5)),
+    ("EPSG:2157", "Ireland, ITM", (4.1e5, 7.8e5), (5.1e5, 9.7e5)),
+    ("EPSG:27700", "British National Grid", (-1.1e5, 6.9e5), (-2e4, 1.26e6)),
+    ("EPSG:2154", "France, Lambert-93", (-4e5, 1.4e6), (5.9e6, 7.3e6)),
+    ("EPSG:31467", "Germany, Gauß-Krüger zone 3", (3.2e6, 3.8e6), (5.1e6, 6.2e6)),
+    ("EPSG:31468", "Germany, Gauß-Krüger zone 4", (4.2e6, 4.8e6), (5.1e6, 6.2e6)),
+    ("EPSG:3035", "Europe, LAEA", (2.4e6, 7.4e6), (1.3e6, 5.5e6)),
+    ("EPSG:25832", "UTM zone 32N, ETRS89", (1.6e5, 8.4e5), (3.6e6, 9.4e6)),
+    ("EPSG:25833", "UTM zone 33N, ETRS89", (1.6e5, 8.4e5), (3.6e6, 9.4e6)),
+    ("EPSG:25831", "UTM zone 31N, ETRS89", (1.6e5, 8.4e5), (3.6e6, 9.4e6)),
+    ("EPSG:25830", "UTM zone 30N, ETRS89", (1.6e5, 8.4e5), (3.6e6, 9.4e6)),
+    ("EPSG:32618", "UTM zone 18N, WGS 84 (zone z: 32600 + z)", (1.6e5, 8.4e5), (0.0, 9.4e6)),
+    ("EPSG:32733", "UTM zone 33S, WGS 84 (zone z: 32700 + z)", (1.6e5, 8.4e5), (1.1e6, 1.0e7)),
+    ("EPSG:3857", "Web Mercator", (-2.004e7, 2.004e7), (-2.005e7, 2.005e7)),
+)
+"""Systems in wide use: name, words, range of x and of y in metres, the narrowest first."""
+
+_SURELY_METRES = 20_000
+"""Pictures have fewer pixels; and no place that many metres from the origin is in degrees."""
+
+Points = tuple[FloatArray, FloatArray]
+
+
+def points_of(
+    rows: Sequence[Sequence[str]], lat: int, lon: int, number: Callable[[str], float | None]
+) -> Points:
+    """Return y and x of the rows that have both."""
+    pairs = [(number(row[lat]), number(row[lon])) for row in rows if max(lat, lon) < len(row)]
+    whole = [pair for pair in pairs if None not in pair]
+    y, x = np.array(whole, float).reshape(-1, 2).T
+    return y, x
+
+
+def candidates(points: Points) -> list[tuple[str, str]]:
+    """Return name and words of the systems that most points may be in, the narrowest first.
+
+    Empty for what may be degrees, or pixels of a picture.
+    """
+    y, x = points
+    y, x = y[(x != 0) | (y != 0)], x[(x != 0) | (y != 0)]
+    if not x.size or np.median(np.maximum(abs(x), abs(y))) < _SURELY_METRES:
+        return []
+    return [
+        (name, words)
+        for name, words, (left, right), (low, high) in SYSTEMS
+        if np.mean((left <= x) & (x <= right) & (low <= y) & (y <= high)) > 0.9
+    ]
+
+
+def metric_columns(
+    places: dict[str, int], rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
+) -> dict[str, int] | None:
+    """Return the columns of y and x if they are surely metres of some map, else None.
+
+    Parameters
+    ----------
+    places : dict
+        Column of each name, of letters only.
+    """
+    found = {
+        role: next(places[word] for word in known if word in places)
+        for role, known in _NAMES.items()
+        if any(word in places for word in known)
+    }
+    if set(found) != {"lat", "lon"}:
+        return None
+    return found if candidates(points_of(rows, found["lat"], found["lon"], number)) else None
+
+
+def question(
+    mapping: Mapping, rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
+) -> str:
+    """Return why somebody must say in which system coordinates are, with the likely ones."""
+    assert mapping.lat is not None
+    assert mapping.lon is not None
+    likely = candidates(points_of(rows, mapping.lat, mapping.lon, number))
+    return (
+        "The coordinates are no degrees, and the file does not say in which reference system they "
+        "are; say which" + (f": perhaps {_list(likely)}." if likely else ", such as EPSG:25832.")
+    )
+
+
+def _list(found: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} ({words})" for name, words in found)

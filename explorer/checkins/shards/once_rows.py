@@ -1,0 +1,274 @@
+"""Rows of one region, read and judged file by file, without those outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.checkins.database import limit_memory, parquet_table, reachable, run, written_file
+from explorer.checkins.errors import CheckinError
+from explorer.checkins.layout import Layout
+from explorer.checkins.memory import spill_bytes
+from explorer.checkins.model import Box
+from explorer.checkins.parts.part_rows import accept, judge_of, write_part
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.queries import EPOCH, seconds
+from explorer.checkins.readers.parquet import NearRows, damaged, near_rows, not_its_fault
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.sql import typed_rows, with_added
+from explorer.checkins.rows import PARQUET, ROWS, Tick
+from explorer.checkins.sampling import hash_ids, sample_key
+from explorer.checkins.shards.size import most_in_memory
+from explorer.user_rows import EARTH_STEP, Edges
+
+Flags = NDArray[np.bool_]
+Columns = dict[str, NDArray[Any]]
+
+_STEPS = tuple(
+    f"CAST(round({name} * {EARTH_STEP.denominator}e0) AS INTEGER) AS {axis}"
+    for name, axis in (("lat", "y"), ("lon", "x"))
+)
+_SECOND = f"CAST(floor(epoch_us(time) / 1e6) - {int(EPOCH.timestamp())} AS INTEGER) AS t"
+
+_PROBED = 50_000
+"""Rows of the first file that tell whether people are seen at one place several times."""
+
+
+@dataclass
+class RowsInside:
+    """Rows inside, in the order of the files.
+
+    Attributes
+    ----------
+    columns : dict of ndarray
+        ``y``, ``x``, ``same``; perhaps ``t`` and ``weight``.
+    user : ndarray of int32
+        By place among the names.
+    names : list of str
+        Of the users.
+    again : ndarray of bool
+        Which of them repeat an earlier one.
+    """
+
+    columns: Columns
+    user: NDArray[np.int32]
+    names: list[str]
+    again: Flags
+
+    @property
+    def facts(self) -> tuple[Any, ...]:
+        """What rows are compared by."""
+        c = self.columns
+        return c["same"], self.user, c["y"], c["x"], c.get("t", np.zeros_like(c["y"]))
+
+    @property
+    def extremes(self) -> list[str] | None:
+        """The first and the last instant, if times were read."""
+        t = self.columns.get("t")
+        if t is None or not len(t):
+            return None
+        ends = (EPOCH + timedelta(seconds=int(second)) for second in (t.min(), t.max()))
+        return [f"{end:%Y-%m-%dT%H:%M:%SZ}" for end in ends]
+
+    def layout(self) -> Layout:
+        """Return them as they are counted, without those that repeat others."""
+        rows = slice(None) if not self.again.any() else ~self.again
+        kept = {name: column[rows] for name, column in self.columns.items()}
+        weight = kept.get("weight")
+        if weight is not None and (weight == 1).all():
+            weight = None
+        hashes = hash_ids(self.names, sample_key(0))
+        return Layout.build(
+            self.user[rows], kept["y"], kept["x"], kept.get("t"), weight, None, hashes
+        )
+
+
+class Reading:
+    """Rows inside, read file by file."""
+
+    def __init__(
+        self,
+        con: Any,
+        plans: Sequence[Plan],
+        folder: Path,
+        box: Box,
+        inside: str,
+        work: LoadProgress,
+        memory: int,
+    ) -> None:
+        self._con, self._plans, self._folder, self._inside = con, plans, folder, inside
+        self._work, self._memory, self._most = work, memory, most_in_memory(memory)
+        self._near = [self._near_rows(plan, box) for plan in plans]
+        self.good_times = all(near is not None and near.good_times for near in self._near)
+        user = plans[0].mapping.user
+        self._integers = all(near is not None and user in near.typed for near in self._near)
+
+    def _near_rows(self, plan: Plan, box: Box) -> NearRows | None:
+        if plan.dialect.reader != "parquet":
+            return None
+        with _readable(plan), reachable(self._con, plan.path) as path:
+            return near_rows(self._con, plan.at(path), box)
+
+    def probe(self) -> bool:
+        """Tell whether people are seen at one place several times: then times will be needed."""
+        plan = self._plans[0]
+        with _readable(plan), reachable(self._con, plan.path) as path:
+            query = self._query(self._judged([path], 0, timed=False), plan, timed=False)
+            (found,) = self._con.execute(
+                f"SELECT count(*) > count(DISTINCT same) FROM ({query} LIMIT {_PROBED})"
+            ).fetchone()
+        return bool(found)
+
+    def rows(self, timed: bool) -> RowsInside:
+        """Return the rows inside of all files.
+
+        Raises
+        ------
+        CheckinError
+            If they are more than memory holds, or a file is damaged.
+        """
+        con, pieces, done, total = self._con, list[Columns](), 0, 0
+        con.execute("CREATE OR REPLACE TEMP TABLE ids (name VARCHAR, place INTEGER)")
+        for numbers in self._alike():
+            size = sum(self._plans[number].path.stat().st_size for number in numbers)
+            self._work.begin_part(done, size, total)
+            pieces.append(self._piece(numbers, timed))
+            done, total = done + size, total + len(pieces[-1]["y"])
+            if total > self._most:
+                raise CheckinError(
+                    f"{self._plans[0].name}: the region has more than {self._most:,} rows, which "
+                    "is more than are asked for once; choose a smaller one, or open the whole."
+                )
+        columns = {
+            name: np.concatenate([np.asarray(piece.pop(name)) for piece in pieces])
+            for name in tuple(pieces[0])
+        }
+        user = columns.pop("user_id")
+        if self._integers:
+            ids, user = _numbered(user)
+            names = [str(number) for number in ids.tolist()]
+        else:
+            found = con.execute("SELECT name FROM ids ORDER BY place").fetchall()
+            names = [name for (name,) in found]
+        return RowsInside(columns, user.astype(np.int32), names, np.zeros(len(user), bool))
+
+    def _alike(self) -> list[list[int]]:
+        """Return which files, that follow each other, are read as one."""
+
+        def how(number: int) -> Any:
+            near = self._near[number]
+            return number if near is None else (near.columns, near.test, self._plans[number].added)
+
+        return [list(found) for _, found in groupby(range(len(self._plans)), how)]
+
+    def store_names(self, names: list[str], target: Path) -> None:
+        """Write the users' ids in their order: for samples under other seeds."""
+        con = self._con
+        if self._integers:
+            con.register("found", {"number": np.array(names, np.int64)})
+            con.execute("CREATE OR REPLACE TEMP TABLE ids AS SELECT number::VARCHAR AS name, "
+                        "row_number() OVER () AS place FROM found")  # fmt: skip
+            con.unregister("found")
+        con.execute(
+            f"COPY (SELECT name FROM ids ORDER BY place) TO {written_file(target)} {PARQUET}"
+        )
+
+    def _piece(self, numbers: list[int], timed: bool) -> Columns:
+        """Return the columns of the rows inside of some files that are read as one."""
+        con, reading, plan = self._con, self._work.stage("Reading"), self._plans[numbers[0]]
+        place = self._folder / f"part-{numbers[0]:06}"
+        with ExitStack() as stack:
+            if self._near[numbers[0]] is None:
+                if not (place / ROWS).exists():
+                    judge = judge_of(plan, self._plans[0].name) if numbers[0] else accept
+                    write_part(con, plan, place, self._work, judge)
+                    limit_memory(con, self._memory, spill_bytes(self._folder))
+                query = self._query(parquet_table(place / ROWS), plan, timed)
+            else:
+                stack.enter_context(_readable(plan))
+                paths = [self._plans[number].path for number in numbers]
+                paths = [stack.enter_context(reachable(con, path)) for path in paths]
+                query = self._query(self._judged(paths, numbers[0], timed), plan, timed)
+            return self._fetched(query, reading)
+
+    def _fetched(self, query: str, tick: Tick) -> Columns:
+        """Return the columns of a query, users by number."""
+        con = self._con
+        if not self._integers:
+            run(con, f"CREATE OR REPLACE TEMP TABLE piece AS {query}", tick)
+            con.execute(
+                "INSERT INTO ids SELECT user_id, (SELECT count(*) FROM ids) + row_number() OVER () "
+                "- 1 FROM (SELECT DISTINCT user_id FROM piece WHERE user_id NOT IN "
+                "(SELECT name FROM ids))"
+            )
+            query = (
+                "SELECT piece.* REPLACE (place AS user_id) FROM piece JOIN ids ON user_id = name "
+                "ORDER BY piece.rowid"
+            )
+        found = run(con, query, tick, fetch=lambda result: result.fetchnumpy())
+        return {name: np.asarray(column) for name, column in found.items()}
+
+    def _judged(self, paths: list[Path], number: int, timed: bool) -> str:
+        """Return the judged rows about the box of some files that are read as one."""
+        near, plan = self._near[number], self._plans[number]
+        assert near is not None
+        mapping, typed = plan.mapping, dict(near.typed)
+        if mapping.user in typed and not self._integers:
+            typed[mapping.user] = f"CAST({typed[mapping.user]} AS VARCHAR)"
+        if not timed:
+            mapping = replace(mapping, time=None, location=None)
+        source = with_added(near.table(paths), plan.width, plan.added)
+        rows = typed_rows(source, mapping, None, decimal=plan.dialect.decimal, typed=typed)
+        return f"({rows})"
+
+    def _query(self, rows: str, plan: Plan, timed: bool) -> str:
+        """Return the query of the good rows inside, in the order of the files."""
+        columns = ["user_id", *_STEPS, "same"]
+        columns += [_SECOND] * timed + ["weight"] * (plan.mapping.weight is not None)
+        return f"SELECT {', '.join(columns)} FROM {rows} WHERE code = 0 AND {self._inside}"
+
+
+def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different ids, ascending, and the place of each row's among them."""
+    low, high = (int(user.min()), int(user.max())) if len(user) else (0, 0)
+    if high - low > 8 * len(user):
+        ids, places = np.unique(user, return_inverse=True)
+        return ids, places
+    there = np.zeros(high - low + 1, bool)  # ids that are dense need no sorting
+    there[user - low] = True
+    return np.flatnonzero(there) + low if len(user) else user, (np.cumsum(there) - 1)[user - low]
+
+
+def sql_inside(edges: Edges, start: str | None, end: str | None) -> str:
+    """Return SQL of the test of a row lying in a box and a time range, as they are counted."""
+    per_degree = f"{EARTH_STEP.denominator}e0"
+    tests = [
+        f"round(lat * {per_degree}) BETWEEN {edges.south} AND {edges.north}",
+        f"round(lon * {per_degree}) BETWEEN {edges.west} AND {edges.east}",
+    ]
+    for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
+        if instant is not None:
+            at = EPOCH + timedelta(seconds=seconds(name, instant))
+            tests.append(f"time {relation} TIMESTAMPTZ '{at.isoformat()}'")
+    return " AND ".join(tests)
+
+
+@contextmanager
+def _readable(plan: Plan) -> Iterator[None]:
+    """Say in words what the database can't read of a Parquet file."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as fault:
+        if plan.dialect.reader != "parquet" or not_its_fault(fault):
+            raise
+        raise damaged(plan.name, fault) from fault

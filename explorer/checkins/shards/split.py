@@ -1,0 +1,252 @@
+"""The first step of an import: one file becomes rows in the order of their shards.
+
+Safe to repeat: what is written appears, whole, by one renaming.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.database import connect, parquet_table, written_file
+from explorer.checkins.line_ranges import shifts
+from explorer.checkins.model import Dialect, Mapping
+from explorer.checkins.parts.part_rows import accept, judge_of, write_part
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.queries import EPOCH, positions
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.rows import PARQUET, ROWS, count
+from explorer.checkins.sampling import HashArray, hash_ids, sample_key
+from explorer.user_rows import EARTH_STEP, steps
+
+FACTS = "facts.json"
+COLUMNS: dict[str, str] = {
+    "user": "i4", "y": "i4", "x": "i4", "t": "i4", "weight": "f8", "same": "u8", "row": "u4",
+}  # fmt: skip
+"""Files of a part, by name and type: rows sorted by shard within every piece of the part."""
+
+_PIECE = 1_000_000
+"""Rows sorted at a time."""
+_IDS = 100_000
+"""Ids hashed at a time."""
+_MAX_ROWS = 2**32
+
+
+def plan_task(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain JSON."""
+    return {
+        "name": plan.name, "path": os.fspath(plan.path), "dialect": asdict(plan.dialect),
+        "mapping": plan.mapping.stored(), "width": plan.width, "duplicates": plan.duplicates,
+        "fingerprint": plan.fingerprint, "added": list(plan.added),
+    }  # fmt: skip
+
+
+def _plan(task: dict[str, Any]) -> Plan:
+    return Plan(
+        task["name"], Path(task["path"]), Dialect(**task["dialect"]), Mapping(**task["mapping"]),
+        task["width"], task["duplicates"], task["fingerprint"], tuple(task["added"]), text_ids=True,
+    )  # fmt: skip
+
+
+def part_folder(folder: Path, part: int) -> Path:
+    """Return where the pieces of a part are."""
+    return folder / f"part-{part:06}"
+
+
+def split_part(task: dict[str, Any]) -> dict[str, Any]:
+    """Read one file and write its rows in the order of their shards.
+
+    Parameters
+    ----------
+    task : dict
+        ``folder`` of the import, number of the ``part``, name of the ``first`` one, ``plan`` as
+        `plan_task` has it, whether columns were ``guessed``,
+        ``bits`` by which shards are cut, ``memory`` in bytes.
+
+    Returns
+    -------
+    dict
+        What became of the lines, and what is known of the rows.
+
+    Raises
+    ------
+    CheckinError
+        If the file can't be read, or not as the first one is.
+    """
+    folder, part = Path(task["folder"]), task["part"]
+    target = part_folder(folder, part)
+    if (target / FACTS).exists():
+        known: dict[str, Any] = json.loads((target / FACTS).read_text())
+        return known
+    new = folder / f"new-part-{part:06}"  # of a worker that was killed, if it is there
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    plan = _plan(task["plan"])
+    con = connect(new / "spill", task["memory"])
+    try:
+        facts = _split(con, plan, task, new)
+    finally:
+        con.close()
+    shutil.rmtree(new / "spill", ignore_errors=True)
+    (new / ROWS).unlink()
+    (new / FACTS).write_text(json.dumps(facts))
+    shutil.rmtree(target, ignore_errors=True)
+    new.rename(target)
+    return facts
+
+
+def _split(con: Any, plan: Plan, task: dict[str, Any], new: Path) -> dict[str, Any]:
+    work = LoadProgress(plan.path.stat().st_size, None, None, plan.dialect.needs_copy)
+    judge = judge_of(plan, task["first"]) if task["part"] or task["guessed"] else accept
+    scan = write_part(con, plan, new, work, judge)
+    steps_, shift = shifts(*scan.skipped())
+    lines, codes = scan.malformed.arrays()
+    total = count(con, new / ROWS)
+    if total >= _MAX_ROWS:
+        raise ValueError(f"{plan.name}: {total:,} rows are too many for one file; cut it into more")
+    bad = con.execute(
+        f"SELECT file_row_number AS row, code FROM {parquet_table(new / ROWS, numbered=True)} "
+        "WHERE code <> 0"
+    ).fetchnumpy()
+    lines = np.concatenate([lines, line_of(bad["row"], steps_, shift)])
+    codes = np.concatenate([codes, bad["code"].astype(np.uint8)])
+    for name, array in (("steps", steps_), ("shift", shift), ("lines", lines), ("codes", codes)):
+        np.save(new / f"{name}.npy", array)
+    users = _number_users(con, new, task["bits"])
+    shard = users >> np.uint64(64 - task["bits"])
+    extent = _write_columns(con, plan, new, total, shard, task["bits"])
+    return {
+        "lines": scan.lines,
+        "header": len(scan.names),
+        "blank": len(scan.blank),
+        "continued": len(scan.joined),
+        "rejected": len(lines),
+        "notes": scan.damage.notes,
+        "fingerprint": scan.fingerprint,
+        "users": len(users),
+        **extent,
+    }
+
+
+def line_of(rows: Any, steps_: Any, shift: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the lines of rows (from 0), by the steps of `explorer.checkins.line_ranges.shifts`."""
+    rows = np.asarray(rows, np.int64) + 1
+    place = np.searchsorted(steps_, rows, side="right")
+    found: np.ndarray[Any, np.dtype[np.int64]] = rows + np.concatenate([[0], shift])[place]
+    return found
+
+
+def _number_users(con: Any, new: Path, bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Store the part's users in the order of their hashes; return the upper halves of these."""
+    rows = parquet_table(new / ROWS)
+    con.execute(
+        f"CREATE TEMP TABLE ids AS SELECT DISTINCT user_id AS name FROM {rows} WHERE code = 0"
+    )
+    key, pieces = sample_key(0), [np.empty((0, 2), np.uint64)]
+    names = con.execute("SELECT name FROM ids ORDER BY rowid")
+    while found := names.fetchmany(_IDS):
+        pieces.append(hash_ids((name for (name,) in found), key))
+    hashes: HashArray = np.concatenate(pieces)
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    con.register("numbers", {"place": place})
+    con.execute("CREATE TEMP TABLE users AS SELECT name, place FROM ids POSITIONAL JOIN numbers")
+    con.unregister("numbers")
+    con.execute("DROP TABLE ids")
+    con.execute(
+        f"COPY (SELECT name FROM users ORDER BY place) TO {written_file(new / 'users.parquet')} "
+        f"{PARQUET}"
+    )
+    hashes = hashes[order]
+    np.save(new / "hashes.npy", hashes)
+    upper: np.ndarray[Any, np.dtype[np.uint64]] = hashes[:, 0]
+    return upper
+
+
+def _write_columns(
+    con: Any, plan: Plan, new: Path, total: int, shard: Any, bits: int
+) -> dict[str, Any]:
+    """Write the columns, shard after shard within each piece; return what is known of the rows."""
+    weighted, timed = plan.mapping.weight is not None, plan.mapping.time is not None
+    step = EARTH_STEP if plan.mapping.plane_there is None else plan.mapping.plane_there.step
+    origin = origin_of(plan.mapping)
+    offsets, kept = [], 0
+    sides: list[list[float]] = []
+    times: list[int] = []
+    files = {
+        name: (new / f"{name}.bin").open("wb")
+        for name in COLUMNS
+        if (weighted or name != "weight") and (timed or name != "t")
+    }
+    shard = np.append(shard, 0).astype(np.uint16)
+    try:
+        for found in _pieces(con, plan, new, total):
+            place = found["place"].astype(np.int32)
+            of = shard[place]
+            order = np.argsort(of, kind="stable")
+            columns = {
+                "user": place,
+                "y": (steps(found["lat"], step) - origin[0]).astype(np.int32),
+                "x": (steps(found["lon"], step) - origin[1]).astype(np.int32),
+                "same": found["same"].astype(np.uint64),
+                "row": found["row"].astype(np.uint32),
+            }
+            if timed:
+                instants = found["t"]
+                columns["t"] = (instants // 1_000_000 - int(EPOCH.timestamp())).astype(np.int32)
+                times += [int(instants.min()), int(instants.max())]
+            if weighted:
+                columns["weight"] = found["weight"].astype(np.float64)
+            for name, file in files.items():
+                columns[name][order].tofile(file)
+            sides.append([f(found[c]) for f in (np.min, np.max) for c in ("lat", "lon")])
+            ends = np.searchsorted(of[order], np.arange((1 << bits) + 1))
+            offsets.append(kept + ends)
+            kept += len(place)
+    finally:
+        for file in files.values():
+            file.close()
+    pieces = np.array(offsets, np.int64).reshape(-1, (1 << bits) + 1)
+    np.save(new / "offsets.npy", pieces)
+    box = np.array(sides).reshape(-1, 4)
+    return {
+        "good": kept,
+        "extent": [*box[:, :2].min(0).tolist(), *box[:, 2:].max(0).tolist()] if sides else None,
+        "times": [min(times), max(times)] if times else None,
+    }
+
+
+def origin_of(mapping: Mapping) -> tuple[int, int]:
+    """Return what positions are counted from, in steps: (y, x)."""
+    plane = mapping.plane_there
+    if plane is None:
+        return (0, 0)
+    south, west, _, _ = plane.turned((plane.low, plane.left, plane.high, plane.right))
+    y, x = steps((south, west), plane.step).tolist()
+    return y, x
+
+
+def _pieces(con: Any, plan: Plan, new: Path, total: int) -> Iterator[dict[str, Any]]:
+    """Yield the good rows with the places of their users, some at a time, in the file's order."""
+    rows = parquet_table(new / ROWS, numbered=True)
+    rows = f"(SELECT {positions(plan.mapping.plane_there)} FROM {rows} WHERE code = 0)"
+    asked = "place, lat, lon, same, file_row_number AS row"
+    asked += ", epoch_us(time) AS t" if plan.mapping.time is not None else ""
+    asked += ", weight" if plan.mapping.weight is not None else ""
+    for at in range(0, total, _PIECE):
+        found = con.execute(
+            f"SELECT {asked} FROM {rows} r JOIN users ON r.user_id = users.name "
+            "WHERE file_row_number >= ? AND file_row_number < ?",
+            [at, at + _PIECE],
+        ).fetchnumpy()
+        if len(found["row"]):
+            order = np.argsort(found["row"], kind="stable")  # a join may lose it
+            yield {name: np.asarray(column)[order] for name, column in found.items()}

@@ -1,0 +1,41 @@
+"""The command that checks this installation: enumerations, brackets and audits."""
+
+import json
+from contextlib import ExitStack
+from dataclasses import asdict
+
+import click
+
+
+@click.command("check")
+@click.option(
+    "--runs", type=click.IntRange(0, 10_000_000), default=4000, show_default=True,
+    help="Of every audit, on each of two neighbouring data sets; 0 for no audits.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the audits.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def check_command(runs: int, seed: int, as_json: bool) -> int:
+    """Check this installation: its numbers and its mechanisms.
+
+    Tiny cases are enumerated, bounds from below held against those from above, and mechanisms run
+    on two neighbouring data sets to be held against their promises. The exit code is 1 if
+    anything fails.
+    """
+    from explorer.cli.common import open_host
+    from explorer.engine.checking import Checked, Checking, checked
+    from explorer.studies.guarantees.checks import NOTE
+
+    def say(so_far: Checked) -> None:
+        if not as_json:
+            item = so_far.found[-1]
+            click.echo(f"{'✓' if item.passed else '✗'} {item.group}: {item.name}: {item.said}")
+
+    with ExitStack() as stack:
+        host = open_host(stack)
+        found = checked(host, Checking(runs, seed), lambda: None, say).found
+    failed = sum(not item.passed for item in found)
+    if as_json:
+        click.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=1))
+    else:
+        click.echo(f"{len(found) - failed} of {len(found)} passed. {NOTE}")
+    return int(failed > 0)

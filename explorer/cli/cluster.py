@@ -1,0 +1,153 @@
+"""A cluster for the work of commands, and the command that keeps one running here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from explorer.engine.executors.base import Executor
+    from explorer.engine.executors.cluster import Cluster
+
+MAX_LOCAL = 256
+SAY_SO = "add --send-data"
+OPTIONS = (
+    click.option(
+        "--cluster",
+        "address",
+        metavar="ADDRESS",
+        help="Run sweeps, experiments, trainings and parts of large files on a Dask cluster: its "
+        "scheduler's address, or local:N for N processes of this run.",
+    ),
+    click.option(
+        "--certificates",
+        type=click.Path(exists=True, file_okay=False),
+        metavar="FOLDER",
+        help="Of a cluster on other machines: ca.pem, cert.pem and key.pem.",
+    ),
+    click.option(
+        "--shared-folder",
+        type=click.Path(exists=True, file_okay=False),
+        metavar="FOLDER",
+        help="Where all machines of the cluster find files under the same name.",
+    ),
+    click.option(
+        "--send-data",
+        is_flag=True,
+        help="Let check-ins, and what is counted of them, go to the cluster's machines.",
+    ),
+)
+
+
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=min(os.cpu_count() or 1, 256),
+    show_default="one a core",
+    metavar="K",
+    help="Processes that compute; the numbers do not depend on it.",
+)
+
+
+def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name a cluster; it receives one `cluster` or None."""
+
+    @wraps(command)
+    def with_cluster(
+        *args: Any,
+        address: str | None,
+        certificates: str | None,
+        shared_folder: str | None,
+        send_data: bool,
+        **rest: Any,
+    ) -> Any:
+        from explorer.engine.executors.cluster import Cluster
+
+        cluster = None
+        if address is not None:
+            try:
+                cluster = Cluster(address, certificates or "", shared_folder or "", send_data)
+            except ValueError as error:
+                raise click.BadParameter(str(error), param_hint="--cluster") from None
+        elif certificates or shared_folder or send_data:
+            raise click.UsageError("name the cluster: --cluster ADDRESS")
+        return command(*args, cluster=cluster, **rest)
+
+    made: Callable[..., Any] = with_cluster
+    for option in reversed(OPTIONS):
+        made = option(made)
+    return made
+
+
+def check_data(cluster: Cluster | None) -> None:
+    """Refuse to have check-ins go to other machines where nobody said so."""
+    if cluster is not None:
+        try:
+            cluster.check_data("check-ins and what is counted of them", SAY_SO)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--cluster") from None
+
+
+def many_workers(
+    stack: ExitStack, cluster: Cluster | None, processes: int, quiet: bool
+) -> Executor:
+    """Return a cluster's executor, or one of processes here; it closes with the stack.
+
+    For commands with an option ``--workers``, which may not be given with a cluster.
+    """
+    from explorer.engine.executors.embedded import EmbeddedExecutor
+    from explorer.engine.runtime.computing import connected
+
+    given = click.get_current_context().get_parameter_source("workers")
+    if cluster is not None and given is ParameterSource.COMMANDLINE:
+        raise click.BadParameter("choose --cluster or --workers", param_hint="--workers")
+    if cluster is None:
+        executor: Executor = EmbeddedExecutor(processes)
+    else:
+        executor = connected(cluster, lambda: None)
+    stack.callback(executor.close)
+    if cluster is not None and not quiet:
+        click.echo(executor.state(), err=True)
+    return executor
+
+
+@click.command("cluster")
+@click.option(
+    "--local",
+    "processes",
+    type=click.IntRange(1, MAX_LOCAL),
+    required=True,
+    metavar="N",
+    help="How many worker processes.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default="a free one",
+    help="Of the scheduler.",
+)
+def cluster_command(processes: int, port: int) -> None:
+    """Keep a Dask cluster running on this machine, to try one out.
+
+    Its address goes to standard output. Only this machine reaches it. Ctrl+C ends it with all its
+    processes.
+    """
+    from explorer.engine.executors.dask import local_cluster
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with local_cluster(processes, port) as cluster:
+            click.echo(cluster.scheduler_address)
+            click.echo("use it with --cluster, or in Preferences; Ctrl+C ends it", err=True)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        return

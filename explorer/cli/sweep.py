@@ -1,0 +1,208 @@
+"""The command that asks a study's question over a grid of further parameters."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from explorer.cli import completion
+from explorer.cli.bounds import StudyCommand, bounds_request
+from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
+from explorer.cli.common import (
+    check_folder,
+    open_host,
+    parse_size,
+    picture_options,
+    say_written,
+    study_options,
+)
+from explorer.cli.experiment_run import Progress
+from explorer.figures.formats import ExportFormat, Kind, by_suffix, suffixes
+
+if TYPE_CHECKING:
+    from explorer.engine.executors.base import Executor
+    from explorer.engine.executors.cluster import Cluster
+    from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.studies.base.grid import Grid
+    from explorer.studies.base.grid_answer import GridAnswer
+    from explorer.studies.base.study import Request
+
+
+@click.command("sweep", cls=StudyCommand)
+@click.argument("study", metavar="STUDY", shell_complete=completion.studies("bounds"))
+@click.option(
+    "--over",
+    multiple=True,
+    required=True,
+    metavar="KEY=VALUES",
+    help="A list, n=1e4,1e5, or a range of N values with both ends, eps0=A:B:N; :lin or :log "
+    "behind it overrides the parameter's scale. Up to three times: columns, rows, pages.",
+    shell_complete=completion.of_study(completion.parameters, "="),
+)
+@click.option(
+    "--colours", is_flag=True, help="The third parameter's values as colours of one curve."
+)
+@click.option(
+    "--curve", metavar="CURVE", default="", help="Which one; default the first to be claimed."
+)
+@click.option(
+    "--sweep",
+    metavar="KEY=A:B:N",
+    help="What is on the x axis of every plot, as the command bounds has it.",
+    shell_complete=completion.of_study(completion.sweeps, "="),
+)
+@study_options(
+    "Another parameter, the same in every plot.",
+    "Start from a figure or example of the paper.",
+    "What is on the y axis; default the first.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Draw what is simulated N times; the mean and its 95 % interval are shown.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**53),
+    default=0,
+    show_default=True,
+    help="Of the first trial; the others have seeds derived from the question.",
+)
+@workers_option
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help=f"Write the table or the plots ({suffixes(Kind.GRID)}); default CSV on stdout.",
+)
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@picture_options("1600x1200")
+@cluster_options
+def sweep_command(
+    study: str,
+    over: tuple[str, ...],
+    colours: bool,
+    curve: str,
+    sweep: str | None,
+    settings: tuple[str, ...],
+    preset: str | None,
+    quantity: str | None,
+    trials: int,
+    seed: int,
+    workers: int,
+    as_json: bool,
+    output: Path | None,
+    quiet: bool,
+    size: str,
+    dpi: int,
+    theme: str,
+    cluster: Cluster | None,
+) -> int:
+    """Ask a study's question over a grid of up to three further parameters.
+
+    For example: privacy-explorer sweep shuffle-rdp --over eps0=0.5:4:4 --over n=1e5,1e6
+    --output grid.parquet
+
+    Progress goes to standard error. Ctrl+C keeps the answers that are there, and the same command
+    goes on. A table has a row a point.
+    """
+    from explorer.engine.session.recipe import Recipe
+    from explorer.figures.grid.job import GridJob, rendered_grid
+    from explorer.figures.grid.panels import shown_quantity
+    from explorer.figures.view_state import ViewState
+    from explorer.files import write_whole
+    from explorer.studies.base.grid import Grid, axes_of
+    from explorer.studies.base.study import Scale
+    from explorer.studies.registry import get_study
+
+    pixels = parse_size(size)
+    form = _format(output, as_json)
+    if len(over) < 3 and (colours or curve):
+        raise click.BadParameter("colours need a third --over", param_hint="--colours")
+    chosen = get_study(study)
+    if chosen.needs_data:
+        raise ValueError(
+            f"study {study!r} draws a map; 'experiment heatmap-quality' runs it over lists of its "
+            "parameters"
+        )
+    with ExitStack() as stack:
+        host = open_host(stack)
+        request = bounds_request(host, chosen, settings, quantity, sweep, preset)
+        request = replace(request, seed=seed)
+        grid = Grid(over, trials, colours)
+        axes_of(chosen, request, grid)
+        if host.files():
+            check_data(cluster)
+        executor = many_workers(stack, cluster, workers, quiet)
+        answer = run_grid(stack, host, request, grid, executor, Progress(quiet, "answers"))
+    if curve and curve not in [s.key for s in answer.series]:
+        there = ", ".join(s.key for s in answer.series)
+        raise click.BadParameter(f"there is no curve {curve!r}; there are {there}",
+                                 param_hint="--curve")  # fmt: skip
+    view = ViewState(
+        theme=theme,
+        x_log=request.sweep is not None and request.sweep.scale is Scale.LOG,
+        y_log=shown_quantity(answer).scale is Scale.LOG,
+    )
+    recipe = Recipe(request, view=view.to_dict(), grid=grid).to_dict()
+    job = GridJob(answer, view, recipe, form, curve, size_px=pixels, dpi=dpi)
+    if output is not None:
+        write_whole(output, rendered_grid(job))
+        say_written(output)
+    if as_json:
+        from explorer.figures.grid.tables import grid_document
+
+        click.echo(json.dumps(grid_document(job), ensure_ascii=False, indent=1, allow_nan=False))
+    elif output is None:
+        click.echo(rendered_grid(job), nl=False)
+    return 0
+
+
+def _format(output: Path | None, as_json: bool) -> ExportFormat:
+    """Return what is to be written; refuse a file that could not be, before any work."""
+    if output is None:
+        return by_suffix("json" if as_json else "csv", Kind.GRID)
+    try:
+        form = by_suffix(output.suffix, Kind.GRID)
+    except ValueError as error:
+        raise click.BadParameter(f"{output.name!r}: {error}", param_hint="--output") from None
+    check_folder(output, "--output")
+    return form
+
+
+def run_grid(
+    stack: ExitStack, host: StudyRuntime, request: Request, grid: Grid, executor: Executor,
+    progress: Progress,
+) -> GridAnswer:  # fmt: skip
+    """Compute what is not known yet of a grid, and return its answer."""
+    from explorer.engine.executors.checkpoint import Checkpoint
+    from explorer.engine.experiments import kept_trials
+    from explorer.engine.farm.farm import Farm
+
+    farm = Farm(request, grid, host.files())
+    checkpoint = Checkpoint(kept_trials())
+    stack.callback(checkpoint.close)
+    try:
+        for i, _ in enumerate(farm.run(executor, checkpoint)):
+            if not i:
+                progress.begin(farm.known, farm.answer.total)
+            progress.at(farm.answer.done, farm.answer.total)
+    except KeyboardInterrupt:
+        progress.end()
+        click.echo(
+            f"{farm.answer.done:,} of {farm.answer.total:,} answers are kept; the same command "
+            "goes on from there",
+            err=True,
+        )
+        raise
+    progress.end()
+    return farm.answer

@@ -1,0 +1,147 @@
+"""The command that runs the algorithms for users' data on a file, or compares two files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli.common import check_folder, compute, open_host
+
+if TYPE_CHECKING:
+    from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.studies.base.study import Request, Result
+
+_QUANTITIES = {"1": "mean", "2": "shares"}
+
+
+@click.command("users")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--second",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The same users' other data: say who moved how far, and what α promises.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(sorted(_QUANTITIES)),
+    default="2",
+    show_default=True,
+    help="2 answers item by item, 1 releases an average; --set sizes=drawn draws first (3).",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE",
+    help="A parameter of the study users-data: the space, model, alpha …",
+)  # fmt: skip
+@click.option(
+    "--seed", type=int,
+    help="Repeat a demonstration; without it the system's random source is used.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
+    help="Write the answers that a reader would get.",
+)  # fmt: skip
+def users_command(
+    file: Path,
+    second: Path | None,
+    algorithm: str,
+    settings: tuple[str, ...],
+    seed: int | None,
+    output: Path | None,
+) -> None:
+    """Run Algorithms 1 to 3 on users' data, FILE with one item a line: user,item or user,x,y.
+
+    For example: privacy-explorer users places.csv --set space_cells=8 --set space_side=20
+    --set alpha=20 --output answers.csv
+
+    With --second two data sets of the same users are held against each other. What is printed is
+    for the curator only. All parameters: privacy-explorer bounds users-data --help
+    """
+    from explorer.cli.bounds import bounds_request
+    from explorer.files import write_whole
+    from explorer.studies.registry import get_study
+
+    if output is not None:
+        if second is not None or output.suffix != ".csv":
+            why = "a comparison writes none" if second is not None else "name a file .csv"
+            raise click.BadParameter(why, param_hint="--output")
+        check_folder(output, "--output")
+    study = get_study("users-data")
+    files = [f"users={file}"] + ([] if second is None else [f"second={second}"])
+    with ExitStack() as stack:
+        host = open_host(stack)
+        quantity = "found_out" if second is not None else _QUANTITIES[algorithm]
+        if second is not None:
+            files.append(f"promise={'itemwise' if algorithm == '2' else 'linear'}")
+        request = bounds_request(host, study, [*settings, *files], quantity, None)
+        request = replace(request, seed=seed or 0)
+        rows = None
+        if second is None:
+            # Before the picture of a seed: what is drawn must not depend on it.
+            rows = _rows(host, request, algorithm == "2", seed is None)
+        result = compute(host, request)
+    click.echo(_said(result))
+    if output is not None and rows is not None:
+        text = io.StringIO()
+        text.write(f"# {result.stamp}\n")
+        csv.writer(text, lineterminator="\n").writerows([rows[0], *rows[1]])
+        write_whole(output, text.getvalue().encode())
+        click.echo(f"written: {output}", err=True)
+
+
+def _rows(
+    host: StudyRuntime, request: Request, item_wise: bool, system: bool
+) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return the answers that a reader would get, drawn in this process."""
+    from explorer.privacy.noise.bits import SystemBits
+    from explorer.studies.users_data.released import answer_rows
+    from explorer.studies.users_data.subject import Subject
+
+    here: Any = _InProcess(host)
+    return answer_rows(Subject(request, here, SystemBits() if system else None), item_wise)
+
+
+class _InProcess:
+    """What a study may ask, answered in this process: no draw is sent to another one."""
+
+    def __init__(self, host: StudyRuntime) -> None:
+        self.file = host.file
+
+    def check(self) -> None:
+        """Go on."""
+
+    def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Return what the function gives."""
+        return function(*args)
+
+    def memo(self, _key: object, make: Callable[[], Any]) -> Any:
+        """Return what is made."""
+        return make()
+
+
+def _said(result: Result) -> str:
+    """Return tables, numbers, the promise and notes as text, what was read first."""
+    from explorer.figures.table_copy import format_table
+    from explorer.studies.base.numbers import format_number
+
+    parts = [
+        format_table(t.columns, t.rows, "markdown", t.title, t.note, t.roles) for t in result.tables
+    ]
+    numbers = [
+        f"{r.label}: {r.role.glyph + ' ' if r.role else ''}{format_number(r.value, r.role)} "
+        f"{r.unit}".rstrip()
+        for r in result.readouts
+    ]
+    absent = [s.undefined_reason for s in result.series if s.undefined_reason]
+    parts.append("\n".join([*numbers, *dict.fromkeys(absent)]))
+    if result.guarantee is not None:
+        g = result.guarantee
+        parts.append("\n".join([g.replace_one, g.sentence, g.trust]))
+    parts.append("\n".join([*result.notes, result.stamp]))
+    return "\n\n".join(part.strip() for part in parts if part)

@@ -1,0 +1,145 @@
+"""Where a cluster is, whether it may be used, and what may go there; no Dask is needed to say."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+LOCAL = "local:"
+PORT = 8786
+"""Of a Dask scheduler whose address names none."""
+MAX_LOCAL = 256
+CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
+"""Files of a folder of certificates: who is trusted, what this end shows, and its key."""
+FORMS = "local:N for N processes on this machine, tcp://127.0.0.1:8786, or tls://HOST:8786"
+ASK_FIRST = (
+    "{what} may not go to {address}, where other machines may work, before you say so: {how}, "
+    "or leave the cluster out"
+)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Dask cluster to be used, checked when it is made.
+
+    Attributes
+    ----------
+    address : str
+        ``local:N`` stands for N worker processes that are started for this program and end with it.
+    certificates : str
+        Folder with the files `CERTIFICATES`; for ``tls://`` alone.
+    shared_folder : str
+        Folder that all its machines see under the same name; empty: the system's temporary one.
+    send_data : bool
+        Whether check-ins, and what is counted of them, may go to other machines.
+
+    Raises
+    ------
+    ValueError
+        If the address can't be read or is not safe; the message says what to do.
+    """
+
+    address: str
+    certificates: str = ""
+    shared_folder: str = ""
+    send_data: bool = False
+
+    def __post_init__(self) -> None:
+        if self.processes is not None:
+            if not 1 <= self.processes <= MAX_LOCAL:
+                raise ValueError(f"{self.address}: give 1 to {MAX_LOCAL} processes")
+        else:
+            _check_address(self.url, self.certificates)
+        if self.shared_folder and not Path(self.shared_folder).is_dir():
+            raise ValueError(f"the shared folder {self.shared_folder!r} does not exist; create it")
+
+    @property
+    def processes(self) -> int | None:
+        """How many processes are to be started here; None if the cluster is there already."""
+        if not self.address.startswith(LOCAL):
+            return None
+        number = self.address.removeprefix(LOCAL)
+        if not number.isdecimal():
+            raise ValueError(f"{self.address!r} is not an address of a cluster; give {FORMS}")
+        return int(number)
+
+    @property
+    def url(self) -> str:
+        """The scheduler's address with protocol and port."""
+        address = self.address if "://" in self.address else f"tcp://{self.address}"
+        try:
+            parts = urlsplit(address)
+            if not parts.hostname or parts.path.strip("/"):
+                raise ValueError
+            return f"{parts.scheme}://{parts.netloc if parts.port else f'{parts.netloc}:{PORT}'}"
+        except ValueError:
+            raise ValueError(
+                f"{self.address!r} is not an address of a cluster; give {FORMS}"
+            ) from None
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether both ends show certificates, and nobody reads what goes between them."""
+        return self.processes is None and urlsplit(self.url).scheme == "tls"
+
+    @property
+    def here(self) -> bool:
+        """Whether the cluster is surely on this machine.
+
+        One with certificates is not: workers of other machines may have joined its scheduler here.
+        """
+        return self.processes is not None or (is_loopback(self.url) and not self.encrypted)
+
+    @property
+    def takes_data(self) -> bool:
+        """Whether check-ins and what is counted of them may go there."""
+        return self.here or self.send_data
+
+    def check_data(self, what: str, how: str) -> None:
+        """Raise ValueError if what is told of check-ins may not go there; `how` says what to do."""
+        if not self.takes_data:
+            raise ValueError(ASK_FIRST.format(what=what, address=self.address, how=how))
+
+    def check_seen(self, places: Iterable[Path]) -> None:
+        """Raise ValueError if not all machines see some files and folders; says what to do."""
+        if self.here:
+            return
+        shared = Path(self.shared_folder).resolve() if self.shared_folder else None
+        for place in places:
+            if shared is None or not place.resolve().is_relative_to(shared):
+                raise ValueError(
+                    f"the machines of {self.address} do not see {str(place)!r}: name a shared "
+                    "folder, put the check-ins there, and the cache too (environment variable "
+                    "XDG_CACHE_HOME), or leave the cluster out"
+                )
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether an address can be reached from this machine alone."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_address(url: str, certificates: str) -> None:
+    scheme = urlsplit(url).scheme
+    if scheme not in ("tcp", "tls"):
+        raise ValueError(f"{url}: {scheme}:// is not used here; give {FORMS}")
+    if scheme == "tcp" and not is_loopback(url):
+        raise ValueError(
+            f"{url} is another machine, and a scheduler without certificates runs whatever "
+            "anybody on the network sends it: start it with certificates and give tls://"
+        )
+    if scheme == "tls":
+        needed = f"a folder with {', '.join(CERTIFICATES)}"
+        if not certificates:
+            raise ValueError(f"{url} needs certificates: name {needed}")
+        missing = [name for name in CERTIFICATES if not (Path(certificates) / name).is_file()]
+        if missing:
+            raise ValueError(
+                f"the folder of certificates {certificates!r} has no {', '.join(missing)}; "
+                f"name {needed}"
+            )

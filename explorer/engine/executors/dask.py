@@ -1,0 +1,386 @@
+"""Workers of a Dask cluster, on this machine or on others, used through futures alone.
+
+A worker that ends costs the tasks it had, which the scheduler gives to others.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import pickle
+import platform
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.cache import scratch
+from explorer.engine.executors.base import (
+    INSTALL_THE_SAME,
+    DifferentCode,
+    Executor,
+    WorkerDied,
+    check_code,
+    code_here,
+    differences,
+    outcome,
+)
+from explorer.engine.executors.cluster import CERTIFICATES, Cluster, is_loopback
+from explorer.engine.executors.embedded import worker_environment
+from explorer.engine.executors.lifeline import Lifeline, end_with
+from explorer.studies.base.study import Cancelled, NoWorker
+
+MISSING = "a cluster needs Dask; install it with: pip install '.[distributed]'"
+CONNECT_S = 10.0
+NO_WORKER_S = 30.0
+"""How long a cluster may be without any worker before what waits for one is given up."""
+LOOK_S = 1.0
+"""Seconds between two looks at how many workers there are."""
+LIFELINE = "PRIVACY_EXPLORER_LIFELINE"
+"""Names to a worker process the pipe that closes when the process that started it ends."""
+Check = Callable[[], None]
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class DaskExecutor(Executor):
+    """A cluster's workers, each of which has been found to have this program's code.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    check : callable
+        Called before and after what takes long; may raise to stop.
+
+    Raises
+    ------
+    NoWorker
+        If Dask is not installed, nobody answers at the address, no worker is there, or the
+        cluster can be reached from other machines without certificates.
+    DifferentCode
+        If workers have other code or libraries; each is named.
+    """
+
+    def __init__(self, cluster: Cluster, check: Check = lambda: None) -> None:
+        self.cluster = cluster
+        self._lock = threading.Lock()
+        self._jobs: dict[Future[Any], Future[bytes]] = {}
+        self._closed = False
+        self._looked = self._seen = -np.inf
+        self._stack = ExitStack()
+        check()
+        try:
+            self._client = self._stack.enter_context(_connected(cluster))
+            check()
+            self._pool = self._client.get_executor(pure=False, retries=0)
+            self._state = self._inspect()
+            self._workers = self._count()
+            check()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @property
+    def workers(self) -> int:
+        """How many jobs run at the same time now, at least 1."""
+        self.check_workers()
+        return max(1, self._workers)
+
+    def submit(self, function: str, *args: Any) -> Future[Any]:
+        """Have ``function(*args)`` computed (see `Executor.submit`)."""
+        if self._closed:
+            raise Cancelled
+        self._check_connection()
+        # Pickled here: a worker compares the code before it unpacks anything.
+        job = self._pool.submit(run_pickled, function, pickle.dumps(args, 5), code_here())
+        future: Future[Any] = Future()
+        self._jobs[future] = job
+        job.add_done_callback(partial(self._finish, future))
+        return future
+
+    def cancel(self, future: Future[Any]) -> None:
+        """Give a future up; what runs already runs to its end, which nobody waits for."""
+        future.cancel()
+        job = self._jobs.get(future)
+        if job is not None:
+            job.cancel()
+
+    def close(self) -> None:
+        """Let the cluster go; one that was started for this program ends at once."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self._stack.close()
+
+    def check_workers(self) -> None:
+        """Raise `NoWorker` if the cluster has gone, or been without workers for long."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_S or self._closed:
+            return
+        self._check_connection()
+        self._workers = self._count()
+        if now - self._seen > NO_WORKER_S:
+            raise NoWorker(f"{self.cluster.address} has no worker any more; {_start_one(self)}")
+
+    @contextmanager
+    def shared_folder(self) -> Iterator[Path]:
+        """Yield a folder that all workers see."""
+        shared = self.cluster.shared_folder
+        with tempfile.TemporaryDirectory(dir=shared) if shared else scratch() as made:
+            token = Path(made) / "seen"
+            token.write_text(platform.node())
+            found = self._client.run(can_read, str(token), on_error="return")
+            blind = [_named(address) for address, sees in found.items() if sees is not True]
+            if blind:
+                raise NoWorker(
+                    f"{', '.join(blind)} can't read {made}; name a folder that all machines of the "
+                    "cluster see under the same name as the shared folder"
+                )
+            token.unlink()
+            yield Path(made)
+
+    def state(self) -> str:
+        """Return what was found when the cluster was connected."""
+        return self._state
+
+    def _finish(self, future: Future[Any], job: Future[bytes]) -> None:
+        """Hand over what came of a job (in the client's thread)."""
+        self._jobs.pop(future, None)
+        if job.cancelled():
+            future.cancel()
+        if not future.set_running_or_notify_cancel():
+            return
+        failed = job.exception()
+        value, error = (None, _told(failed)) if failed else pickle.loads(job.result())
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def _check_connection(self) -> None:
+        if self._client.status != "running" and not self._closed:
+            raise NoWorker(
+                f"the cluster at {self.cluster.address} does not answer any more; what was found "
+                "is kept: start it again, then ask again"
+            )
+
+    def _count(self) -> int:
+        """Return how many jobs the workers that are there run at the same time."""
+        self._looked = time.monotonic()
+        try:
+            workers = len(self._client.nthreads())
+        except (OSError, TimeoutError):  # it has gone at this moment
+            return 0
+        if workers:
+            self._seen = self._looked
+        return workers
+
+    def _inspect(self) -> str:
+        """Return who the workers are, after a check of each."""
+        known = self._client.scheduler_info()
+        if not self.cluster.encrypted:
+            open_ones = [a for a in (known["address"], *known["workers"]) if not is_loopback(a)]
+            if open_ones:
+                raise NoWorker(
+                    f"{', '.join(open_ones)} can be reached from other machines, and runs whatever "
+                    "anybody there sends: start scheduler and workers with --host 127.0.0.1, or "
+                    "with certificates"
+                )
+        reports = self._client.run(report, on_error="return")
+        if not reports:
+            raise NoWorker(f"{self.cluster.address} has no worker; {_start_one(self)}")
+        refused = [
+            f"{_named(address)} has {said}"
+            for address, found in reports.items()
+            if (said := _difference(found))
+        ]
+        if refused:
+            raise DifferentCode(f"{'; '.join(refused)}; {INSTALL_THE_SAME}")
+        machines = {found["node"] for found in reports.values()}
+        state = (
+            f"{self.cluster.address}: {len(reports)} worker{'s' * (len(reports) > 1)} on "
+            f"{len(machines)} machine{'s' * (len(machines) > 1)}, with the code of this program"
+        )
+        others = [
+            _named(address)
+            for address, found in reports.items()
+            if found["instructions"] != instructions()
+        ]
+        if others:
+            state += (
+                f"; {', '.join(others)} computes with other instructions of the processor, so "
+                "last digits may differ from what this machine finds"
+            )
+        return state
+
+
+def _distributed() -> Any:
+    """Return Dask's package, which is slow to import and need not be there."""
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise NoWorker(MISSING) from error
+    dask.config.set(
+        {
+            # A map's counts are a few megabytes, and wanted there.
+            "distributed.admin.large-graph-warning-threshold": "1 TB",
+            # A local worker that ends while its successor starts would be given up for good.
+            "distributed.deploy.lost-worker-timeout": "1 day",
+        }
+    )
+    return distributed
+
+
+@contextmanager
+def _connected(cluster: Cluster) -> Iterator[Any]:
+    """Yield a client of a cluster, which is started first if it is to be."""
+    distributed = _distributed()
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        if cluster.processes is not None:
+            started = stack.enter_context(local_cluster(cluster.processes))
+            target, security = started.scheduler_address, None
+        else:
+            target, security = cluster.url, _security(distributed, cluster)
+        try:
+            client = distributed.Client(
+                target, security=security, timeout=CONNECT_S, set_as_default=False
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise NoWorker(
+                f"nobody answers at {cluster.address}: start a cluster there "
+                "(privacy-explorer cluster --local N tries one out), or mend the address"
+            ) from error
+        try:
+            yield client
+        finally:
+            with suppress(OSError, TimeoutError):
+                client.close(timeout=2)
+
+
+@contextmanager
+def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
+    """Yield a Dask cluster on this machine alone, of so many worker processes of one thread.
+
+    Nothing of it is left afterwards, nor if this process is killed. A worker that ends is replaced.
+
+    Raises
+    ------
+    NoWorker
+        If Dask is not installed.
+    OSError
+        If the port is taken.
+    """
+    distributed = _distributed()
+    with Lifeline() as lifeline, scratch() as folder:
+        cluster = distributed.LocalCluster(
+            n_workers=processes,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            scheduler_port=port,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"allowed_failures": 0},  # whoever sends the tasks counts
+            silence_logs=logging.CRITICAL,
+            local_directory=str(folder),
+            preload=[__name__],
+            env={LIFELINE: lifeline.path, **worker_environment()},
+        )
+        try:
+            yield cluster
+        finally:
+            cluster.sync(_kill_workers, cluster)
+            cluster.close()
+
+
+async def _kill_workers(cluster: Any) -> None:
+    """End a local cluster's processes without waiting for what they run."""
+    for nanny in cluster.workers.values():
+        nanny.close_gracefully()  # so that it starts no other in its place
+        if nanny.pid:
+            os.kill(nanny.pid, signal.SIGKILL)
+
+
+def dask_setup(_worker: object) -> None:
+    """Let a worker process of `local_cluster` end with the process that started it.
+
+    Dask calls this by its name when the process starts.
+    """
+    end_with(os.environ[LIFELINE])
+
+
+def run_pickled(function: str, args: bytes, code: dict[str, str]) -> bytes:
+    """Return what `outcome` does, or raise `DifferentCode` (in a worker).
+
+    One job at a time in a process, which may have been started with several threads: what tasks
+    keep for those that follow is not made for them.
+    """
+    check_code(code)
+    with _ONE_AT_A_TIME:
+        return outcome(function, io.BytesIO(args))
+
+
+def report() -> dict[str, Any]:
+    """Return who this worker is, and with what its results are computed."""
+    return {"node": platform.node(), "instructions": instructions(), "code": code_here()}
+
+
+def instructions() -> str:
+    """Return for which processor numpy's functions are compiled here: it decides last digits."""
+    introspect = getattr(np.lib, "introspect", None)
+    if introspect is None:  # before numpy 2.1
+        return ""
+    found = introspect.opt_func_info("^(exp|log|sin|add|multiply)$", "float64")
+    return ", ".join(sorted({str(how["current"]) for of in found.values() for how in of.values()}))
+
+
+def can_read(path: str) -> bool:
+    """Return whether a worker sees a file."""
+    return Path(path).is_file()
+
+
+def _security(distributed: Any, cluster: Cluster) -> Any:
+    if not cluster.encrypted:
+        return None
+    ca, certificate, key = (str(Path(cluster.certificates) / name) for name in CERTIFICATES)
+    return distributed.Security(
+        require_encryption=True, tls_ca_file=ca, tls_client_cert=certificate, tls_client_key=key
+    )
+
+
+def _difference(found: Any) -> str:
+    """Return what differs in a worker's report, or that it could give none."""
+    if isinstance(found, dict):
+        return differences(found["code"], code_here())
+    return f"no privacy-explorer like this one ({type(found).__name__}: {found})"
+
+
+def _told(failed: BaseException) -> Exception:
+    """Return what is said of a job that gave no result."""
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(failed, KilledWorker):
+        return WorkerDied(
+            "the workers ended before they answered (out of memory, or killed)",
+            times=failed.allowed_failures + 1,
+        )
+    if isinstance(failed, DifferentCode):
+        return failed
+    return DifferentCode(f"a worker can't run what is sent there ({failed}); {INSTALL_THE_SAME}")
+
+
+def _named(address: str) -> str:
+    return f"worker {address}"
+
+
+def _start_one(executor: DaskExecutor) -> str:
+    return f"start one with: dask worker {executor.cluster.address} --nthreads 1"

@@ -1,0 +1,1 @@
+"""Questions over grids of parameters, computed by worker processes."""

@@ -1,0 +1,353 @@
+"""Opening check-ins of any size: at once, or shard by shard where they exceed memory.
+
+An import is two steps through the executors: every file is split by the users' hashes, then every
+shard is put in order. Each is safe to repeat, so that an import whose process was killed goes on
+where it was; one that is cancelled leaves nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins import cache, open_checkins
+from explorer.checkins.cache_entry import describe
+from explorer.checkins.data import CheckinData
+from explorer.checkins.database import check, connect, quote, written_file
+from explorer.checkins.errors import CheckinError, MappingNeeded
+from explorer.checkins.memory import database_bytes
+from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
+from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
+from explorer.checkins.parts.part_rows import PartRows, part_examples, part_reports, plans_for
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.detect import check_readable
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.rows import ASIDE, PARQUET
+from explorer.checkins.shards.order import DUPLICATES, order_shard, shard_folder
+from explorer.checkins.shards.size import (
+    LEAST_BYTES_A_ROW,
+    ImportSize,
+    estimated_rows,
+    most_in_memory,
+    plan_import,
+)
+from explorer.checkins.shards.split import line_of, part_folder, plan_task, split_part
+from explorer.engine.executors.base import Executor
+from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.files import write_whole
+
+IMPORT = "import-"
+_BITS = "bits"
+_SPLIT = 0.6
+"""Share of the work."""
+
+
+def open_any_size(
+    source: Source,
+    mapping: Mapping | None = None,
+    *,
+    dialect: Dialect | None = None,
+    cache_dir: Path | None,
+    use_cache: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    known_synthetic: frozenset[str] = frozenset(),
+    say: Callable[[ImportSize], None] = lambda _: None,
+    memory: int | None = None,
+    in_memory: int | None = None,
+    shard_rows: int | None = None,
+    executor: Callable[[Sequence[Path]], Executor | None] = lambda _: None,
+) -> CheckinData:
+    """Open check-ins, in shards on the disk if they are more than fit into memory.
+
+    Parameters
+    ----------
+    source, mapping, dialect, cache_dir, use_cache, progress, cancelled, known_synthetic
+        As in `explorer.checkins.open_checkins`.
+    say : callable
+        Called with what an import takes before it begins; may raise to stop.
+    memory : int or None
+        Bytes that the import may use in all; by default a share of what is free.
+    in_memory : int
+        Rows up to which a data set is opened at once; by default as many as memory surely holds.
+    shard_rows : int or None
+        About how many rows a shard has.
+    executor : callable
+        Returns what runs the import's steps, and stays open, of the files that it has to see; None
+        stands for processes of this machine.
+
+    Raises
+    ------
+    CheckinError, MappingNeeded, LoadCancelled
+        As `open_checkins`; also if the disk has not enough room.
+    """
+
+    def at_once() -> CheckinData:
+        return open_checkins(
+            source, mapping, dialect=dialect, cache_dir=cache_dir, use_cache=use_cache,
+            progress=progress, cancelled=cancelled, known_synthetic=known_synthetic,
+        )  # fmt: skip
+
+    memory = memory or database_bytes()
+    most = most_in_memory(memory) if in_memory is None else in_memory
+    files = find_files(source, cancelled)
+    if sum(check_readable(part.path) for part in files.parts) < LEAST_BYTES_A_ROW * most:
+        return at_once()
+    preview = sniff_files(files, cancelled=cancelled)
+    found = dialect or preview.dialect
+    rows = estimated_rows(files, found)
+    columns = mapping or preview.mapping
+    if rows <= most or columns.missing or columns.plane == "" or columns.image is not None:
+        return at_once()
+    kept = cache_dir if use_cache else None
+    if kept is not None:
+        cache.prepare(kept)
+    place = kept or Path(tempfile.gettempdir())
+    pool = executor([*(part.path for part in files.parts), place])
+    workers = None if pool is None else pool.workers
+    size = plan_import(rows, found, memory, place, shard_rows, workers)
+    work = _Import(files, preview, found, columns, mapping is None, size, kept, progress, cancelled)
+    known = work.known(known_synthetic)
+    if known is not None:
+        return known
+    say(size)
+    return work.run(pool, known_synthetic)
+
+
+class _Import:
+    """One import into a folder that is named by what is imported."""
+
+    def __init__(
+        self,
+        files: DataFiles,
+        preview: Preview,
+        dialect: Dialect,
+        mapping: Mapping,
+        guessed: bool,
+        size: ImportSize,
+        place: Path | None,
+        progress: Callable[[Progress], None] | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self._files, self._preview, self._dialect = files, preview, dialect
+        self._mapping, self._guessed, self._size, self._place = mapping, guessed, size, place
+        self._progress, self._cancelled = progress, cancelled
+        self._began = time.perf_counter()
+        state = cache.source_key(*(part.path for part in files.parts))
+        settings = [*mapping.settings, repr(dialect), "shards"]
+        settings += files.settings
+        self._key = cache.entry_key(state, settings)
+        self._folder = Path()
+
+    def known(self, known_synthetic: frozenset[str]) -> CheckinData | None:
+        """Return what was imported before, if it is whole."""
+        entry = None if self._place is None else cache.find_entry(self._place, self._key)
+        if entry is None:
+            return None
+        try:
+            return CheckinData.from_entry(entry, self._files, known_synthetic)
+        except Exception:  # a damaged entry is made anew, whatever is wrong with it
+            cache.discard(entry)
+            return None
+
+    def run(self, executor: Executor | None, known_synthetic: frozenset[str]) -> CheckinData:
+        """Split, order and put together; what is there already is taken over."""
+        if self._place is None:
+            entry = cache.new_entry(None)
+        else:
+            folder = self._place / f"{IMPORT}{self._key}"
+            folder.mkdir(mode=0o700, exist_ok=True)
+            entry = cache.Entry(folder, lasting=True)
+            self._size = _begun(folder / _BITS, self._size)
+        self._folder = entry.folder
+        own = EmbeddedExecutor(self._size.workers) if executor is None else None
+        pool = executor or own
+        assert pool is not None
+        try:
+            states = self._files.states()
+            plans = self._plans()
+            parts = self._each(pool, split_part, self._split_tasks(plans), 0.0, _SPLIT, "Sorting")
+            shards = self._each(pool, order_shard, self._order_tasks(), _SPLIT, 1.0, "Ordering")
+            report, sha256 = self._report(plans, parts, shards)
+            if self._files.states() != states:
+                raise CheckinError(
+                    f"{self._files.name} was changed while it was read; open it again once it is "
+                    "complete."
+                )
+            dialects = [plan.dialect for plan in plans]
+            total = sum(part.path.stat().st_size for part in self._files.parts)
+            facts = describe(
+                report, sha256, self._mapping, self._dialect, self._files, dialects, total, states
+            )
+            facts["shards"] = {"bits": self._size.bits, **_extremes(parts)}
+            for number in range(len(parts)):
+                shutil.rmtree(part_folder(self._folder, number))
+            entry.seal(facts, lambda _: check(self._cancelled))
+            if self._place is not None:
+                entry.keep(self._place, self._key)
+            return CheckinData.from_entry(entry, self._files, known_synthetic)
+        except BaseException:
+            if own is not None:
+                own.close()  # before their folder goes
+            cache.discard(entry)
+            raise
+        finally:
+            if own is not None:
+                own.close()
+
+    def _plans(self) -> list[Plan]:
+        files, preview = self._files, self._preview
+        plan = Plan(
+            files.name, files.parts[0].path, self._dialect, self._mapping, len(preview.columns),
+            duplicates=self._mapping.time is not None, fingerprint=True,
+        )  # fmt: skip
+        with closing(connect()) as con:
+            return plans_for(plan, files, preview, lambda: check(self._cancelled), con)
+
+    def _split_tasks(self, plans: list[Plan]) -> Iterable[dict[str, Any]]:
+        shared = {
+            "folder": str(self._folder), "first": plans[0].name, "bits": self._size.bits,
+            "memory": self._size.memory, "guessed": self._guessed,
+        }  # fmt: skip
+        return [{**shared, "part": i, "plan": plan_task(plan)} for i, plan in enumerate(plans)]
+
+    def _order_tasks(self) -> Iterable[dict[str, Any]]:
+        shared = {
+            "folder": str(self._folder), "parts": len(self._files.parts), "bits": self._size.bits,
+            "mapping": self._mapping.stored(), "duplicates": self._mapping.time is not None,
+            "memory": self._size.memory,
+        }  # fmt: skip
+        return [{**shared, "shard": shard} for shard in range(1 << self._size.bits)]
+
+    def _each(
+        self,
+        pool: Executor,
+        function: Callable[[Any], Any],
+        tasks: Iterable[dict[str, Any]],
+        low: float,
+        high: float,
+        stage: str,
+    ) -> list[dict[str, Any]]:
+        """Return what a step says of every task, in their order."""
+        tasks = list(tasks)
+        found: list[Any] = [None] * len(tasks)
+        self._tell(stage, low)
+        results = pool.map(function, tasks, lambda: check(self._cancelled))
+        for done, (number, facts) in enumerate(results, 1):
+            found[number] = facts
+            self._tell(stage, low + (high - low) * done / len(tasks))
+        return found
+
+    def _tell(self, stage: str, share: float) -> None:
+        if self._progress is None:
+            return
+        spent, size = time.perf_counter() - self._began, self._preview.size
+        left = spent * (1 - share) / share if share > 0.02 else self._size.seconds
+        rows = round(share * self._size.rows)
+        self._progress(Progress(stage, rows, round(share * size), size, left, share))
+
+    def _report(
+        self, plans: list[Plan], parts: list[dict[str, Any]], shards: list[dict[str, Any]]
+    ) -> tuple[LoadReport, str]:
+        """Account for every line, and write ``aside.parquet``."""
+        folder, files = self._folder, self._files
+        again = [np.load(shard_folder(folder, n) / DUPLICATES) for n in range(len(shards))]
+        repeated = np.concatenate(again)
+        rows, first = [], 0
+        for facts in parts:
+            rows.append(
+                PartRows(first, facts["lines"], facts["header"], facts["blank"], facts["continued"])
+            )
+            first += facts["lines"]
+        con = connect()
+        try:
+            counts = self._store_aside(con, repeated, rows)
+            kept = sum(shard["rows"] for shard in shards)
+            notes = [
+                (f"{part.name}: {note}" if files.together else note)
+                for part, facts in zip(files.parts, parts, strict=True)
+                for note in facts["notes"]
+            ]
+            examples = part_examples(con, folder, plans, rows, _quiet(self._cancelled))
+            report = LoadReport(
+                first, sum(r.header for r in rows), sum(r.blank for r in rows), kept, counts,
+                examples, tuple(notes), sum(r.continued for r in rows),
+                time.perf_counter() - self._began, part_reports(con, folder, files, rows),
+            )  # fmt: skip
+        finally:
+            con.close()
+        if not kept:
+            raise MappingNeeded(
+                f"{files.name}: none of its rows could be kept; check which column holds what.",
+                self._preview,
+            )
+        if report.accounted != report.physical_lines:
+            raise CheckinError(
+                f"{files.name}: {report.physical_lines} lines, but {report.accounted} accounted "
+                "for; convert the files to plain UTF-8 text with one row a line."
+            )
+        return report, files.fingerprint([facts["fingerprint"] for facts in parts])
+
+    def _store_aside(self, con: Any, repeated: Any, rows: list[PartRows]) -> dict[Reason, int]:
+        """Write lines and codes of what was rejected, part by part."""
+        places = []
+        for number, part in enumerate(rows):
+            place = part_folder(self._folder, number)
+            lines, codes = np.load(place / "lines.npy"), np.load(place / "codes.npy")
+            own = repeated[repeated[:, 0] == number, 1]
+            more = line_of(own, np.load(place / "steps.npy"), np.load(place / "shift.npy"))
+            lines = np.concatenate([lines, more])
+            twice = np.full(len(more), Reason.DUPLICATE.code, np.uint8)
+            codes = np.concatenate([codes, twice])
+            order = np.argsort(lines, kind="stable")
+            given = {"line": part.first + lines[order], "code": codes[order]}
+            con.register("given", given)
+            places.append(place / "aside.parquet")
+            con.execute(f"COPY (FROM given) TO {written_file(places[-1])} {PARQUET}")
+            con.unregister("given")
+        together = ", ".join(quote(str(place)) for place in places)
+        con.execute(
+            f"COPY (FROM read_parquet([{together}], hive_partitioning=false)) TO "
+            f"{written_file(self._folder / ASIDE)} {PARQUET}"
+        )
+        found = con.execute(
+            f"SELECT code, count(*) FROM read_parquet([{together}]) GROUP BY code ORDER BY code"
+        ).fetchall()
+        return {Reason.of(code): n for code, n in found}
+
+
+def _begun(file: Path, size: ImportSize) -> ImportSize:
+    """Return a size with as many shards as an import has that was begun with other memory."""
+    if file.exists():
+        return replace(size, bits=int(file.read_text()))
+    write_whole(file, str(size.bits).encode())
+    return size
+
+
+def _quiet(cancelled: Callable[[], bool] | None) -> LoadProgress:
+    return LoadProgress(0, None, cancelled, needs_copy=False)
+
+
+def _extremes(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the box around all rows, and the first and last instant."""
+    sides = np.array([facts["extent"] for facts in parts if facts["extent"]])
+    times = [facts["times"] for facts in parts if facts["times"]]
+
+    def instant(microseconds: int) -> str:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    span = [min(low for low, _ in times), max(high for _, high in times)] if times else None
+    return {
+        "extent": [*sides[:, :2].min(0).tolist(), *sides[:, 2:].max(0).tolist()],
+        "times": None if span is None else [instant(t) for t in span],
+    }

@@ -1,0 +1,173 @@
+"""Where work runs: in processes of this program, or on a cluster that the user chose."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from explorer.engine.executors.base import Executor
+from explorer.engine.executors.cluster import Cluster
+from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.studies.base.study import NoWorker
+
+MAX_PROCESSES = 8
+"""For many tasks on this machine."""
+Check = Callable[[], None]
+
+
+class Computing:
+    """The executors of a program. Safe to use from several threads.
+
+    Parameters
+    ----------
+    worker : Executor, optional
+
+    Attributes
+    ----------
+    worker : Executor
+        What a slider waits for is computed there: by default one process on this machine.
+    """
+
+    def __init__(self, worker: Executor | None = None) -> None:
+        self.worker = worker or EmbeddedExecutor()
+        self._lock = threading.Lock()
+        self._connecting = threading.Lock()
+        self._many: EmbeddedExecutor | None = None
+        self._cluster: Cluster | None = None
+        self._calls_too = False
+        self._connected: Executor | None = None
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """The cluster that was chosen; None for this machine alone."""
+        return self._cluster
+
+    def use(self, cluster: Cluster | None, *, calls_too: bool = False) -> None:
+        """Choose a cluster, which is connected when it is first needed; None leaves it.
+
+        What runs on the former one is cancelled.
+
+        Parameters
+        ----------
+        cluster : Cluster or None
+        calls_too : bool
+            Whether single calls go there too. A window keeps them: what a slider waits for must
+            be near, and is killed when nobody waits for it any more.
+        """
+        if (cluster, calls_too) == (self._cluster, self._calls_too):
+            return
+        left = self._leave(cluster, calls_too)
+        if left is not None:  # which may wait for the network
+            threading.Thread(target=left.close, daemon=True).start()
+
+    def connect(self, check: Check) -> Executor:
+        """Return the cluster's executor, connected if it is not yet or has gone.
+
+        Raises
+        ------
+        NoWorker, DifferentCode
+            As `DaskExecutor`; the next call tries again.
+        """
+        with self._connecting:
+            cluster, there = self._cluster, self._connected
+            if cluster is None:
+                return self._all_cores()
+            if there is not None:
+                try:
+                    there.check_workers()
+                except NoWorker:
+                    self._leave(cluster, self._calls_too)
+                    there.close()
+                else:
+                    return there
+            there = connected(cluster, check)
+            with self._lock:
+                if cluster == self._cluster:
+                    self._connected = there
+                    return there
+        there.close()  # another was chosen meanwhile
+        return self.connect(check)
+
+    def _leave(self, cluster: Cluster | None, calls_too: bool) -> Executor | None:
+        """Choose a cluster and return the executor that is to be closed, if there is one."""
+        with self._lock:
+            self._cluster, self._calls_too = cluster, calls_too
+            left, self._connected = self._connected, None
+            return left
+
+    def for_tasks(self, of_data: bool, check: Check) -> Executor:
+        """Return what many tasks go to: the cluster, or all cores of this machine.
+
+        Parameters
+        ----------
+        of_data : bool
+            Whether check-ins, or what is counted of them, go along: then only where they may.
+        check : callable
+        """
+        return self.connect(check) if self._goes_there(of_data) else self._all_cores()
+
+    def for_answers(self, of_data: bool, check: Check) -> Executor:
+        """Return what an answer's tasks go to: the cluster, or the one process."""
+        return self.connect(check) if self._goes_there(of_data) else self.worker
+
+    def for_calls(self, of_data: bool, check: Check) -> Executor:
+        """Return what single calls go to."""
+        return self.for_answers(of_data, check) if self._calls_too else self.worker
+
+    def for_import(self, places: Sequence[Path], check: Check) -> Executor | None:
+        """Return the cluster that files are sorted on; None if they stay here.
+
+        Raises
+        ------
+        ValueError
+            If not all its machines see the files.
+        """
+        cluster = self._cluster
+        if cluster is None or not cluster.takes_data:
+            return None
+        cluster.check_seen(places)
+        return self.connect(check)
+
+    def tried(self, cluster: Cluster | None, check: Check) -> str:
+        """Return what there is to work with on a cluster (None: here), chosen already or not.
+
+        Raises
+        ------
+        NoWorker, DifferentCode
+            As `DaskExecutor`.
+        """
+        if cluster is None:
+            return self._all_cores().state()
+        if cluster == self._cluster:
+            return self.connect(check).state()
+        found = connected(cluster, check)
+        try:
+            return found.state()
+        finally:
+            found.close()
+
+    def close(self) -> None:
+        """End all processes of this program, and let a cluster go."""
+        for executor in (self._leave(None, False), self.worker, self._many):
+            if executor is not None:
+                executor.close()
+
+    def _goes_there(self, of_data: bool) -> bool:
+        cluster = self._cluster
+        return cluster is not None and (cluster.takes_data or not of_data)
+
+    def _all_cores(self) -> Executor:
+        with self._lock:
+            if self._many is None:
+                self._many = EmbeddedExecutor(min(os.cpu_count() or 1, MAX_PROCESSES))
+            return self._many
+
+
+def connected(cluster: Cluster, check: Check) -> Executor:
+    """Return an executor of a cluster; raises as `DaskExecutor`."""
+    # Dask is imported when a cluster is wanted, and never in the window's process.
+    from explorer.engine.executors.dask import DaskExecutor
+
+    return DaskExecutor(cluster, check)

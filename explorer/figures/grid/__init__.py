@@ -1,0 +1,1 @@
+"""Curves over a grid of parameters: small multiples and one table."""

@@ -1,0 +1,196 @@
+"""A grid's answer as one table with a row a point, for CSV and Parquet, and as JSON."""
+
+import csv
+import io
+import json
+import math
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from explorer import __version__
+from explorer.figures.export_job import recipe_text
+from explorer.figures.grid.job import GridJob
+from explorer.figures.tables import RECIPE_PREFIX
+from explorer.studies.base.grid_answer import Cell, GridAnswer
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Kind, Parameter, Series, Study, relevant
+from explorer.studies.registry import get_study
+
+SCHEMA = "privacy-explorer-grid/1"
+_ABOUT = (
+    "one row a point; value has all computed digits, rounded its four shown ones, an upper bound's "
+    "rounded up and a lower one's down; value is empty where the statement does not hold, see "
+    "absent; failing are conditions that do not hold at the value set for what is on the x axis; "
+    "seed is the first of so many seeds"
+)
+_OWN: dict[str, str] = {
+    "series": "VARCHAR", "label": "VARCHAR", "role": "VARCHAR", "value": "DOUBLE",
+    "rounded": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "absent": "VARCHAR",
+    "failing": "VARCHAR", "reference": "VARCHAR", "seed": "BIGINT", "seeds": "BIGINT",
+    "version": "VARCHAR",
+}  # fmt: skip
+"""Columns after those of the parameters, each with its type in SQL."""
+_TYPES = {Kind.REAL: "DOUBLE", Kind.INTEGER: "BIGINT", Kind.FLAG: "BOOLEAN"}
+
+
+def columns_of(answer: GridAnswer) -> dict[str, str]:
+    """Return the table's columns in order, each with its type in SQL.
+
+    Parameters of the grid come first, then the one on the x axis, then all others that matter.
+    """
+    parameters = {p.key: _TYPES.get(p.kind, "VARCHAR") for p in _parameters(answer)}
+    return {"study": "VARCHAR", "quantity": "VARCHAR", **parameters, **_OWN}
+
+
+def rows_of(answer: GridAnswer) -> Iterator[list[Any]]:
+    """Yield the table's rows: cell after cell, curve after curve, point after point."""
+    parameters = _parameters(answer)
+    sweep = answer.request.sweep
+    swept = sweep.key if sweep is not None else ""
+    for cell in answer.cells:
+        if cell is None:
+            continue
+        values = dict(cell.request.values)
+        before = [answer.request.study, answer.request.quantity]
+        settings: list[Any] = [values[p.key] for p in parameters]
+        at = next((i for i, p in enumerate(parameters) if p.key == swept), None)
+        if cell.error:
+            if at is not None:
+                settings[at] = None
+            yield [
+                *before, *settings, *(None,) * 7, cell.error, "", None, cell.request.seed,
+                len(cell.seeds), __version__,
+            ]  # fmt: skip
+        for s in cell.series:
+            failing = "; ".join(c.text for c in cell.failing([s]))
+            for i in range(len(s.x)):
+                if at is not None:
+                    x = float(s.x[i])
+                    settings[at] = round(x) if parameters[at].kind is Kind.INTEGER else x
+                yield [
+                    *before, *settings, *_point(s, i), failing, str(s.reference),
+                    cell.request.seed, len(cell.seeds), __version__,
+                ]  # fmt: skip
+
+
+def _point(s: Series, i: int) -> list[Any]:
+    value = _finite(s.y[i])
+    ends = [None if e is None else _finite(e[i]) for e in (s.low, s.high)]
+    rounded = None
+    if value is not None:
+        rounded = float(format_number(value, s.role, typeset=False).replace(",", ""))
+    why = "" if value is not None else s.undefined_reason
+    return [s.key, s.label, s.role.value, value, rounded, *ends, why]
+
+
+def _parameters(answer: GridAnswer) -> list[Parameter]:
+    study = get_study(answer.request.study)
+    first = [axis.parameter for axis in answer.axes]
+    keys = [p.key for p in first]
+    sweep = answer.request.sweep
+    if sweep is not None:
+        first += [p for p in study.parameters if p.key == sweep.key]
+        keys.append(sweep.key)
+    return first + [p for p in study.parameters if p.key not in keys and _matters(study, answer, p)]
+
+
+def _matters(study: Study, answer: GridAnswer, p: Parameter) -> bool:
+    if p.axis_only:
+        return False
+    cells = [dict(cell.request.values) for cell in answer.cells if cell is not None]
+    return any(relevant(p, values, answer.request.quantity) for values in cells)
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+def _table(answer: GridAnswer) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns_of(answer))
+    writer.writerows(rows_of(answer))
+    return out.getvalue()
+
+
+def csv_bytes(job: GridJob) -> bytes:
+    """Return the table below ``#`` lines with the stamp, what the columns mean and the recipe."""
+    said = [f"Privacy Explorer {__version__}", job.answer.stamp, _ABOUT]
+    comments = "".join(f"# {' '.join(line.split())}\n" for line in said if line)
+    text = comments + RECIPE_PREFIX + recipe_text(job.recipe) + "\n" + _table(job.answer)
+    return text.encode()
+
+
+def parquet_bytes(job: GridJob) -> bytes:
+    """Return the table as Parquet, the recipe under ``recipe`` in its key-value metadata."""
+    import duckdb
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+    told = {
+        "recipe": recipe_text(job.recipe), "about": _ABOUT, "stamp": job.answer.stamp,
+        "version": __version__,
+    }  # fmt: skip
+    metadata = ", ".join(f"{key}: {quoted(text)}" for key, text in told.items())
+    types = ", ".join(f"{quoted(k)}: {quoted(t)}" for k, t in columns_of(job.answer).items())
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con:
+        table, file = Path(folder, "table.csv"), Path(folder, "table.parquet")
+        table.write_text(_table(job.answer), encoding="utf-8")
+        con.execute(
+            f"COPY (FROM read_csv({quoted(str(table))}, columns={{{types}}}, header=true, "
+            "auto_detect=false, delim=',', quote='\"', escape='\"', nullstr='')) "
+            f"TO {quoted(str(file))} (FORMAT parquet, KV_METADATA {{{metadata}}})"
+        )
+        return file.read_bytes()
+
+
+def json_bytes(job: GridJob) -> bytes:
+    """Return `grid_document` as JSON in UTF-8."""
+    text = json.dumps(grid_document(job), ensure_ascii=False, allow_nan=False, indent=1)
+    return text.encode() + b"\n"
+
+
+def grid_document(job: GridJob) -> dict[str, Any]:
+    """Return all that is known of a grid as JSON values; what is not finite is null."""
+    answer = job.answer
+    recipe_text(job.recipe)
+    return {
+        "schema": SCHEMA,
+        "stamp": answer.stamp,
+        "recipe": job.recipe,
+        "version": __version__,
+        "study": answer.request.study,
+        "quantity": answer.request.quantity,
+        "x": answer.request.sweep.key if answer.request.sweep else None,
+        "over": {axis.parameter.key: list(axis.values) for axis in answer.axes},
+        "trials": answer.grid.trials,
+        "finished": answer.finished,
+        "cells": [_cell_document(answer, cell) for cell in answer.cells if cell is not None],
+    }
+
+
+def _cell_document(answer: GridAnswer, cell: Cell) -> dict[str, Any]:
+    values = answer.values_at(cell.place)
+    return {
+        "at": {a.parameter.key: v for a, v in zip(answer.axes, values, strict=True)},
+        "values": dict(cell.request.values),
+        "seeds": list(cell.seeds),
+        "error": cell.error,
+        "conditions": [
+            {"text": c.text, "holds": c.holds, "margin": c.margin, "of_guarantee": c.of_guarantee}
+            for c in cell.conditions
+        ],
+        "series": [
+            {
+                "key": s.key, "label": s.label, "role": s.role.value, "grade": s.grade.value,
+                "source": str(s.reference), "note": s.note, "why_absent": s.undefined_reason,
+                "x": [float(x) for x in s.x], "y": list(map(_finite, s.y)),
+                "low": None if s.low is None else list(map(_finite, s.low)),
+                "high": None if s.high is None else list(map(_finite, s.high)),
+            }
+            for s in cell.series
+        ],
+    }  # fmt: skip

@@ -1,0 +1,64 @@
+"""The loop of `row_pass`, compiled. Importing this imports numba: only `compile_pass` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numba
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile, keeping the machine code on disk where that is possible."""
+    try:
+        return cast("Callable[..., Any]", numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no folder to write to: compile in every process
+        return cast("Callable[..., Any]", numba.njit(nogil=True)(function))
+
+
+@_compiled
+def walk(  # type: ignore[no-untyped-def]
+    y, x, t, starts, ends, low, high, timed, origin, per_step, spread, most, among, one, cells
+):
+    """Add one/t of every check-in to its cell; return users inside, users counted and their rows.
+
+    Counting comes first, without branches, so that it is done several rows at once; the second walk
+    over a user's rows finds them in the nearest cache.
+    """
+    south, west, first = low[0], low[1], low[2]
+    north, east, last = high[0], high[1], high[2]
+    y0, x0 = origin[0], origin[1]
+    per_row, per_column = per_step[0], per_step[1]
+    side = spread.size
+    present, used, rows = 0, 0, 0
+    for user in range(starts.size):
+        begin, end = starts[user], ends[user]
+        count = 0
+        if timed:
+            for i in range(begin, end):
+                count += (
+                    (y[i] >= south) & (y[i] <= north) & (x[i] >= west) & (x[i] <= east)
+                    & (t[i] >= first) & (t[i] <= last)
+                )  # fmt: skip
+        else:
+            for i in range(begin, end):
+                count += (y[i] >= south) & (y[i] <= north) & (x[i] >= west) & (x[i] <= east)
+        if count == 0:
+            continue
+        present += 1
+        if used == most or user >= among:
+            continue
+        used += 1
+        rows += count
+        mass = one // count
+        for i in range(begin, end):
+            if y[i] < south or y[i] > north or x[i] < west or x[i] > east:
+                continue
+            if timed and (t[i] < first or t[i] > last):
+                continue
+            # exact: see `fixed_point.lines`
+            row = int(((y[i] - y0) * side + 0.5) * per_row)
+            column = int(((x[i] - x0) * side + 0.5) * per_column)
+            row, column = min(row, side - 1), min(column, side - 1)
+            cells[(spread[row] << 1) | spread[column]] += mass
+    return present, used, rows

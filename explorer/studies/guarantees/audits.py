@@ -1,0 +1,212 @@
+"""Audits: a mechanism run many times on two neighbouring data sets, held against its promise.
+
+Tests are chosen on the first part of the runs and judged on the rest, by Clopper and Pearson's
+bounds: what they do on the rest proves, but for a stated risk, that *some* test does so well. A
+test below the promised trade-off curve refutes the promise; one above it proves nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from explorer.privacy.audit import Tested, judged_tests, thresholds_of
+from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.privacy.tradeoff import tradeoff_from_deltas
+from explorer.studies.base.builders import count
+from explorer.studies.base.numbers import at_least, at_most
+from explorer.studies.base.parameters import Kind, Parameter
+from explorer.studies.base.study import (
+    Condition,
+    Context,
+    Guarantee,
+    Mark,
+    Readout,
+    Request,
+    Result,
+    Series,
+)
+
+RISK = 1e-6
+"""With what probability anything that an audit shows may be wrong."""
+_LOOKS = 8
+"""How often the tests are judged while the runs go on; the risk is shared among them."""
+_CHOOSING = 0.25
+"""Share of the runs on which tests are chosen."""
+_ON = (("audit", ("True",)),)
+AUDIT_PARAMETERS = (
+    Parameter(
+        "audit", "", "audit",
+        "Run the mechanism on two neighbouring data sets, again and again, and draw how well "
+        "tests tell them apart. Not for releases: the noise is seeded.",
+        Kind.FLAG, False, group="simulation", quantities=("tradeoff",),
+    ),
+    count(
+        "audit_runs", "", "runs of the audit",
+        "How often the mechanism is run on each of the two data sets. More runs show more of what "
+        "it gives away.",
+        20_000, 1_000, 10_000_000, group="simulation", quantities=("tradeoff",), relevant_when=_ON,
+    ),
+)  # fmt: skip
+CLOPPER_PEARSON = Reference(
+    "Clopper and Pearson 1934", "tests of runs",
+    f"all dots together wrong with probability at most {at_most(RISK)}",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A mechanism, two neighbouring data sets, and what is promised of them.
+
+    Attributes
+    ----------
+    what : str
+        What is run, on which two data sets.
+    run : callable
+        From the data set (0 or 1), a number of runs and a generator to a score of each output,
+        shape (runs,): the larger, the more the output looks like the second data set.
+    eps, delta : float
+        What is promised of what is run.
+    promise : str
+        Whose promise that is.
+    at_once : int
+        Runs made between two looks at whether they are still wanted.
+    """
+
+    what: str
+    run: Callable[[int, int, np.random.Generator], FloatArray]
+    eps: float
+    delta: float = 0.0
+    promise: str = "claimed of what is run"
+    at_once: int = 1000
+
+
+Audits = Callable[[Request, Guarantee, Context], Audited | str]
+"""From a question and what is promised there to what is audited, or why nothing can be."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an audit has shown so far.
+
+    Attributes
+    ----------
+    tested : Tested or None
+        None while tests are chosen.
+    runs : int
+        Judged, of each of the two data sets.
+    share : float
+        Of the work, 0 to 1.
+    """
+
+    tested: Tested | None
+    runs: int
+    share: float
+
+
+def audited(
+    subject: Audited, runs: int, seed: int, check: Callable[[], None] = lambda: None
+) -> Iterator[Found]:
+    """Yield what an audit has shown, several times while the runs go on.
+
+    Parameters
+    ----------
+    subject : Audited
+    runs : int
+        Of each of the two data sets.
+    seed : int
+        The same seed gives the same audit.
+    check : callable
+        Called between pieces of runs; what it raises ends the audit.
+    """
+    rng = np.random.default_rng((seed, 13))
+    first = max(int(_CHOOSING * runs), 1)
+    done = 0
+
+    def scores(side: int, wanted: int) -> Iterator[FloatArray]:
+        while wanted > 0:
+            check()
+            some = min(subject.at_once, wanted)
+            found = np.asarray(subject.run(side, some, rng), float)
+            if found.shape != (some,):
+                raise ValueError(f"run: scores have shape {found.shape}, not ({some},)")
+            # Noise in floating point tells by its last digits what no promise hides (Mironov 2012).
+            yield np.round(found, 9)
+            wanted -= some
+
+    pilot = [np.concatenate(list(scores(side, first))) for side in (0, 1)]
+    cuts = thresholds_of(pilot[0], pilot[1])
+    yield Found(None, 0, first / runs)
+    hits = np.zeros((2, cuts.size), int)
+    for look in range(1, _LOOKS + 1):
+        until = (runs - first) * look // _LOOKS
+        if until == done:
+            continue
+        for side in (0, 1):
+            for found in scores(side, until - done):
+                hits[side] += (found[:, None] >= cuts).sum(axis=0)
+        done = until
+        tested = judged_tests(hits[0], hits[1], done, 1 - RISK / _LOOKS, subject.delta)
+        yield Found(tested, done, (first + done) / runs)
+
+
+def audited_answer(full: Result, subject: Audited | str, context: Context) -> Iterator[Result]:
+    """Yield an answer with an audit's dots, more and more of them, the last complete."""
+    request = full.request
+    if isinstance(subject, str):
+        yield replace(full, notes=(*full.notes, f"No audit: {subject}"), complete=True)
+        return
+    yield replace(full, complete=False, progress=0.0)
+    x = full.series[0].x
+    claim = tradeoff_from_deltas(x, min(subject.eps, 700.0), subject.delta)
+    label = f"{subject.promise}: ({at_most(subject.eps)}, {at_most(subject.delta)})"
+    own = Series("promised", label, Role.LOWER, x, claim.value, claim.reference, formula=True)
+    known = full.guarantee.pairs if full.guarantee is not None else ()
+    # Where what is run is what the guarantee is about, its curve is drawn already.
+    curves = full.series if (subject.eps, subject.delta) in known else (*full.series, own)
+    for found in audited(subject, int(request["audit_runs"]), request.seed, context.check):
+        last = found.share >= 1
+        if found.tested is None:
+            yield replace(full, complete=False, progress=0.99 * found.share)
+            continue
+        yield replace(
+            full, complete=last, progress=1.0 if last else 0.99 * found.share,
+            series=(*curves, _dots(subject, found.tested, found.runs)),
+            readouts=(*full.readouts, *_readouts(found.tested, found.runs)),
+            conditions=(*full.conditions, verdict(subject, found.tested)),
+        )  # fmt: skip
+
+
+def refuted(subject: Audited, tested: Tested) -> bool:
+    """Return whether some test does better than what is promised allows any."""
+    allowed = tradeoff_from_deltas(tested.type1, min(subject.eps, 700.0), subject.delta).value
+    return bool((tested.type2 < allowed).any()) or tested.epsilon > subject.eps
+
+
+def verdict(subject: Audited, tested: Tested) -> Condition:
+    """Return whether what is run may keep its promise."""
+    shown = max(tested.epsilon, 0.0)
+    return Condition(
+        f"The audit refutes nothing ({subject.what})", not refuted(subject, tested),
+        f"it shows ε ≥ {at_least(shown)}; promised {at_most(subject.eps)} at "
+        f"δ = {at_most(subject.delta)}",
+        of_guarantee=False,
+    )  # fmt: skip
+
+
+def _dots(subject: Audited, tested: Tested, runs: int) -> Series:
+    order = np.argsort(tested.type1, kind="stable")
+    return Series(
+        "audit", "audit: a test does at least so well", Role.UPPER, tested.type1[order],
+        tested.type2[order], CLOPPER_PEARSON, mark=Mark.DOTS,
+        note=f"{subject.what}; judged on {runs:,} runs of each",
+    )  # fmt: skip
+
+
+def _readouts(tested: Tested, runs: int) -> tuple[Readout, ...]:
+    risk = f"too high with probability at most {at_most(RISK)}"
+    return (
+        Readout("audit_eps", "ε that the audit shows", max(tested.epsilon, 0.0), Role.LOWER,
+                note=risk),
+        Readout("audit_judged", "runs judged, of each data set", float(runs)),
+    )  # fmt: skip

@@ -1,0 +1,271 @@
+"""What this installation is checked against, here and now: enumerations, brackets, audits.
+
+Golden values of the specifications are the tests' (``python -m tests.vectors`` in a checkout);
+these need nothing but the program itself.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from explorer.privacy import histograms as hg, user_metric as um
+from explorer.privacy.coordinates import tradeoff_beta
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.composition import kov_exact_delta
+from explorer.privacy.shuffle_rdp import RandomisedResponseRound
+from explorer.privacy.shuffling.clones import shuffled_delta
+from explorer.privacy.spaces import Clustered
+from explorer.privacy.tradeoff import tradeoff_attained, tradeoff_from_deltas
+from explorer.studies.base.claims import claimed
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.study import (
+    Request,
+    Result,
+    Sweep,
+    default_request,
+    default_sweep,
+    parameter,
+    quantity,
+)
+from explorer.studies.guarantees.tradeoffs import KEY
+from explorer.studies.registry import cards, get_study
+
+ENUMERATIONS, BRACKETS, AUDITS = "Exact enumerations", "Brackets", "Audits"
+NOTE = (
+    "Golden values of the specifications are run by the tests, in a checkout: "
+    "python -m tests.vectors tests/data/vectors/*.json"
+)
+_CLOSE = 1e-9
+_SETTINGS: tuple[tuple[str, dict[str, float]], ...] = (
+    ("amplification", {}),
+    ("amplification", {"eps0": 4.0, "n": 1000}),
+    ("shuffle-rdp", {}),
+    ("shuffle-rdp", {"eps0": 1.0, "T": 100}),
+    ("cldp-sgd", {}),
+)
+"""Where upper and lower bounds on one mechanism are both known."""
+_SMALL = {"shuffle-rdp": {"T": 20, "k": 50, "n": 100}}
+"""Settings at which a run takes no time; the defaults of all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was checked.
+
+    Attributes
+    ----------
+    group : str
+        `ENUMERATIONS`, `BRACKETS` or `AUDITS`.
+    name : str
+    passed : bool
+    said : str
+        The numbers that were compared.
+    """
+
+    group: str
+    name: str
+    passed: bool
+    said: str
+
+
+def count(runs: int) -> int:
+    """Return how many checks there are; without runs there are no audits."""
+    return len(_enumerations()) + len(_SETTINGS) + (len(audited_studies()) if runs else 0)
+
+
+def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterator[Check]:
+    """Yield what every check gives, one after the other.
+
+    Parameters
+    ----------
+    ask : callable
+        From a request to its final answer.
+    runs : int
+        Of every audit; 0 for no audits.
+    seed : int
+        Of the audits.
+    """
+    for name, enumerated in _enumerations():
+        ours, truth = enumerated()
+        said = f"{nearest(ours)} against {nearest(truth)}"
+        yield Check(ENUMERATIONS, name, abs(ours - truth) <= _CLOSE, said)
+    for study_id, values in _SETTINGS:
+        yield bracket(ask(_at_sliders(study_id, values)))
+    if runs:
+        for study_id in audited_studies():
+            values = {**_SMALL.get(study_id, {}), "audit": True, "audit_runs": runs}
+            study = get_study(study_id)
+            request = replace(
+                default_request(study, **values), quantity=KEY, seed=seed,
+                sweep=default_sweep(study, "type1", 21),
+            )  # fmt: skip
+            yield audit(ask(request))
+
+
+def audited_studies() -> tuple[str, ...]:
+    """Return the ids of the studies whose mechanism can be run for an audit."""
+    return tuple(
+        card.id
+        for card in cards()
+        if card.workspace == "bounds"
+        and any(p.key == "audit" for p in get_study(card.id).parameters)
+    )
+
+
+def bracket(answer: Result) -> Check:
+    """Return whether the bound that is claimed lies above everything known from below."""
+    study = get_study(answer.request.study)
+    shown = quantity(study, answer.request.quantity)
+    found = claimed(answer)
+    lower = [r for r in answer.readouts if r.role is Role.LOWER and r.value is not None]
+    keys = {s.key for s in answer.series if s.role is Role.LOWER}
+    least = max((float(r.value or 0.0) for r in lower if r.key in keys), default=math.nan)
+    known = ", ".join(
+        f"{parameter(study, key).symbol} = {nearest(float(v))}"
+        for key, v in _changed(answer.request)
+    )
+    name = f"{study.name}: {shown.name}" + (f" at {known}" if known else "")
+    if found is None or math.isnan(least):
+        return Check(BRACKETS, name, False, "no bound from above, or none from below")
+    said = f"{at_least(least)} ≤ {shown.symbol} ≤ {at_most(found.value)}"
+    return Check(BRACKETS, name, least <= found.value, said)
+
+
+def audit(answer: Result) -> Check:
+    """Return whether an audited answer's mechanism may keep its promise."""
+    study = get_study(answer.request.study)
+    for condition in answer.conditions:
+        if condition.text.startswith("The audit refutes nothing"):
+            return Check(AUDITS, study.name, condition.holds is True, condition.margin)
+    return Check(AUDITS, study.name, False, "; ".join(answer.notes) or "nothing was run")
+
+
+def _at_sliders(study_id: str, values: dict[str, float]) -> Request:
+    """Return the study's first question at one place."""
+    study = get_study(study_id)
+    request = default_request(study, **values)
+    key = study.quantities[0].sweeps[0]
+    own = float(request[key])
+    p = parameter(study, key)
+    return replace(request, sweep=Sweep(key, own, own, 1, p.scale))
+
+
+def _changed(request: Request) -> list[tuple[str, float]]:
+    plain = dict(default_request(get_study(request.study)).values)
+    return [(key, v) for key, v in request.values if plain[key] != v and isinstance(v, int | float)]
+
+
+Pair = tuple[float, float]
+
+
+def _enumerations() -> tuple[tuple[str, Callable[[], Pair]], ...]:
+    """Return names, and what gives our number and that of a complete enumeration."""
+    return (
+        ("P_zsum: δ of three users' shuffled messages, all noise bits", _count),
+        ("P_hist: δ of two users' messages in two bins, all noise bits", _histogram),
+        ("Randomised response: δ of four shuffled messages, all of them", _responses),
+        ("Clones 2021: δ of three shuffled messages, all clones", _clones),
+        ("Composition: δ of six rounds of randomised response, all outcomes", _rounds),
+        ("GKRR: largest loss over all pairs and answers, against α₀·d", _gkrr),
+        ("Trade-off: by how much its bounds lie on the wrong side of the exact test", _tests),
+    )
+
+
+def _law(weights: Iterator[tuple[object, float]]) -> dict[object, float]:
+    law: dict[object, float] = {}
+    for seen, weight in weights:
+        law[seen] = law.get(seen, 0.0) + weight
+    return law
+
+
+def _delta(p: dict[object, float], q: dict[object, float], eps: float) -> float:
+    """Return the larger of both orders' hockey-stick divergences, by definition."""
+    e = math.exp(eps)
+    return max(
+        math.fsum(max(a.get(x, 0.0) - e * b.get(x, 0.0), 0.0) for x in a)
+        for a, b in ((p, q), (q, p))
+    )
+
+
+def _bits(size: int, chance: float) -> Iterator[tuple[tuple[int, ...], float]]:
+    for bits in itertools.product((0, 1), repeat=size):
+        ones = sum(bits)
+        yield bits, chance**ones * (1 - chance) ** (size - ones)
+
+
+def _count() -> Pair:
+    n, p, eps = 3, 0.75, 0.4
+    law = [_law((sum(b) + one, w) for b, w in _bits(n, p)) for one in (0, 1)]
+    return float(hg.count_delta(eps, n, 1 - p)), _delta(law[0], law[1], eps)
+
+
+def _histogram() -> Pair:
+    n, p, eps = 2, 0.75, 0.6
+    law = [
+        _law(((sum(b[:n]) + 1 - one, sum(b[n:]) + one), w) for b, w in _bits(2 * n, p))
+        for one in (0, 1)
+    ]
+    return float(hg.histogram_delta(eps, n, 1 - p)), _delta(law[0], law[1], eps)
+
+
+def _responses() -> Pair:
+    n, eps0, eps = 4, 2.0, 0.5
+    flip = 1 / (1 + math.exp(eps0))
+    law = []
+    for own in (0, 1):
+        last = 1 - flip if own else flip
+        law.append(
+            _law(
+                (sum(bits) + bit, weight * (last if bit else 1 - last))
+                for bits, weight in _bits(n - 1, flip)
+                for bit in (0, 1)
+            )
+        )
+    ours = float(RandomisedResponseRound(eps0, n, n).delta(eps)[0])
+    return ours, _delta(law[0], law[1], eps)
+
+
+def _clones() -> Pair:
+    """Every other message is a clone of either input, or tells nothing."""
+    k, eps0, eps = 3, 1.5, 0.4
+    clone, own = math.exp(-eps0) / 2, math.exp(eps0) / (1 + math.exp(eps0))
+    law = []
+    for side in (0, 1):
+        weights: list[tuple[object, float]] = []
+        for others in itertools.product((0, 1, 2), repeat=k - 1):
+            weight = math.prod((clone, clone, 1 - 2 * clone)[o] for o in others)
+            seen = others.count(0), others.count(1)
+            weights.append(((seen[0] + 1, seen[1]), weight * (own if side == 0 else 1 - own)))
+            weights.append(((seen[0], seen[1] + 1), weight * (1 - own if side == 0 else own)))
+        law.append(_law(iter(weights)))
+    return float(shuffled_delta(eps, eps0, k)), _delta(law[0], law[1], eps)
+
+
+def _rounds() -> Pair:
+    rounds, eps, total = 6, 0.3, 0.5
+    kept = 1 / (1 + math.exp(-eps))
+    law = [_law((sum(b), w) for b, w in _bits(rounds, c)) for c in (1 - kept, kept)]
+    return float(kov_exact_delta(total, eps, rounds)), _delta(law[0], law[1], total)
+
+
+def _gkrr() -> Pair:
+    space, alpha0 = Clustered(3, 2, 0.3), 1.7
+    law = um.GKRR(space, alpha0).law()
+    apart = space.matrix()
+    loss = np.log(law[:, None, :] / law[None]).max(axis=2)
+    far = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    return float(loss[far]), alpha0 * float(apart[far])
+
+
+def _tests() -> Pair:
+    """Return by how much a curve lies on the wrong side of the exact one, at most."""
+    p: FloatArray = np.array([0.6, 0.3, 0.1])
+    alpha, eps = np.linspace(0.0, 1.0, 21), np.linspace(0.0, math.log(6), 61)
+    deltas = np.array([np.maximum(p - math.exp(e) * p[::-1], 0.0).sum() for e in eps])
+    exact = tradeoff_beta(p, p[::-1], alpha)
+    below = tradeoff_from_deltas(alpha, eps, deltas).value
+    above = tradeoff_attained(alpha, eps, deltas).value
+    return max(float((below - exact).max()), float((exact - above).max()), 0.0), 0.0

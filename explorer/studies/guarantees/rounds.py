@@ -1,0 +1,104 @@
+"""Rounds of shuffled messages as tests: the composed laws, and randomised response run."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.shuffle_rdp import (
+    COMPOSED_CLONES,
+    COMPOSED_LOWER,
+    CloneRounds,
+    ComposedRounds,
+    LowerRounds,
+)
+from explorer.privacy.shuffling.clones import Clones
+from explorer.studies.base.study import Context, Guarantee
+from explorer.studies.guarantees.audits import Audited
+from explorer.studies.guarantees.tradeoffs import Law
+
+
+def round_laws(
+    chain: tuple[float, float, float, float],
+    variant: Clones,
+    promise: Guarantee,
+    context: Context,
+    key: tuple[object, ...],
+) -> Iterator[Law]:
+    """Yield what T rounds of clones, and of randomised response, say of every ε.
+
+    Parameters
+    ----------
+    chain : tuple of float
+        ε₀, k, n and T.
+    variant : Clones
+    promise : Guarantee
+        Whose first ε is about as far as one has to look.
+    context : Context
+    key : tuple
+        Under which the rounds are kept.
+    """
+    local, sampled, clients, rounds = chain
+    turns = int(rounds)
+
+    def deltas(made: ComposedRounds) -> Callable[[FloatArray], FloatArray]:
+        return lambda eps: np.array([made.delta(float(e), turns).value for e in eps])
+
+    clones: ComposedRounds = context.memo(
+        (*key, variant.value, local, sampled, clients),
+        lambda: CloneRounds(local, sampled, clients, variant),
+    )
+    response: ComposedRounds = context.memo(
+        (*key, local, sampled, clients), lambda: LowerRounds(local, sampled, clients)
+    )
+    farthest, delta = min(promise.pairs)
+    yield Law(
+        "law", f"law of the {variant.value} clones through all rounds", deltas(clones), Role.UPPER,
+        farthest, COMPOSED_CLONES,
+    )  # fmt: skip
+    yield Law(
+        "response", "2RR, 3RR: nobody can promise more", deltas(response), Role.LOWER,
+        response.epsilon(max(delta, DELTA_MIN), turns).value, COMPOSED_LOWER,
+    )  # fmt: skip
+
+
+def responses_run(
+    local: float, sampled: int, clients: int, rounds: int, delta: float, eps: float
+) -> Audited:
+    """Return T rounds of shuffled randomised response, where one of n clients holds a 1, or not.
+
+    The other messages of a round are drawn as their sum. The score is the log-likelihood ratio.
+
+    Parameters
+    ----------
+    local : float
+        ε₀.
+    sampled, clients, rounds : int
+        k, n and T.
+    delta, eps : float
+        What is promised.
+    """
+    flipped = math.exp(-local) / (1 + math.exp(-local))
+    share = sampled / clients
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        score = np.zeros(runs)
+        for _ in range(rounds):
+            ones = rng.binomial(sampled - 1, flipped, runs)
+            own = np.full(runs, flipped)
+            if side:
+                own[rng.random(runs) < share] = 1 - flipped
+            ones = ones + (rng.random(runs) < own)
+            alike = ones / sampled
+            ratio = (1 - flipped) / flipped * alike + flipped / (1 - flipped) * (1 - alike)
+            score += np.log1p(share * (ratio - 1))
+        return score
+
+    many = "" if rounds == 1 else f", {rounds:,} rounds"
+    return Audited(
+        f"binary randomised response of {sampled:,} of {clients:,} clients{many}; one of them "
+        "holds 1 instead of 0",
+        run, eps, delta, "promised of all ε₀-LDP randomisers", max(1, 100_000 // rounds),
+    )  # fmt: skip

@@ -1,0 +1,268 @@
+"""The trade-off curve of a study's guarantee: what no test of one neighbour against another beats.
+
+A study whose first quantity comes with a guarantee gets one more quantity by `with_tradeoff`: the
+guarantee that stands beside the first one at the sliders' values, as errors of tests (f-DP).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.tradeoff import PIECEWISE, tradeoff_attained, tradeoff_from_deltas
+from explorer.studies.base.builders import share
+from explorer.studies.base.claims import number_only, stated
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.study import (
+    Claim,
+    Context,
+    Fidelity,
+    Guarantee,
+    Parameter,
+    Quantity,
+    Request,
+    Result,
+    Study,
+    Sweep,
+    parameter,
+)
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.guarantees.audits import AUDIT_PARAMETERS, Audits, audited_answer
+
+KEY = "tradeoff"
+TYPE_1 = share(
+    "type1", "α", "false alarms",
+    "Of a test of one of two neighbouring data sets against the other: how often it decides for "
+    "the other one wrongly (type I error).",
+    0.05, axis_only=True, quantities=(KEY,), latex=r"\alpha",
+)  # fmt: skip
+TRADEOFF = Quantity(
+    KEY, "β", "missed by any test with α false alarms", (TYPE_1.key,), latex=r"\beta"
+)  # fmt: skip
+_CHANCE = Reference("Dong, Roth & Su 2022", "a test that does not look")
+_COARSE, _FINE = 8, 32
+"""Values of ε at which a law is asked for its δ."""
+_FAR = 40.0
+"""Largest of them: e^−40 is no type I error that anybody draws."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A curve δ(ε) that is known of two neighbours, or of all that a promise covers.
+
+    Attributes
+    ----------
+    key, label : str
+        Of its trade-off curve.
+    deltas : callable
+        From ε ≥ 0, shape (M,), to δ at each.
+    side : Role
+        `Role.UPPER`: δ is no smaller than the truth in both orders, so that the trade-off curve is
+        a promise. `Role.LOWER`: no larger, so that nobody can promise more.
+    farthest : float
+        About where δ(ε) becomes small.
+    reference : Reference
+    assumes : tuple of str
+        As of `Series`.
+    """
+
+    key: str
+    label: str
+    deltas: Callable[[FloatArray], FloatArray]
+    side: Role
+    farthest: float
+    reference: Reference
+    assumes: tuple[str, ...] = ()
+
+
+Laws = Callable[[Request, Guarantee, Context], Iterable[Law]]
+_Class = TypeVar("_Class", bound=type[Study])
+
+
+def no_laws(_request: Request, _promise: Guarantee, _context: Context) -> Iterable[Law]:
+    """Return no law: nothing is known but (ε, δ)."""
+    return ()
+
+
+def with_tradeoff(
+    uses: Sequence[str] = (),
+    *,
+    also: Sequence[str] = (),
+    laws: Laws = no_laws,
+    promising: Sequence[str] = (),
+    audits: Audits | None = None,
+    patient: bool = False,
+) -> Callable[[_Class], _Class]:
+    """Return a decorator that gives a study its guarantee's trade-off curve as last quantity.
+
+    Parameters
+    ----------
+    uses : sequence of str
+        Keys of the parameters that the guarantee depends on; no others are shown. By default those
+        of the first quantity.
+    also : sequence of str
+        Keys of those that only what is run depends on.
+    laws : callable
+        What is known beyond (ε, δ).
+    promising : sequence of str
+        Keys of the laws that are promises.
+    audits : callable, optional
+        What can be run, to be held against the curve.
+    patient : bool
+        Whether the guarantee is that of the last answer, of bounds that get better; else it is
+        that of the first.
+    """
+
+    def add(kind: _Class) -> _Class:
+        others = tuple(q.key for q in kind.quantities)
+        own = (TYPE_1, *(AUDIT_PARAMETERS if audits is not None else ()))
+        matter = uses or [
+            p.key
+            for p in kind.parameters
+            if p.group != "simulation" and (not p.quantities or others[0] in p.quantities)
+        ]
+        kind.parameters = (
+            *(_used(p, p.key in (*matter, *also), others) for p in kind.parameters),
+            *own,
+        )
+        kind.quantities = (*kind.quantities, TRADEOFF)
+        claim = Claim((*promising, "pair"), number_only, better="high")
+        kind.claims = {**kind.claims, KEY: claim}
+        plain = kind.answer
+
+        def answer(self: Study, request: Request, context: Context) -> Iterator[Result]:
+            if request.quantity != KEY:
+                yield from plain(self, request, context)
+                return
+            found: Result | None = None
+            for found in _answers(self, plain, request, context, laws, patient):
+                last = found.complete
+                running = (
+                    audits is not None
+                    and bool(request["audit"])
+                    and request.fidelity is not Fidelity.COARSE
+                )
+                promise = found.guarantee
+                if last and running and promise is not None and promise.pairs:
+                    assert audits is not None
+                    subject = audits(request, promise, context)
+                    yield from audited_answer(found, subject, context)
+                else:
+                    yield found
+
+        answer.__doc__ = plain.__doc__
+        kind.answer = answer  # type: ignore[method-assign]
+        return kind
+
+    return add
+
+
+def _used(p: Parameter, used: bool, others: tuple[str, ...]) -> Parameter:
+    """Return a parameter that matters for the trade-off curve, or does not."""
+    listed = p.quantities or others
+    return replace(p, quantities=(*listed, KEY) if used else listed)
+
+
+def _answers(
+    study: Study,
+    plain: Callable[[Study, Request, Context], Iterator[Result]],
+    request: Request,
+    context: Context,
+    laws: Laws,
+    patient: bool,
+) -> Iterator[Result]:
+    """Yield the curve of (ε, δ) alone, then those of the laws that are known, coarse first."""
+    points = swept_points(study, request)
+    coarse = request.fidelity is Fidelity.COARSE
+    result = None
+    for found in plain(study, _at_sliders(study, request), context):
+        context.check()
+        result = _with_pairs(request, found, points)
+        if not patient:
+            break
+        if not found.complete:
+            yield replace(result, fidelity=Fidelity.COARSE, complete=False)
+    assert result is not None
+    promise = result.guarantee
+    known = () if promise is None or not promise.pairs else tuple(laws(request, promise, context))
+    stages = (Fidelity.COARSE, Fidelity.FULL) if known and not coarse else (request.fidelity,)
+    for fidelity in stages:
+        answer = result
+        for law in known:
+            count = _COARSE if fidelity is Fidelity.COARSE else _FINE
+            assert promise is not None
+            bound = _bound(law, promise.pairs, points, count, context)
+            answer = _with(answer, law, points, bound)
+        last = fidelity is request.fidelity
+        yield stated(replace(answer, fidelity=fidelity, complete=last))
+
+
+def _at_sliders(study: Study, request: Request) -> Request:
+    """Return the question of the study's first quantity at the sliders' values alone."""
+    first = study.quantities[0]
+    p = parameter(study, first.sweeps[0])
+    own = float(request[p.key])
+    sweep = Sweep(p.key, own, own, 1, p.scale)
+    asked = replace(request, quantity=first.key, sweep=sweep)
+    return asked.with_value("simulate", False) if "simulate" in dict(request.values) else asked
+
+
+def _with_pairs(request: Request, found: Result, points: SweptPoints) -> Result:
+    """Return the answer with the curve that (ε, δ) alone gives."""
+    alpha = points[TYPE_1.key]
+    promise = found.guarantee
+    pairs = promise.pairs if promise is not None else ()
+    reason = "" if pairs else "no (ε, δ) is promised at the sliders' values"
+    bound = Bound(
+        np.zeros(alpha.shape), Role.LOWER, PIECEWISE, np.full(alpha.shape, bool(pairs)), reason
+    )
+    label = "from (ε, δ) alone"
+    if pairs:
+        eps, delta = np.array(pairs, float).T
+        bound = tradeoff_from_deltas(alpha, np.minimum(eps, 700.0), np.minimum(delta, 1.0))
+        best = " and ".join(f"({at_most(e)}, {at_most(d)})" for e, d in pairs)
+        label = f"from (ε, δ) = {best} alone"
+    chance = Bound(1 - alpha, Role.BASELINE, _CHANCE)
+    answer = Result(
+        request, found.fidelity, conditions=found.conditions, guarantee=promise, notes=found.notes,
+        stamp=found.stamp, curator_only=found.curator_only, space=found.space,
+        series=(
+            series_from("pair", label, points, bound),
+            series_from("chance", "nothing is seen: β = 1 − α", points, chance),
+        ),
+        readouts=(readout_from("pair", label, bound),),
+    )  # fmt: skip
+    return stated(answer)
+
+
+def _bound(
+    law: Law,
+    pairs: Sequence[tuple[float, float]],
+    points: SweptPoints,
+    count: int,
+    context: Context,
+) -> Bound:
+    """Return a law's trade-off curve from so many of its δ."""
+    eps = np.linspace(0.0, min(max(law.farthest, 1e-9), _FAR), count)
+    delta = np.empty(count)
+    for start in range(0, count, _COARSE):
+        context.check()
+        delta[start : start + _COARSE] = law.deltas(eps[start : start + _COARSE])
+    alpha, delta = points[TYPE_1.key], np.clip(delta, 0.0, 1.0)
+    if law.side is Role.LOWER:
+        return tradeoff_attained(alpha, eps, delta, law.reference)
+    # What (ε, δ) says holds all the same.
+    more, failing = np.array(pairs, float).T
+    known = np.append(eps, np.minimum(more, 700.0)), np.append(delta, np.minimum(failing, 1.0))
+    return tradeoff_from_deltas(alpha, *known, law.reference)
+
+
+def _with(answer: Result, law: Law, points: SweptPoints, bound: Bound) -> Result:
+    series = series_from(law.key, law.label, points, bound, assumes=law.assumes)
+    return replace(
+        answer,
+        series=(*answer.series, series),
+        readouts=(*answer.readouts, readout_from(law.key, law.label, bound)),
+    )

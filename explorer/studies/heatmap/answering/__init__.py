@@ -1,0 +1,1 @@
+"""What a heatmap's answer is made of."""

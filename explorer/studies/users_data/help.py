@@ -1,0 +1,131 @@
+"""Help and presets of the study of users' data."""
+
+from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.users_data import text
+from explorer.studies.users_data.parameters import DRAWN, ITEM_WISE, LOCAL, POSITION
+
+PAGE = Page(
+    what=(
+        "Users have items: places they went to, words they typed. Open a file with one item a "
+        "line (user,item or user,x,y) and see what the paper's three algorithms make of it, "
+        "beside the truth, which is for the curator only. Without a file there are synthetic "
+        "users.",
+        "Algorithm 2 answers every item at random, near items more often than far ones, and "
+        "shuffles the answers; from their shares an unbiased estimate of the true ones is "
+        "computed. Algorithm 1 adds noise to an average over all items. Algorithm 3 comes first "
+        "where users have different numbers of items: it draws s of each.",
+        "Two data sets, of two files or of two groups of users, are held against each other by "
+        "the earth mover's distance: who moved how far, and how surely somebody who sees a "
+        "release could tell which of the two it was made of.",
+        text.SIMULATED,
+    ),
+    assumptions=(
+        "The space, its box, the number of users, of items or draws, and the levels are chosen "
+        "before the file is looked at; taken from the file they void the guarantee.",
+        "Every user has as many items as the others, or s are drawn of each.",
+        "One common randomiser answers every item; items outside the space are rejected.",
+        "Readers see the release only; the curator's tables and the true curves are not for them.",
+    ),
+    formulas=(
+        Formula(
+            "Answers are drawn from whole numbers",
+            r"W(x,y)=\lfloor 2^{64}e^{-a\,d(x,y)}\rfloor,\quad "
+            r"P(y|x)=W(x,y)/\sum_{y'}W(x,y')",
+        ),
+        Formula(
+            "What is claimed of them",
+            r"\alpha_0=\max_{x,x',y}\frac{1}{d(x,x')}\ln\frac{P(y|x)}{P(y|x')}",
+        ),
+        Formula("Estimate from the shares v of the answers", r"F=vA^{-1}"),
+        Formula(
+            "Its error, exactly",
+            r"E\|F-\tilde K\|^2=\frac{\sum_x\tilde K(x)\sum_yA(x,y)\|A^{-1}_{y\cdot}\|^2-1}{mn}",
+        ),
+        Formula(
+            "Algorithm 1 on a lattice",
+            r"\tilde q=q+\frac{\gamma}{mn}Z,\quad P(Z=z)\propto e^{-|z|\,\alpha\gamma/(m\,\ell)}",
+        ),
+        Formula(
+            "Who accuses wrongly with probability f finds out with at most",
+            r"\min(1,\;e^{\alpha d}f+\delta,\;1-e^{-\alpha d}(1-f-\delta))",
+        ),
+        Formula(
+            "Several users changed by w₁ … w_u",
+            r"\varepsilon=\alpha\sum_kw_k,\quad\delta=\sum_ke^{\alpha(w_1+\dots+w_{k-1})}\delta_k",
+        ),
+    ),
+    sources=text.REFERENCES,
+    errata=(
+        "The paper (v1) prints the scale of Algorithm 1's noise with α in it twice; it is "
+        "lip/(αn), once (errata user-B2).",
+        "The paper (v1) prints that normalising an estimate can only reduce its error, which is "
+        "false; we project it, and say what became of its distance (errata user-E2).",
+    ),
+)
+
+PRESETS = (
+    Preset(
+        "places",
+        "Places, item by item",
+        "Synthetic users on a grid: their cells before, and the shuffled answers.",
+        (),
+        "map",
+        Sweep("across", 0.0, 1.0, 100, Scale.LINEAR),
+        "Every item is answered by a metric-private randomiser, and the answers are shuffled "
+        "(PrivEMDItemWise).",
+        "Answers keep to their item's neighbourhood; which answer is whose is lost in the shuffle.",
+    ),
+    Preset(
+        "shares",
+        "Shares of the cells",
+        "True shares of the cells beside the debiased estimate and its projection.",
+        (("space_cells", 4), ("alpha", 60.0)),
+        "shares",
+        Sweep("item", 0, 15, 16, Scale.LINEAR),
+        "An unbiased estimate of the histogram from the answers (frequency estimation by GKRR).",
+        "The same on any finite space: shares of the answers times the inverse of the law, with "
+        "the exact error beside this draw's.",
+    ),
+    Preset(
+        "local",
+        "The same, every user for themselves",
+        "In the local model a user hides among their own items only, and answers say less.",
+        (("space_cells", 4), ("alpha", 60.0), ("model", LOCAL)),
+        "shares",
+        Sweep("item", 0, 15, 16, Scale.LINEAR),
+        "In the local model each user shuffles their own items alone.",
+        "The same promise costs a far smaller α₀, and the estimate's error is many times larger.",
+    ),
+    Preset(
+        "any-size",
+        "Users of any size",
+        "Algorithm 3 draws 200 items of every user, with 5 to 39 each, and then averages places.",
+        (("sizes", DRAWN), ("query", POSITION)),
+        "mean",
+        Sweep("place", 1, 2, 2, Scale.LINEAR),
+        "BoundedEMDReduction draws items with replacement and then runs a bounded mechanism.",
+        "Users weigh alike after drawing, and Algorithm 1 spends the δ of the draws alone.",
+    ),
+    Preset(
+        "who-moved",
+        "Who moved how far",
+        "Every tenth synthetic user has a third of their items from somebody else.",
+        (),
+        "moved",
+        Sweep("rank", 1, 200, 100, Scale.LOG),
+        "The earth mover's distance of two data sets of one size is that of an assignment "
+        "(Lemma 2.1).",
+        "Every user's distance by an optimal plan; most did not move at all.",
+    ),
+    Preset(
+        "told-apart",
+        "What can be told apart",
+        "How surely the change of one user, and of all who moved, can be seen in a release.",
+        (("promise", ITEM_WISE), ("alpha", 2.0)),
+        "found_out",
+        Sweep("false_alarm", 0.0, 1.0, 101, Scale.LINEAR),
+        "α and δ bound how much likelier any event is under one data set than under another.",
+        "One user's change can hardly be told; everybody's changes add up, and may be.",
+    ),
+)

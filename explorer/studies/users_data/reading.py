@@ -1,0 +1,226 @@
+"""Items of users from a CSV file, every line accounted for, or synthetic ones from a seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.csv_table import (
+    CsvTable,
+    RejectedRow,
+    TableFileError,
+    read_csv,
+    why_no_number,
+)
+
+USERS_MADE, ITEMS_MADE = 200, 20
+_EXAMPLES = 3
+_ROWS = 1_000_000
+Items = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where points must lie, declared before a file is looked at.
+
+    Attributes
+    ----------
+    left, bottom, side : float
+    cells : int
+        Cells on a side, to whose numbers points are turned; 0 leaves them as they are.
+    clamp : bool
+        Whether points outside are moved to the edge instead of being rejected.
+    """
+
+    left: float
+    bottom: float
+    side: float
+    cells: int
+    clamp: bool
+
+
+@dataclass(frozen=True)
+class Users:
+    """What users have.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file; empty for synthetic users.
+    names : tuple of str
+        In the order in which they first occur.
+    items : tuple of ndarray
+        A user's items each: numbers of items, or points from the box's lower left corner.
+    rejected : tuple of RejectedRow
+    empty : tuple of str
+        Users all of whose lines were rejected.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    items: tuple[Items, ...]
+    rejected: tuple[RejectedRow, ...] = ()
+    empty: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many items every user has."""
+        return tuple(len(items) for items in self.items)
+
+    @property
+    def all_items(self) -> Items:
+        """The items of all users, one after the other."""
+        return np.concatenate(self.items)
+
+    def said(self) -> str:
+        """Return which lines were not used, in a sentence; empty if all were."""
+        if not self.rejected:
+            return ""
+        shown = "; ".join(str(row) for row in self.rejected[:_EXAMPLES])
+        more = len(self.rejected) - _EXAMPLES
+        rest = f"; and {more:,} more" if more > 0 else ""
+        return f"{self.source}: {len(self.rejected):,} lines rejected ({shown}{rest})."
+
+
+def read_users(
+    path: Path, name: str, decimal: str, labels: Sequence[str], box: Box | None
+) -> Users:
+    """Return the users of a file of user,item or user,x,y, one item a line.
+
+    Lines that are no item of the space are rejected and counted.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        What to call the file in messages.
+    decimal : str
+        A `DecimalSign`.
+    labels : sequence of str
+        What the space's items are called; empty where there are points only.
+    box : Box or None
+        None where the space has no x and y.
+
+    Raises
+    ------
+    TableFileError
+        If there is nothing to use: naming the file, the line, the field and what to do.
+    """
+    table = read_csv(path, name, decimal, comments=True, max_rows=_ROWS + 2)
+    if len(table.rows) > _ROWS:
+        raise TableFileError(f"{name}: more than {_ROWS:,} lines; give fewer users")
+    if not table.rows:
+        raise TableFileError(f"{name}: nothing to read; give one item a line, as user,item")
+    columns = len(table.rows[0])
+    wanted = (2 if labels else 0, 3 if box is not None else 0)
+    if columns not in wanted:
+        form = " or ".join(["user,item"] * bool(labels) + ["user,x,y"] * (box is not None))
+        raise table.error(
+            table.lines[0], None, f"{columns} fields where {form} is needed; give one item a line"
+        )
+    place = {label: i for i, label in enumerate(labels)}
+    if _is_header(table, columns, place):
+        table = table.without_header()
+    found: dict[str, list[Any]] = {}
+    rejected = []
+    for line, fields in zip(table.lines, table.rows, strict=True):
+        own = found.setdefault(fields[0], [])
+        item, why = _item(table, fields, columns, place, box)
+        if why:
+            rejected.append(RejectedRow(line, "", why))
+        else:
+            own.append(item)
+    kept = {user: np.array(items) for user, items in found.items() if items}
+    if not kept:
+        first = f" ({rejected[0]})" if rejected else ""
+        raise TableFileError(
+            f"{name}: no line holds an item of the space{first}; choose the space that the items "
+            "are of"
+        )
+    return Users(
+        name,
+        tuple(kept),
+        tuple(kept.values()),
+        tuple(rejected),
+        tuple(user for user, items in found.items() if not items),
+    )
+
+
+def _is_header(table: CsvTable, columns: int, place: dict[str, int]) -> bool:
+    first = table.rows[0]
+    if len(table.rows) < 2:
+        return False
+    if columns == 3:
+        return not any(table.dialect.number_like(field) for field in first[1:])
+    return first[1] not in place and table.rows[1][-1] in place
+
+
+def _item(
+    table: CsvTable, fields: list[str], columns: int, place: dict[str, int], box: Box | None
+) -> tuple[Any, str]:
+    """Return an item, or why a line holds none."""
+    if len(fields) != columns:
+        return None, f"{len(fields)} fields, {columns} expected"
+    if not fields[0]:
+        return None, "no user is named"
+    if columns == 2:
+        item = place.get(fields[1])
+        return item, "" if item is not None else f"{fields[1][:40]!r} is no item of the space"
+    numbers = [table.dialect.number(text) for text in fields[1:]]
+    if None in numbers or box is None:
+        return None, why_no_number(table, fields[1 + numbers.index(None)])
+    at = np.array(numbers, dtype=float) - (box.left, box.bottom)
+    if box.clamp:
+        at = np.clip(at, 0.0, box.side)
+    elif (at < 0).any() or (at > box.side).any():
+        return None, f"({fields[1]}, {fields[2]}) is outside the declared box"
+    if not box.cells:
+        return at, ""
+    x, y = np.minimum(np.floor(at / box.side * box.cells), box.cells - 1).astype(int).tolist()
+    return y * box.cells + x, ""
+
+
+def synthetic_items(distances: FloatArray, equal: bool, seed: int) -> Users:
+    """Return users who hold items near a home of their own, made from a seed: nobody's data."""
+    rng = np.random.default_rng((abs(seed), 11))
+    near = np.exp(-12.0 * distances)
+    near /= near.sum(axis=1, keepdims=True)
+    homes = rng.choice(len(near), USERS_MADE, p=near[0])
+    return _made(
+        [rng.choice(len(near), size, p=near[home])
+         for home, size in zip(homes, _sizes(rng, equal), strict=True)]
+    )  # fmt: skip
+
+
+def synthetic_points(side: float, equal: bool, seed: int) -> Users:
+    """Return users whose points lie around a home of their own, made from a seed."""
+    rng = np.random.default_rng((abs(seed), 12))
+    homes = rng.beta(2.0, 4.0, (USERS_MADE, 2))
+    return _made(
+        [np.clip(rng.normal(home, 0.05, (size, 2)), 0.0, 1.0) * side
+         for home, size in zip(homes, _sizes(rng, equal), strict=True)]
+    )  # fmt: skip
+
+
+def changed(users: Users, seed: int) -> Users:
+    """Return synthetic users of whom every tenth has a third of their items from another user."""
+    rng = np.random.default_rng((abs(seed), 13))
+    items = [own.copy() for own in users.items]
+    for i in range(0, len(items), 10):
+        other = users.items[int(rng.integers(len(items)))]
+        count = max(1, len(items[i]) // 3)
+        items[i][:count] = other[rng.integers(0, len(other), count)]
+    return _made(items)
+
+
+def _sizes(rng: np.random.Generator, equal: bool) -> list[int]:
+    if equal:
+        return [ITEMS_MADE] * USERS_MADE
+    return [int(size) for size in rng.integers(5, 2 * ITEMS_MADE, USERS_MADE)]
+
+
+def _made(items: list[Items]) -> Users:
+    return Users("", tuple(f"user {i}" for i in range(1, len(items) + 1)), tuple(items))

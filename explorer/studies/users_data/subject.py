@@ -1,0 +1,208 @@
+"""From a request to its space, its users and what is promised to them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy import user_metric as um
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.noise.bits import BitSource, SeededBits
+from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
+from explorer.studies.base.study import Context, Request
+from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
+from explorer.studies.users_data import text
+from explorer.studies.users_data.parameters import DRAWN, EQUAL, FLAT, ITEMS_MAX, LOCAL
+from explorer.studies.users_data.reading import (
+    Box,
+    Items,
+    Users,
+    changed,
+    read_users,
+    synthetic_items,
+    synthetic_points,
+)
+
+_HEAVY_BYTES = 100_000
+ALPHA_MAX = 800.0
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a release promises.
+
+    Attributes
+    ----------
+    alpha, delta : float
+        What the mechanism on the items that it sees needs.
+    epsilon : float
+        After drawing, within r.
+    r : float or None
+        None where nothing is drawn.
+    m : int
+        Items of every user that the mechanism sees.
+    drawing : float
+        With what probability the draws may lie too far apart.
+    """
+
+    alpha: float
+    delta: float
+    epsilon: float
+    r: float | None
+    m: int
+    drawing: float = 0.0
+
+    def total_delta(self, item_wise: bool) -> float:
+        """Return the δ of the whole, Algorithm 1's own being 0."""
+        return min(1.0, (self.delta if item_wise else 0.0) + self.drawing)
+
+
+class Subject:
+    """The space and users of a request.
+
+    Parameters
+    ----------
+    request, context
+    source : BitSource, optional
+        Where random bits come from in place of the request's seed: the system's, for answers that
+        are not to be repeated.
+
+    Attributes
+    ----------
+    space : ChosenSpace
+    missing : str
+        Why there are no users to look at; empty if there are.
+    users : Users
+        Empty ones where something is missing.
+    """
+
+    def __init__(self, request: Request, context: Context, source: BitSource | None = None) -> None:
+        self.request, self.context, self._source = request, context, source
+        self.space: ChosenSpace = chosen_space(request, context)
+        self.local = request["model"] == LOCAL
+        self.equal = request["sizes"] == EQUAL
+        self.missing = self.space.missing
+        if not self.missing and self.finite and self.space.metric.size > ITEMS_MAX:  # type: ignore[union-attr]
+            self.missing = text.TOO_MANY
+        self.users = Users("", (), ())
+        if not self.missing:
+            self.users = self._users("users")
+
+    @property
+    def metric(self) -> MetricSpace:
+        """The space's distances."""
+        if self.space.metric is None:
+            raise ValueError(self.space.missing)
+        return self.space.metric
+
+    @property
+    def finite(self) -> bool:
+        """Whether the space has finitely many items."""
+        return isinstance(self.space.metric, FiniteSpace)
+
+    @property
+    def real(self) -> bool:
+        """Whether the users are of a file."""
+        return bool(self.request["users"])
+
+    @property
+    def stamp(self) -> str:
+        """What is written on all that is shown."""
+        return text.REAL_DATA if self.real or self.request["second"] else text.SYNTHETIC
+
+    @property
+    def distances(self) -> FloatArray:
+        """The matrix of a finite space."""
+        metric = self.metric
+        if not isinstance(metric, FiniteSpace):
+            raise ValueError(text.NO_TABLE)
+        return metric.matrix()
+
+    def bits(self, purpose: int) -> BitSource:
+        """Return the source that was given, or bits of the seed, others for every purpose."""
+        if self._source is not None:
+            return self._source
+        return SeededBits(np.random.default_rng((abs(self.request.seed), 21, purpose)))
+
+    def second(self) -> Users | None:
+        """Return the users of the second file; None where there ought to be one."""
+        if self.request["second"]:
+            return self._users("second")
+        return None if self.real else changed(self.users, self.request.seed)
+
+    def _users(self, key: str) -> Users:
+        request = self.request
+        value = str(request[key])
+        metric = self.metric
+        if not value:
+            make: Any = synthetic_points if isinstance(metric, Square) else synthetic_items
+            first = metric.side if isinstance(metric, Square) else self.distances
+            return make(first, self.equal, request.seed)  # type: ignore[no-any-return]
+        path = self.context.file(value)
+        arguments = (path, value.partition("#")[0], str(request["decimal"]), self.labels(),
+                     self._box())  # fmt: skip
+
+        def read() -> Users:
+            if path.stat().st_size > _HEAVY_BYTES:
+                found: Users = self.context.run_in_worker(read_users, *arguments)
+                return found
+            return read_users(*arguments)
+
+        space = tuple((k, v) for k, v in request.values if k.startswith("space"))
+        kept: Users = self.context.memo(
+            ("users-data", value, arguments[2], arguments[4], space), read
+        )
+        return kept
+
+    def labels(self) -> tuple[str, ...]:
+        """Return what the items of a finite space are called."""
+        metric = self.space.metric
+        if not isinstance(metric, FiniteSpace):
+            return ()
+        return self.space.labels or tuple(str(i) for i in range(metric.size))
+
+    def _box(self) -> Box | None:
+        request, metric = self.request, self.space.metric
+        if request["space"] not in FLAT:
+            return None
+        cells = metric.width if isinstance(metric, Grid) else 0
+        return Box(request["left"], request["bottom"], request["space_side"], cells,
+                   bool(request["clamp"]))  # fmt: skip
+
+    def places(self) -> FloatArray | None:
+        """Return where every item of a finite space lies, in the unit of the file; None if nowhere.
+
+        Only where the places are the file's or the grid's own, and no mere layout.
+        """
+        metric = self.space.metric
+        if isinstance(metric, Grid):
+            middle = (np.arange(metric.width) + 0.5) * self.request["space_side"] / metric.width
+            x, y = np.meshgrid(middle, middle)
+            corner = (self.request["left"], self.request["bottom"])
+            return np.asarray(np.column_stack([x.ravel(), y.ravel()]) + corner)
+        return self.space.coordinates
+
+    def refusal(self) -> str:
+        """Return why these users can't be released as is asked; empty if they can."""
+        if self.users.empty:
+            return text.without_items(self.users)
+        if self.equal and len(set(self.users.sizes)) > 1:
+            return text.unequal(self.users)
+        return ""
+
+    def promise(self) -> Promise:
+        """Return what is promised, and what the mechanism needs for it."""
+        request = self.request
+        delta = float(request["delta"])
+        if request["sizes"] != DRAWN:
+            return Promise(float(request["alpha"]), delta, 0.0, None, self.users.sizes[0])
+        epsilon, r, s = float(request["eps"]), float(request["r"]), int(request["s"])
+        found = um.bounded_reduction(epsilon, delta, r, s)
+        drawing = 0.0 if found.certain else delta
+        return Promise(min(float(found.alpha), ALPHA_MAX), delta, epsilon, r, s, drawing)
+
+    def kept(self) -> tuple[Items, ...]:
+        """Return the items that the mechanism sees: all, or s draws of every user."""
+        if self.equal:
+            return self.users.items
+        return tuple(um.drawn_items(self.users.items, int(self.request["s"]), self.bits(0)))

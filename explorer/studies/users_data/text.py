@@ -1,0 +1,210 @@
+"""What the study of users' data says in words."""
+
+from collections.abc import Sequence
+
+from explorer.privacy.core.bound import Reference
+from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.phrases import guesses
+from explorer.studies.base.study import Condition, Guarantee, Table
+from explorer.studies.users_data.parameters import ITEMS_MAX
+from explorer.studies.users_data.reading import Users
+
+ALGORITHM_1 = Reference(
+    _PAPER, "Algorithm 1 and Theorem 4.1", "discrete Laplace noise on a lattice; errata user-B2"
+)
+ALGORITHM_2 = Reference(
+    _PAPER, "Algorithm 2", "α₀ by exact hops; answers drawn from a table of whole numbers"
+)
+ALGORITHM_3 = Reference(
+    _PAPER, "Algorithm 3 and Theorem 5.3", "s·KL(c‖r) = ln(1/δ), α = ε/c: errata user-D4"
+)
+DISTANCE = Reference(_PAPER, "Definition 2.2 and Lemma 2.1", "an optimal plan")
+PROMISE = Reference(_PAPER, "Definitions 3.1 and 3.2", "as a test, both ways round")
+SEVERAL = Reference(_PAPER, "Definition 3.1, one user after the other", "the cheapest order")
+CHANCE = Reference("Neyman and Pearson 1933", "a test that ignores what is released")
+REFERENCES = (ALGORITHM_1, ALGORITHM_2, ALGORITHM_3, DISTANCE, PROMISE)
+
+REAL_DATA = "curator only — not private: computed from real data without accounting"
+SYNTHETIC = "synthetic data"
+NO_FILE = "No file is open: synthetic users, nobody's data, are used until you open yours."
+NO_SECOND = "No second file is open: the synthetic users are changed a little."
+NEEDS_SECOND = (
+    "no second file is chosen: open one under “second file”, or compare users of the same file"
+)
+TOO_MANY = f"at most {ITEMS_MAX} items can be released here; choose a smaller space"
+NO_TABLE = "a release item by item needs a space of finitely many items: choose a grid"
+NO_PLACE = "this space's items have no places in a picture: choose a grid or your own points"
+NO_POSITION = "this space's items have no positions: average shares or your own values"
+SIMULATED = (
+    "Simulated local protocol: readers of the output learn no more than stated; nothing is hidden "
+    "from you, who hold the file: for that it must run on the users' devices."
+)
+SEEDED = (
+    "Drawn from the seed, by the same steps that a release would take with the system's random "
+    "source: a demonstration, and no release."
+)
+PLANAR = (
+    "Planar Laplace noise is a demonstration in floating point; what would be released goes "
+    "through the cells of a grid."
+)
+WEIGHTS = (
+    "After drawing, every user weighs the same: the target is the mean of the users' shares, not "
+    "the pool's."
+)
+
+
+def unequal(users: Users) -> str:
+    """Return why data sets of several sizes are not released as they are."""
+    low, high = min(users.sizes), max(users.sizes)
+    return (
+        f"users have {low:,} to {high:,} items, and the promise is for one public number of them: "
+        "choose to draw s of each (Algorithm 3)"
+    )
+
+
+def without_items(users: Users) -> str:
+    """Return why a user all of whose lines were rejected stops a release."""
+    return (
+        f"{users.empty[0]} has no usable item, and a data set must not be empty: mend or remove "
+        f"the lines of {len(users.empty)} such users"
+    )
+
+
+def curators_table(users: Users) -> Table:
+    """Return what was read, which is not for others."""
+    sizes = sorted(users.sizes)
+    rows: list[tuple[str | float | None, ...]] = [
+        ("users", len(users.names)),
+        ("items", sum(sizes)),
+        ("fewest items of a user", sizes[0]),
+        ("median", sizes[len(sizes) // 2]),
+        ("most items of a user", sizes[-1]),
+        ("lines rejected", len(users.rejected)),
+        ("users without a usable item", len(users.empty)),
+    ]
+    return Table(
+        "read", "What was read (curator only)", ("", "count"), tuple(rows),
+        "Exact counts of the file: they are not protected by anything, and not to be handed on. "
+        f"{users.said()}".strip(),
+    )  # fmt: skip
+
+
+def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
+    """Return what a release rests on."""
+    taken = "n and s" if drawn else "n and m"
+    return (
+        Condition(
+            f"The space, its box, {taken} and the levels were chosen before the file was read"
+            + (": taken from the data they void the guarantee" if real else ""),
+            None,
+        ),
+        Condition("Every line is of the user that it names", None),
+    )
+
+
+def guarantee(
+    *, epsilon: float, alpha: float, delta: float, r: float | None, local: bool, item_level: float
+) -> Guarantee:
+    """Return who is protected from whom.
+
+    Parameters
+    ----------
+    epsilon : float
+        Within r, after drawing.
+    alpha, delta : float
+    r : float or None
+        None where nothing is drawn.
+    local : bool
+    item_level : float
+        α₀ of an item against the shuffler; 0 for Algorithm 1.
+    """
+    failing = f", {at_most(delta)}" if delta else ""
+    if r is None:
+        promise = (
+            f"({at_most(alpha)}·w{failing})-private when one user's items are replaced by as many "
+            "others at earth mover's distance w (bounded d_EM-DP)"
+        )
+        what = "which of two data sets, a hundredth of the largest distance apart, a user holds"
+        sentence = guesses(alpha / 100, delta, what, "after seeing the release")
+        more = "not covered: n and the number of items are fixed and public"
+    else:
+        promise = (
+            f"({at_most(epsilon)}{failing})-private when one user's items are replaced by others, "
+            f"of any number, at earth mover's distance at most {nearest(r)}"
+        )
+        what = f"which of two data sets, at most {nearest(r)} apart, a user holds"
+        sentence = guesses(epsilon, delta, what, "after seeing the release")
+        more = "not covered: n is fixed and public; how many items a user has is hidden"
+    seen = f" The shuffler sees every item at α₀ = {at_most(item_level)}." if item_level else ""
+    return Guarantee(
+        unit="one user's whole data set: the shorter the earth mover's way, the better",
+        replace_one=promise,
+        add_remove=more,
+        trust=(
+            "Local: the user is protected from all who see what their device sends. " + SIMULATED
+            if local
+            else "Central: the user is protected from the readers of the release, not from the "
+            "curator."
+        )
+        + seen,
+        sentence=sentence,
+        references=(ALGORITHM_3, ALGORITHM_2) if r is not None else (ALGORITHM_1, ALGORITHM_2),
+    )
+
+
+def promise_of(alpha: float, delta: float, distance: float, what: str) -> str:
+    """Return what α promises of two data sets at a distance."""
+    epsilon = alpha * distance
+    failing = f" + {at_most(delta)}" if delta else ""
+    said = (
+        f"At α = {nearest(alpha)}{f' and δ = {nearest(delta)}' if delta else ''}, for every event "
+        f"the probabilities p, p′ of {what} satisfy p ≤ e^{at_most(epsilon)}·p′{failing}"
+    )
+    test = (
+        "whoever accuses wrongly with probability f finds out with at most "
+        + (
+            "min(1, e^ε·f + δ, 1 − e^(−ε)·(1 − f − δ))"
+            if delta
+            else "min(1, e^ε·f, 1 − e^(−ε)·(1 − f))"
+        )
+        + f", ε = {at_most(epsilon)}."
+    )
+    return f"{said}{'' if delta else f': odds change at most e^{at_most(epsilon)} times'}; {test}"
+
+
+def compared_guarantee(
+    alpha: float, delta: float, distance: float, what: str, *, local: bool
+) -> Guarantee:
+    """Return what a release promises of two data sets at this distance."""
+    epsilon = alpha * distance
+    return Guarantee(
+        unit="one user's whole data set, and several users' by adding up",
+        replace_one=promise_of(alpha, delta, distance, what),
+        add_remove="not covered: the users are the same in both",
+        trust=SIMULATED if local else "Central: readers of the release; the curator sees both.",
+        sentence=guesses(epsilon, delta, f"which of {what} was used", "after seeing the release"),
+        references=(PROMISE, DISTANCE),
+    )
+
+
+def only_in_one(missing: Sequence[str]) -> str:
+    """Return who was left out of a comparison; empty if nobody was."""
+    if not missing:
+        return ""
+    shown = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+    who = "1 user is" if len(missing) == 1 else f"{len(missing):,} users are"
+    return (
+        f"{who} in one of the files only and left out ({shown}): α says nothing of joining or "
+        "leaving."
+    )
+
+
+def shown(some: int, count: int) -> str:
+    """Return how many numbers have a bar."""
+    return f"Drawn are {some} of {count}; all readouts are of all of them."
+
+
+def alpha0_said(level: float) -> str:
+    """Return what α₀ is the number of."""
+    return f"claimed of the whole numbers that answers are drawn from; {at_least(level)} or less"

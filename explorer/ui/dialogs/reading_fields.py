@@ -1,0 +1,198 @@
+"""How numbers and times are written: a decimal mark, an example of a date, a time zone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QDate, QDateTime, QLocale, QSignalBlocker, Qt, QTime, QTimeZone, Signal
+from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QWidget
+
+from explorer.checkins.readers.cells.times import (
+    OFFERED,
+    example_of,
+    format_of_example,
+    meaning_of,
+    reads_time,
+    takes_zone,
+    told_apart,
+)
+from explorer.checkins.readers.cells.zones import RULE
+from explorer.ui.base.styled import styled_label
+from explorer.ui.widgets.choice_box import ChoiceBox
+
+DECIMALS = {".": "point", ",": "comma"}
+TYPED = "typed"
+UTC = "UTC"
+
+
+class ReadingFields(QWidget):
+    """Three choices, each with a line below it that says what it makes of the file.
+
+    Signals
+    -------
+    decimal_chosen(str)
+        The file is to be looked at again.
+    changed()
+    """
+
+    decimal_chosen = Signal(str)
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wrong = ""
+        self._first = ""
+        self._formats: tuple[str, ...] = ()
+        self.decimal = ChoiceBox("Decimal mark")
+        self.decimal.offer(list(DECIMALS.items()), ".")
+        self.decimal.currentIndexChanged.connect(
+            lambda: self.decimal_chosen.emit(self.decimal.currentData())
+        )
+        self.times = ChoiceBox("Times look like")
+        self.times.currentIndexChanged.connect(self._chosen)
+        self.example = QLineEdit(placeholderText="31.12.2024 23:59")
+        self.example.setAccessibleName("An example of the times in the file")
+        self.example.textChanged.connect(self._chosen)
+        self.example.hide()
+        self.zone = QLineEdit(placeholderText=UTC)
+        self.zone.setAccessibleName("Time zone of times without an offset")
+        self.zone.setToolTip(
+            f"Of times that say nothing about their offset, such as Europe/Vienna. {RULE}"
+        )
+        self._zones = {bytes(z.data()).decode() for z in QTimeZone.availableTimeZoneIds()}
+        names = sorted(name for name in self._zones if name == UTC or "/" in name)
+        completer = QCompleter([UTC, *names], self.zone)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.zone.setCompleter(completer)
+        self.zone.textChanged.connect(self._chosen)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(2)
+        self.hints: list[QLabel] = []
+        parts = (("&Decimal mark", self.decimal), ("Ti&mes look like", self.times),
+                 ("Time &zone of the file", self.zone))  # fmt: skip
+        for place, (name, widget) in enumerate(parts):
+            label = QLabel(name)
+            label.setBuddy(widget)
+            hint = styled_label("muted", word_wrap=True)
+            self.hints.append(hint)
+            for row, part in enumerate((label, widget, hint)):
+                grid.addWidget(part, row + (row == 2), place)
+            grid.setColumnStretch(place, 1 + place % 2)
+        grid.addWidget(self.example, 2, 1)
+
+    def show_reading(self, decimal: str, zone: str | None, number: str) -> None:
+        """Show a decimal mark, a zone and a number as the file has it."""
+        with QSignalBlocker(self.decimal), QSignalBlocker(self.zone):
+            self.decimal.setCurrentIndex(self.decimal.findData(decimal))
+            self.zone.setText(zone or self.zone.text())
+        same = number.replace(",", ".")
+        self.hints[0].setText(f"{number[:20]} is read as {same[:20]}" if same != number else "")
+
+    def show_times(self, formats: Sequence[str], values: Sequence[str], chosen: str) -> None:
+        """Offer the formats found, by examples from the file, and common ones; one is chosen."""
+        self._formats = tuple(formats)
+        self._values = [value.strip() for value in values if value.strip()]
+        items = [(form, self._seen(form)) for form in formats]
+        if len(formats) > 1:
+            items.insert(0, ("", "— choose —"))
+            chosen = ""
+        known = {form for form, _ in items}
+        items += [(form, example_of(form)) for form in OFFERED if form not in known]
+        if chosen and chosen not in {form for form, _ in items}:
+            items.append((chosen, example_of(chosen)))
+        with QSignalBlocker(self.times):
+            self.times.offer([*items, (TYPED, "like an example…")], chosen)
+        self._chosen()
+
+    @property
+    def time_format(self) -> str:
+        """What is chosen; ISO 8601 while nothing is."""
+        chosen: str = self.times.currentData() or ""
+        if chosen == TYPED:
+            try:
+                return format_of_example(self.example.text().strip())
+            except ValueError:
+                return next(iter(self._formats), "iso")
+        return chosen or next(iter(self._formats), "iso")
+
+    @property
+    def zone_name(self) -> str | None:
+        """The time zone as typed; None for UTC."""
+        text = self.zone.text().strip()
+        return None if text in ("", UTC) else text
+
+    @property
+    def problem(self) -> str:
+        """Why it can't be read that way; empty if it can."""
+        return self._wrong if self.times.isEnabled() else ""
+
+    def set_used(self, used: bool) -> None:
+        """Say whether there is a column of times."""
+        for widget in (self.times, self.example, self.zone):
+            widget.setEnabled(used)
+        self.zone.setEnabled(used and takes_zone(self.time_format))
+        self._describe(used)
+
+    def _seen(self, form: str) -> str:
+        """Return how the file writes a time in a format; where it is not sure, what that means."""
+        value = next((v for v in self._values if reads_time(v, form)), example_of(form))
+        if len(self._formats) < 2:
+            return value[:40]
+        value = told_apart(self._values) or value
+        return f"{value[:40]}: {_in_words(datetime.strptime(value, form))}"
+
+    def _chosen(self) -> None:
+        self.example.setVisible(self.times.currentData() == TYPED)
+        self._wrong = ""
+        if self.times.currentData() == "":
+            orders = " or ".join(map(meaning_of, self._formats))
+            self._wrong = f"Choose what {told_apart(self._values)[:40]} means: {orders}."
+        elif self.times.currentData() == TYPED:
+            try:
+                format_of_example(self.example.text().strip())
+            except ValueError as error:
+                self._wrong = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        if not self._wrong and self.zone_name is not None and self.zone_name not in self._zones:
+            self._wrong = (
+                f"No time zone is called “{self.zone_name[:40]}”; take one of the list that opens "
+                "while you type a city, such as Europe/Vienna."
+            )
+        self._describe(self.times.isEnabled())
+        self.changed.emit()
+
+    def _describe(self, used: bool) -> None:
+        """Say below the fields what is made of the file."""
+        form = self.time_format
+        self.hints[1].setText(meaning_of(form) if used and not self._wrong else "")
+        if not used or self._wrong:
+            self.hints[2].setText("")
+        elif not takes_zone(form):
+            self.hints[2].setText("the times say it themselves")
+        else:
+            self.hints[2].setText(self._in_utc(form))
+
+    def _in_utc(self, form: str) -> str:
+        """Return what the first time of the file is in UTC."""
+        zone = self.zone_name
+        value = next((v for v in self._values if reads_time(v, form)), "")
+        if zone is None or not value or form == "iso":
+            return "times without an offset are UTC" if zone is None else ""
+        wall = datetime.strptime(value, form)
+        day = QDate(wall.year, wall.month, wall.day)
+        there = QDateTime(
+            day, QTime(wall.hour, wall.minute, wall.second), QTimeZone(zone.encode()),
+            QDateTime.TransitionResolution.PreferStandard,
+        )  # fmt: skip
+        utc = there.toUTC()
+        days = utc.date().daysTo(day)
+        when = {0: "", 1: " the day before", -1: " the day after"}[days]
+        return f"{wall:%H:%M} there is {utc.toString('HH:mm')} UTC{when}"
+
+
+def _in_words(moment: datetime) -> str:
+    month = QLocale(QLocale.Language.English).monthName(moment.month)
+    return f"{moment.day} {month} {moment.year}"

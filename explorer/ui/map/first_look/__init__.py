@@ -1,0 +1,1 @@
+"""What the map shows of a file that is still being opened."""

@@ -1,0 +1,1 @@
+"""The Sweep tab: a question over a grid of parameters, as small multiples."""

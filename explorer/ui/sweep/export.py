@@ -1,0 +1,53 @@
+"""Writing a grid from where its answer is, the compute process; knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.engine.farm.running import grid_answer
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.session.recipe import Recipe
+from explorer.figures.formats import Kind, by_suffix
+from explorer.figures.grid.job import GridJob, rendered_grid
+from explorer.figures.view_state import ViewState
+from explorer.files import write_whole
+from explorer.studies.base.grid import Grid
+from explorer.studies.base.study import Request
+
+
+@dataclass(frozen=True)
+class GridFile:
+    """What is to be written where; without a path the file's text is wanted."""
+
+    request: Request
+    grid: Grid
+    view: ViewState
+    suffix: str
+    path: Path | None
+    curve: str = ""
+    page: int = 0
+
+
+def write_grid(runtime: StudyRuntime, file: GridFile, check: Callable[[], None]) -> str:
+    """Write a grid to a file, or return the text that it would have.
+
+    Raises
+    ------
+    LookupError
+        If another grid was computed meanwhile.
+    ValueError
+        If there is nothing to show.
+    OSError
+        If it can't be written.
+    """
+    answer = grid_answer(runtime, file.request, file.grid)
+    recipe = Recipe(file.request, view=file.view.to_dict(), grid=file.grid).to_dict()
+    form = by_suffix(file.suffix, Kind.GRID)
+    data = rendered_grid(GridJob(answer, file.view, recipe, form, file.curve, file.page))
+    check()
+    if file.path is None:
+        return data.decode()
+    write_whole(file.path, data)
+    return ""

@@ -1,0 +1,386 @@
+"""Small multiples: plots in rows and columns with the same axes and one cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent
+
+from explorer.figures import style
+from explorer.figures.geometry import axis_coordinates, bar_edges
+from explorer.figures.grid.panels import Panel
+from explorer.studies.base.numbers import NEARLY, format_number
+from explorer.ui.curves.reading import ABSENT, COMPUTING, reading
+from explorer.ui.curves.value_axis import ValueAxis
+from explorer.ui.drawing.curves import Curve
+from explorer.ui.drawing.plot_label import PlotLabel
+
+LEAST = (128, 92)
+"""Pixels of a plot, below which a page scrolls."""
+AROUND = (110, 80)
+"""Pixels of axes and headings."""
+ABSENT_SIGN = "✗"
+MOST_READ = 4
+"""Curves whose value stands in a plot at the cursor."""
+Ends = tuple[float, float]
+
+
+class _Bottom(ValueAxis):
+    """The x axis below one of several columns; where the next one begins it has no label."""
+
+    def __init__(self, last: bool) -> None:
+        super().__init__("bottom")
+        self._last = last
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float | None) -> list[str]:
+        """Return the labels of labelled ticks."""
+        (low, high), texts = self.range, super().tickStrings(values, scale, spacing)
+        if self._last or not texts:
+            return texts
+        end = low + 0.8 * (high - low)
+        return [text if v < end else "" for v, text in zip(values, texts, strict=True)]
+
+
+class _Plot:
+    """One plot: its view, curves, mark of what fails, line and values at the cursor."""
+
+    def __init__(self) -> None:
+        self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
+        self.view.disableAutoRange()
+        self.panel: Panel | None = None
+        self.curves: dict[str, Curve] = {}
+        self.line = pg.InfiniteLine(angle=90, movable=False)
+        self.line.setZValue(20)
+        self.line.hide()
+        self.view.addItem(self.line, ignoreBounds=True)
+        self.mark = PlotLabel(self.view, 22, (1.0, 1.0))
+        self.values = [PlotLabel(self.view, 24, (0.0, 0.0)) for _ in range(MOST_READ)]
+        self.view.sigRangeChanged.connect(self.place_mark)
+
+    def place_mark(self, *_: object) -> None:
+        (_, right), (bottom, _) = self.view.viewRange()
+        self.mark.setPos(right, bottom)
+
+
+class SmallMultiples(pg.GraphicsView):
+    """Plots that show the same part of the same axes; whatever has panels can be shown.
+
+    Signals
+    -------
+    chosen(int)
+        Number of a plot, row by row, that was clicked or reached by ↑ and ↓.
+    opened(int)
+        Double click or Enter.
+    page_stepped(int)
+        Page Up (−1) or Page Down (1).
+    """
+
+    chosen = Signal(int)
+    opened = Signal(int)
+    page_stepped = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__(background=None)
+        self.setObjectName("small-multiples")
+        self.setAccessibleName("Small multiples")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._theme = style.LIGHT
+        self._styles: dict[str, style.SeriesStyle] = {}
+        self._hidden: frozenset[str] = frozenset()
+        self._shape = (0, 0)
+        self._whole: tuple[Ends, Ends] = ((0.0, 1.0), (0.0, 1.0))
+        self._moving = False
+        self.user_view = False
+        """Whether the user zoomed or panned."""
+        self.x_log = self.y_log = False
+        self.x_symbol = "x"
+        self.plots: list[_Plot] = []
+        self.cursor_at: float | None = None
+        """Where the cursor is, in view coordinates."""
+        self.selected = 0
+        self.read_first: tuple[str, ...] = ()
+        """Keys of curves whose values stand above those of others."""
+        self.scene().sigMouseMoved.connect(self._pointer_moved)
+
+    # What is shown
+
+    def set_theme(self, theme: style.Theme) -> None:
+        """Take over the colours of a theme."""
+        self._theme = theme
+        self.setBackground(theme.background)
+
+    def show_panels(
+        self, panels: list[Panel], headings: tuple[list[str], list[str]], labels: tuple[str, str],
+    ) -> None:  # fmt: skip
+        """Show these plots, row by row, below and beside their headings."""
+        shape = (len(headings[1]), len(headings[0]))
+        if shape != self._shape:
+            self._shape = shape
+            self._build()
+        self._write(headings, labels)
+        for plot, panel in zip(self.plots, panels, strict=True):
+            plot.panel = panel
+            keys = [s.key for s in panel.series]
+            for gone in set(plot.curves).difference(keys):
+                plot.curves.pop(gone).remove()
+            edges = bar_edges(panel.series, self.x_log)
+            for s in panel.series:
+                if s.key not in plot.curves:
+                    plot.curves[s.key] = Curve(plot.view)
+                curve = plot.curves[s.key]
+                curve.set_style(self._styles[s.key], self._theme.axes, self.devicePixelRatioF())
+                curve.set_series(s, self.x_log, self.y_log, edges.get(s.key))
+                curve.set_visible(s.key not in self._hidden)
+            self._mark(plot, panel)
+        self._choose(min(self.selected, len(self.plots) - 1), tell=False)
+        self._read()
+
+    def set_look(
+        self, styles: dict[str, style.SeriesStyle], hidden: frozenset[str], x_log: bool,
+        y_log: bool, x: Ends, y: Ends,
+    ) -> None:  # fmt: skip
+        """Say how curves look, which are hidden, and what all axes show, in data units."""
+        if (x_log, y_log) != (self.x_log, self.y_log):
+            self.user_view, self.cursor_at = False, None
+        self._styles, self._hidden = styles, hidden
+        self.x_log, self.y_log = x_log, y_log
+        (x0, x1), (y0, y1) = (
+            axis_coordinates(np.array(ends), log) for ends, log in ((x, x_log), (y, y_log))
+        )
+        room = 0.06 * (y1 - y0)
+        self._whole = ((float(x0), float(x1)), (float(y0 - room), float(y1 + room)))
+        if not self.user_view:
+            self._show_range(*self._whole)
+
+    def _build(self) -> None:
+        """Make as many plots as there are places, with axes at the left and below."""
+        rows, columns = self._shape
+        grid = pg.GraphicsLayout()
+        grid.setContentsMargins(4, 2, 6, 2)
+        grid.setSpacing(4)
+        self.plots = [_Plot() for _ in range(rows * columns)]
+        self._above = [pg.LabelItem() for _ in range(columns)]
+        self._beside = [pg.LabelItem(angle=90) for _ in range(rows)]
+        self._lefts = [ValueAxis("left") for _ in range(rows)]
+        self._bottoms = [_Bottom(i == columns - 1) for i in range(columns)]
+        self._words = (pg.LabelItem(), pg.LabelItem(angle=-90))
+        grid.addItem(self._words[1], 1, 0, rows, 1)
+        for row in range(rows):
+            grid.addItem(self._lefts[row], row + 1, 1)
+            grid.addItem(self._beside[row], row + 1, columns + 2)
+            grid.layout.setRowStretchFactor(row + 1, 1)
+        for column in range(columns):
+            grid.addItem(self._above[column], 0, column + 2)
+            grid.addItem(self._bottoms[column], rows + 1, column + 2)
+            grid.layout.setColumnStretchFactor(column + 2, 1)
+        grid.addItem(self._words[0], rows + 2, 2, 1, columns)
+        for number, plot in enumerate(self.plots):
+            row, column = divmod(number, columns)
+            grid.addItem(plot.view, row + 1, column + 2)
+            plot.view.sigRangeChangedManually.connect(partial(self._user_moved, plot))
+        for row, axis in enumerate(self._lefts):
+            axis.linkToView(self.plots[row * columns].view)
+        for column, axis in enumerate(self._bottoms):
+            axis.linkToView(self.plots[(rows - 1) * columns + column].view)
+        self._grid = grid  # the scene does not own it
+        self.setCentralItem(grid)
+        self.setMinimumSize(AROUND[0] + columns * LEAST[0], AROUND[1] + rows * LEAST[1])
+        self.cursor_at = None
+        self.selected = 0
+        self._show_range(*self._whole)
+
+    def _write(self, headings: tuple[list[str], list[str]], labels: tuple[str, str]) -> None:
+        theme = self._theme
+        for items, texts in zip((self._above, self._beside, self._words), (*headings, labels),
+                                strict=True):  # fmt: skip
+            for item, text in zip(items, texts, strict=True):
+                item.setText(text, color=theme.text, size="9pt")
+        for axis in (*self._lefts, *self._bottoms):
+            axis.set_log(self.y_log if axis in self._lefts else self.x_log)
+            axis.setPen(pg.mkPen(theme.frame, width=1))
+            axis.setTextPen(theme.muted)
+            axis.setTickPen(pg.mkPen(theme.frame, width=1))
+        ground = QColor(theme.axes)
+        ground.setAlpha(205)
+        for plot in self.plots:
+            plot.view.setBackgroundColor(theme.axes)
+            plot.line.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DashLine))
+            plot.mark.set_look(theme.stamp_text, ground)
+
+    def _mark(self, plot: _Plot, panel: Panel) -> None:
+        """Say in a plot's corner how many conditions fail, or that there is no answer."""
+        failing = panel.failing(self._hidden)
+        said = f"✗ {len(failing)}" if failing else ""
+        if not panel.cells:
+            said = COMPUTING
+        elif panel.errors:
+            said = "✗ no answer"
+        plot.mark.set_text(said)
+        plot.mark.setVisible(bool(said))
+        plot.place_mark()
+        tips = [*panel.errors, *(f"✗ {text}" for text in failing)]
+        plot.view.setToolTip("\n".join(tips))
+
+    # Which part is shown
+
+    def _show_range(self, x: Ends, y: Ends) -> None:
+        self._moving = True
+        for plot in self.plots:
+            plot.view.setRange(xRange=x, yRange=y, padding=0, disableAutoRange=False)
+        self._moving = False
+
+    def _user_moved(self, plot: _Plot, *_: object) -> None:
+        if not self._moving:
+            self.user_view = True
+            x, y = plot.view.viewRange()
+            self._show_range(tuple(x), tuple(y))
+            self._read()
+
+    def reset_view(self) -> None:
+        """Show everything again."""
+        self.user_view = False
+        self._show_range(*self._whole)
+
+    # The cursor and the plot that is chosen
+
+    def set_cursor(self, x: float | None) -> None:
+        """Put the cursor at an x of all plots, in view coordinates; None takes it away."""
+        self.cursor_at = x
+        self._read()
+
+    def readings(self) -> list[list[tuple[str, str]]]:
+        """Return what stands in every plot at the cursor: keys of curves and what they say."""
+        x = self.cursor_at
+        if x is None:
+            return [[] for _ in self.plots]
+        found = []
+        for plot in self.plots:
+            there = []
+            for s in plot.panel.series if plot.panel is not None else ():
+                if s.key in self._hidden or not s.present.any():
+                    continue
+                absent = COMPUTING if s.computing else "∞" if s.infinite else ABSENT_SIGN
+                curve = plot.curves[s.key]
+                said = reading(curve, x, 0.0, plot.view.viewPixelSize(), self.x_symbol, absent)
+                said = ABSENT_SIGN if said == ABSENT else said
+                plain = said == absent or said.startswith(NEARLY)
+                there.append((s.key, said if plain else f"{s.role.glyph} {said}"))
+            rank = {key: i for i, key in enumerate(self.read_first)}
+            found.append(sorted(there, key=lambda one: rank.get(one[0], len(rank))))
+        return found
+
+    def _read(self) -> None:
+        ground = QColor(self._theme.axes)
+        ground.setAlpha(205)
+        said = []
+        for plot, there in zip(self.plots, self.readings(), strict=True):
+            plot.line.setVisible(self.cursor_at is not None)
+            if self.cursor_at is not None:
+                plot.line.setPos(self.cursor_at)
+            (left, right), (_, top) = plot.view.viewRange()
+            aside = self.cursor_at is not None and self.cursor_at > (left + right) / 2
+            line = plot.view.viewPixelSize()[1] * (self.fontMetrics().height() + 4)
+            for i, label in enumerate(plot.values):
+                label.setVisible(i < len(there))
+                if i < len(there):
+                    key, text = there[i]
+                    label.set_look(self._styles[key].colour, ground)
+                    label.set_text(text)
+                    # On the side of the plot that the cursor is not in.
+                    label.set_anchor((0.0, 0.0))
+                    label.setPos(left if aside else (left + right) / 2, top - i * line)
+            if there:
+                said.append("; ".join(text for _, text in there[:MOST_READ]))
+        if self.cursor_at is not None:
+            x = 10**self.cursor_at if self.x_log else self.cursor_at
+            text = f"{self.x_symbol} = {format_number(float(x))}: {' | '.join(said)}"
+            self.setAccessibleDescription(text)
+
+    def _choose(self, number: int, tell: bool = True) -> None:
+        self.selected = max(number, 0)
+        for i, plot in enumerate(self.plots):
+            here = i == self.selected
+            colour = self._theme.map_region if here else self._theme.frame
+            plot.view.setBorder(pg.mkPen(colour, width=2 if here else 1))
+        if tell:
+            self.chosen.emit(self.selected)
+
+    def _plot_at(self, position: QPointF) -> int | None:
+        for number, plot in enumerate(self.plots):
+            if plot.view.sceneBoundingRect().contains(position):
+                return number
+        return None
+
+    # Pointer and keys
+
+    def _pointer_moved(self, position: QPointF) -> None:
+        number = self._plot_at(position)
+        if number is not None:
+            at = self.plots[number].view.mapSceneToView(position).x()
+            computed = self._computed(number)
+            # Between two computed points nothing is promised: the nearest is read.
+            near = computed[np.argmin(np.abs(computed - at))] if computed.size else at
+            self.set_cursor(float(near))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take the cursor away."""
+        self.set_cursor(None)
+        super().leaveEvent(event)
+
+    def mousePressEvent(self, event: object) -> None:
+        """Choose the plot."""
+        super().mousePressEvent(event)
+        number = self._plot_at(self.mapToScene(event.position().toPoint()))  # type: ignore[attr-defined]
+        if number is not None:
+            self._choose(number)
+
+    def mouseDoubleClickEvent(self, event: object) -> None:
+        """Open the plot."""
+        number = self._plot_at(self.mapToScene(event.position().toPoint()))  # type: ignore[attr-defined]
+        if number is not None:
+            self.opened.emit(number)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        keys: dict[int, Callable[[], object]] = {
+            Qt.Key.Key_Left: lambda: self._step(-1),
+            Qt.Key.Key_Right: lambda: self._step(1),
+            Qt.Key.Key_Up: lambda: self._choose(max(self.selected - 1, 0)),
+            Qt.Key.Key_Down: lambda: self._choose(min(self.selected + 1, len(self.plots) - 1)),
+            Qt.Key.Key_PageUp: lambda: self.page_stepped.emit(-1),
+            Qt.Key.Key_PageDown: lambda: self.page_stepped.emit(1),
+            Qt.Key.Key_Return: lambda: self.opened.emit(self.selected),
+            Qt.Key.Key_Enter: lambda: self.opened.emit(self.selected),
+            Qt.Key.Key_0: self.reset_view,
+            Qt.Key.Key_Home: self.reset_view,
+        }
+        act = keys.get(event.key())
+        if act is None or not self.plots:
+            event.ignore()
+        else:
+            act()
+
+    def _computed(self, number: int) -> np.ndarray:
+        """Return the x, in view coordinates, at which something was computed in a plot."""
+        panel = self.plots[number].panel
+        shown = [s for s in panel.series if s.key not in self._hidden] if panel else []
+        xs = [axis_coordinates(s.x, self.x_log) for s in shown]
+        places = np.unique(np.concatenate(xs)) if xs else np.empty(0)
+        return places[np.isfinite(places)]
+
+    def _step(self, way: int) -> None:
+        """Move the cursor to the next x of the chosen plot at which something was computed."""
+        places = self._computed(self.selected)
+        if not places.size:
+            return
+        if self.cursor_at is None:
+            self.set_cursor(float(places[0] if way > 0 else places[-1]))
+            return
+        gap = 1e-9 * (float(np.ptp(places)) or 1.0)
+        later = places[(places - self.cursor_at) * way > gap]
+        if later.size:
+            self.set_cursor(float(later[0] if way > 0 else later[-1]))

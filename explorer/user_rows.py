@@ -1,0 +1,192 @@
+"""Check-ins as columns of whole numbers, a user's together, and which of them a box holds.
+
+Coordinates are whole numbers of steps (1e-7 degree on the Earth), times whole seconds: whatever
+asks of a region, it asks of the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+EARTH_STEP = Fraction(1, 10**7)
+"""Of a degree: up to seven typed decimals are exact, and rounding moves a place by 6 mm at most."""
+
+Box = tuple[float, float, float, float]
+"""South, west, north, east in degrees, or of another plane in its unit."""
+
+Whole = NDArray[np.int64]
+Small = NDArray[np.int32]
+
+_FAR = 12
+"""A box's surroundings are thrice as wide; they are taken anew for one a quarter as wide."""
+_INT32 = np.iinfo(np.int32)
+
+
+def rounded(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
+    """Return coordinates in steps, the nearest whole ones, still as float64: NaN stays NaN."""
+    values = np.asarray(values, dtype=float)
+    scaled = values * step.denominator if step < 1 else values / step.numerator
+    nearest: NDArray[np.float64] = np.rint(scaled)
+    return nearest
+
+
+def steps(values: Any, step: Fraction = EARTH_STEP) -> Whole:
+    """Return the whole numbers of steps nearest to coordinates; `positions` leads back."""
+    return rounded(values, step).astype(np.int64)
+
+
+def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
+    """Return the coordinates of whole numbers of steps.
+
+    Each is rounded once: 3 steps of 0.1 are the same 0.3 that somebody types.
+    """
+    whole = np.asarray(whole)
+    scaled = whole / step.denominator if step < 1 else whole * float(step.numerator)
+    found: NDArray[np.float64] = scaled + 0.0  # −0 becomes a plain 0
+    return found
+
+
+def snapped(box: Box, step: Fraction = EARTH_STEP) -> Box:
+    """Return a box whose sides are whole numbers of steps, the nearest ones."""
+    south, west, north, east = positions(steps(box, step), step).tolist()
+    return south, west, north, east
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The sides of a closed box, in whole steps.
+
+    Raises
+    ------
+    ValueError
+        If nothing can lie in it.
+    """
+
+    south: int
+    west: int
+    north: int
+    east: int
+
+    def __post_init__(self) -> None:
+        if not (self.south <= self.north and self.west <= self.east):
+            raise ValueError(f"box: {self} is empty; give south, west, north, east")
+
+    @classmethod
+    def of(cls, box: Box, step: Fraction = EARTH_STEP, origin: tuple[int, int] = (0, 0)) -> Edges:
+        """Return the sides of a box in steps from an origin (y, x)."""
+        south, west, north, east = steps(box, step).tolist()
+        y, x = origin
+        return cls(south - y, west - x, north - y, east - x)
+
+    def widened(self) -> Edges:
+        """Return the box with its own size added on each side."""
+        high, wide = self.north - self.south, self.east - self.west
+        return Edges(self.south - high, self.west - wide, self.north + high, self.east + wide)
+
+    def suits(self, other: Edges) -> bool:
+        """Tell whether another box lies inside this one and is not far smaller."""
+        high, wide = other.north - other.south, other.east - other.west
+        large = self.north - self.south > _FAR * high and self.east - self.west > _FAR * wide
+        return self.holds(other) and not large
+
+    def holds(self, other: Edges) -> bool:
+        """Tell whether another box lies inside this one."""
+        low = self.south <= other.south and self.west <= other.west
+        return low and self.north >= other.north and self.east >= other.east
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A closed box and a half-open time range.
+
+    Attributes
+    ----------
+    edges : Edges
+    start, end : int or None
+        Seconds; rows with start ≤ t < end are inside.
+    """
+
+    edges: Edges
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def timed(self) -> bool:
+        """Whether times matter."""
+        return self.start is not None or self.end is not None
+
+    def holds(self, other: Where) -> bool:
+        """Tell whether whatever is in another box and time range is in this one."""
+        late = self.start is None or (other.start is not None and other.start >= self.start)
+        soon = self.end is None or (other.end is not None and other.end <= self.end)
+        return late and soon and self.edges.holds(other.edges)
+
+    def limits(self) -> tuple[Small, Small]:
+        """Return the least and the largest y, x and t inside, as far as rows can reach."""
+        start = _INT32.min if self.start is None else self.start
+        end = _INT32.max if self.end is None else self.end - 1
+        sides = self.edges
+        low = np.clip([sides.south, sides.west, start], _INT32.min, _INT32.max)
+        high = np.clip([sides.north, sides.east, end], _INT32.min, _INT32.max)
+        return low.astype(np.int32), high.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class UserRows:
+    """Columns of check-ins, a user's rows together.
+
+    Attributes
+    ----------
+    y, x : ndarray of int32, shape (rows,)
+        Steps northwards and eastwards.
+    t : ndarray of int32, shape (rows,), or None
+        Seconds; None without times.
+    starts, ends : ndarray of int64, shape (users,)
+        A user's rows are those from its start up to, and without, its end, where the next one's
+        start.
+    """
+
+    y: Small
+    x: Small
+    t: Small | None
+    starts: Whole
+    ends: Whole
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return len(self.starts)
+
+    def of(self, users: slice) -> UserRows:
+        """Return some users that follow each other."""
+        return UserRows(self.y, self.x, self.t, self.starts[users], self.ends[users])
+
+    def marked(self, where: Where) -> NDArray[np.bool_]:
+        """Return of every row whether it is inside.
+
+        Raises
+        ------
+        ValueError
+            If a time range is asked for and there are no times.
+        """
+        low, high = where.limits()
+        there = (self.y >= low[0]) & (self.y <= high[0]) & (self.x >= low[1]) & (self.x <= high[1])
+        if where.timed:
+            if self.t is None:
+                raise ValueError("rows: they have no times; choose no time range")
+            there &= (self.t >= low[2]) & (self.t <= high[2])
+        marked: NDArray[np.bool_] = there
+        return marked
+
+    def inside(self, marked: NDArray[np.bool_]) -> tuple[Whole, Whole]:
+        """Return which rows are marked, user by user, and how many of each user."""
+        found = np.flatnonzero(marked)
+        first, last = np.searchsorted(found, self.starts), np.searchsorted(found, self.ends)
+        if self.users:
+            found = found[first[0] : last[-1]]
+        return found, last - first

@@ -1,0 +1,227 @@
+"""A question asked once has the same answer as check-ins that were opened, and reads no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, open_checkins
+from explorer.checkins.data import CheckinData
+from explorer.checkins.database import written_file
+from explorer.checkins.shards import once, once_rows
+from explorer.checkins.shards.once import open_once
+from explorer.checkins.stored import StoredData
+from explorer.geography.region import Region
+from explorer.privacy.heatmaps.contributions import BY_CHECKINS
+from explorer.studies.heatmap.contributions.shard_counts import count_shards
+
+BOX = (40.0, -74.5, 41.0, -73.0)
+RANGE = {"start": "2010-01-03T00:00:00Z", "end": "2010-01-20T00:00:00Z"}
+ASKED: list[dict[str, Any]] = [
+    {},
+    RANGE,
+    {"users": 30},
+    {"users": 30, "data_seed": 5},
+    {"share": Fraction(1, 3)},
+]
+
+PARTS = 3
+ROWS = 900
+_MADE = """
+SELECT i, 1 + hash(same) % 60 AS person, 40 + (hash(same + 1) % 12000) / 1e4 AS north,
+    -74.6 + (hash(same + 2) % 20000) / 1e4 AS east,
+    TIMESTAMP '2010-01-01 12:00:00' + to_seconds(same * 2500) AS instant
+FROM (SELECT i, CASE WHEN i % 40 = 3 THEN i - 3 ELSE i END AS same FROM range({first}, {last}) r(i))
+"""
+"""Every fortieth row is by whom, where and when the third one before it is."""
+
+KINDS = {
+    "as they are": "person::BIGINT AS user, timezone('UTC', instant) AS time, north AS lat, "
+    "east AS lon",
+    "ids of text": "'person ' || person AS user, timezone('UTC', instant) AS time, north AS lat, "
+    "east AS lon",
+    "short numbers": "person::INTEGER AS user, instant AS time, north::FLOAT AS lat, "
+    "east::FLOAT AS lon",
+    "all text": "person::VARCHAR AS user, strftime(instant, '%Y-%m-%dT%H:%M:%SZ') AS time, "
+    "north::VARCHAR AS lat, east::VARCHAR AS lon",
+    "without times": "person::BIGINT AS user, north AS lat, east AS lon",
+    "with faults": "CASE WHEN i % 11 <> 1 THEN person END AS user, CASE WHEN i % 7 <> 1 THEN "
+    "timezone('UTC', instant) END AS time, CASE i % 13 WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN NULL "
+    "ELSE north END AS lat, east AS lon",
+    "weighted, at places": "person::BIGINT AS user, timezone('UTC', instant) AS time, "
+    "north AS lat, east AS lon, 'place ' || (i % 3) AS location, 0.5 + i % 4 AS weight",
+    "far times": "person::BIGINT AS user, timezone('UTC', CASE WHEN i % 9 = 4 THEN "
+    "TIMESTAMP '1850-05-05 00:00:00' ELSE instant END) AS time, north AS lat, east AS lon",
+}
+
+
+def made(folder: Path, columns: str) -> Path:
+    """Write a folder of Parquet files."""
+    folder.mkdir()
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        for part in range(PARTS):
+            rows = _MADE.format(first=part * ROWS // PARTS, last=(part + 1) * ROWS // PARTS)
+            con.execute(
+                f"COPY (SELECT {columns} FROM ({rows}) ORDER BY i) "
+                f"TO {written_file(folder / f'part-{part}.parquet')} (FORMAT parquet)"
+            )
+    return folder
+
+
+def counted(data: CheckinData, asked: dict[str, Any]) -> tuple[Any, ...]:
+    """Return cells as whole numbers, and users and rows."""
+    points = data.points(BOX, **asked)
+    parts = getattr(points, "parts", (points,))
+    found = count_shards(parts, Region(*BOX), 6, BY_CHECKINS)
+    kept = (points.users_in_region, points.users_used, points.rows)
+    return (found.codes.tolist(), found.masses.tolist(), *kept)
+
+
+def only(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a question limits the rows that are read."""
+    return {key: asked.get(key) for key in ("start", "end")}
+
+
+def check_alike(source: Path, asked_of: Sequence[dict[str, Any]] = ASKED[:2]) -> CheckinData:
+    """Compare all answers with those of opened check-ins."""
+    with open_checkins(source, cache_dir=None) as whole:
+        for asked in asked_of:
+            if whole.has_times or asked is not RANGE:
+                with open_once(source, BOX, **only(asked)) as few:
+                    assert counted(few, asked) == counted(whole, asked), asked
+                    assert few.asked_once
+                    assert (few.rows, few.columns) == (
+                        whole.points(BOX, **only(asked)).rows, whole.columns
+                    )  # fmt: skip
+        found = np.array(whole.density(BOX, 20, 30))
+        busiest = whole.busiest_cells(BOX, 9, 4)
+    few = open_once(source, BOX)
+    assert np.array_equal(few.density(BOX, 20, 30), found)
+    assert few.busiest_cells(BOX, 9, 4) == busiest
+    return few
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> None:
+    asked = ASKED if kind == "as they are" else ASKED[:2]
+    data = check_alike(made(tmp_path / "x[1]'s", KINDS[kind]), asked)
+    with data:
+        again = data.report.set_aside.get(Reason.DUPLICATE, 0)
+        assert (again > 0) == (kind != "without times")
+        assert data.report.notes == (once.ONCE,)
+        assert data.report.accounted == data.report.physical_lines
+        with StoredData.of(data).open() as elsewhere:  # another process has it, too
+            assert counted(elsewhere, {}) == counted(data, {})
+
+
+def test_times_are_read_only_where_they_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = KINDS["as they are"]
+    asked: list[bool] = []
+    rows = once_rows.Reading.rows
+
+    def noted(self: Any, timed: bool) -> Any:
+        asked.append(timed)
+        return rows(self, timed)
+
+    monkeypatch.setattr(once_rows.Reading, "rows", noted)
+    open_once(made(tmp_path / "again", columns), BOX).close()
+    assert asked == [True]  # people are seen at one place twice among the first rows
+    monkeypatch.setattr(once_rows, "_PROBED", 1)
+    open_once(tmp_path / "again", BOX).close()
+    assert asked == [True, False, True]
+    fresh = made(tmp_path / "never", columns.replace("north AS lat", "north + i / 1e7 AS lat"))
+    open_once(fresh, BOX).close()
+    assert asked == [True, False, True, False]
+    open_once(fresh, BOX, timed=True).close()
+    open_once(made(tmp_path / "far", KINDS["far times"]), BOX).close()  # some are to be set aside
+    assert asked[4:] == [True, True]
+
+
+def test_text_folders_and_archives(tmp_path: Path) -> None:
+    source = made(tmp_path / "parquet", KINDS["as they are"])
+    text = tmp_path / "text"
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        for part in range(PARTS):
+            (text / f"year={2010 + part}").mkdir(parents=True)
+            suffix = "csv.gz" if part == 1 else "csv"
+            con.execute(
+                f"COPY (FROM '{source}/part-{part}.parquet') TO "
+                f"'{text}/year={2010 + part}/part.{suffix}' (HEADER)"
+            )
+    for part in (source, text):
+        check_alike(part).close()
+
+
+def test_parts_of_other_types_have_the_same_users(tmp_path: Path) -> None:
+    folder = made(tmp_path / "mixed", KINDS["as they are"])
+    made(tmp_path / "other", KINDS["short numbers"].replace("person::INTEGER", "person::VARCHAR"))
+    (tmp_path / "other" / "part-1.parquet").replace(folder / "part-1.parquet")
+    check_alike(folder).close()
+
+
+def test_another_region_or_range_is_refused(tmp_path: Path) -> None:
+    folder = made(tmp_path / "rows", KINDS["as they are"])
+    with open_once(folder, BOX, **RANGE) as data:
+        assert data.points((40.2, -74.0, 40.6, -73.5), **RANGE).rows
+        for box, times in (((40.0, -75.0, 41.0, -73.0), RANGE), (BOX, {})):
+            with pytest.raises(ValueError, match="asked once, about another region or time range"):
+                data.points(box, **times)
+            with pytest.raises(ValueError, match="asked once"):
+                data.density(box, 4, 4, **times)
+    with (
+        open_once(made(tmp_path / "b", KINDS["without times"]), BOX) as data,
+        pytest.raises(ValueError, match="no times"),
+    ):
+        data.points(BOX, **RANGE)
+    with open_once(folder, (-10.0, -10.0, -9.0, -9.0)) as nobody:
+        assert (nobody.rows, nobody.points((-10.0, -10.0, -9.0, -9.0)).users_in_region) == (0, 0)
+
+
+def test_the_fingerprint_is_that_of_opened_check_ins(tmp_path: Path) -> None:
+    folder = made(tmp_path / "rows", KINDS["as they are"])
+    with (
+        open_checkins(folder, cache_dir=None) as whole,
+        open_once(folder, BOX, fingerprint=True) as data,
+        open_once(folder, BOX) as untaken,
+    ):
+        assert (data.fingerprint, untaken.fingerprint) == (whole.fingerprint, "")
+
+
+def left_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Path]]:
+    """Have temporary files made in a folder; return what lists them."""
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return lambda: list(folder.iterdir())
+
+
+def test_too_many_rows_and_damage_and_cancel_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = left_in(tmp_path / "temporary", monkeypatch)
+    folder = made(tmp_path / "rows", KINDS["ids of text"])
+    seen: list[Progress] = []
+    with pytest.raises(LoadCancelled):
+        open_once(folder, BOX, progress=seen.append, cancelled=lambda: bool(seen))
+    assert seen[-1].stage == "Reading"
+    with monkeypatch.context() as little:
+        little.setattr(once_rows, "most_in_memory", lambda _: 100)
+        with pytest.raises(
+            CheckinError, match=r"more than 100 rows.*smaller one, or open the whole"
+        ):
+            open_once(folder, BOX)
+    part = folder / "part-1.parquet"
+    whole = part.read_bytes()
+    part.write_bytes(whole[:200] + bytes(400) + whole[600:])
+    with pytest.raises(CheckinError, match=r"part-.*is a damaged Parquet file"):
+        open_once(folder, BOX)
+    assert not left()

@@ -1,0 +1,128 @@
+"""What is answered of data sets larger than memory, step by step, and with whom it is counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.checkins import open_checkins
+from explorer.checkins.chosen import working_set
+from explorer.checkins.shards.once import open_once
+from explorer.engine.executors.cluster import CERTIFICATES, Cluster
+from explorer.engine.large_import import open_any_size
+from explorer.engine.runtime.computing import Computing
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.geography.region import Region
+from explorer.studies.base.study import Fidelity, Selection, default_request
+from explorer.studies.heatmap.text import EARLY
+from explorer.studies.registry import get_study
+from tests.engine.test_large_import import ASKED, CITY, SMALL, counted, made_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return made_folder(tmp_path / "x[1]'s", rows=1500)
+
+
+def test_the_first_shards_users_are_drawn_first_and_said_to_be_few(
+    host: StudyRuntime, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = open_any_size(folder, cache_dir=None, **{**SMALL, "memory": 500_000_000})
+    host.add_data(data)
+    request = replace(
+        default_request(get_study("heatmap"), resolution="32"),
+        selection=Selection(data.fingerprint, Region(*CITY)),
+        fidelity=Fidelity.COARSE,
+    )
+    monkeypatch.setattr(working_set, "SLOW_S", 1e-6)
+    early, *others = host.fresh_answer(request, lambda: None)
+    share = len(data.shards[0].users) / data.users
+    assert 0 < share < 0.5
+    for surface in early.surfaces:
+        said = surface.label.rpartition(", ")[2]
+        assert said.endswith(" % of users")
+        assert float(said.removesuffix(" % of users")) == pytest.approx(100 * share, rel=0.05)
+    assert early.notes == (EARLY,)
+    assert not early.complete
+    assert all(readout.value is None for readout in early.readouts)
+    exact = others[-1].surface("true")
+    assert "of users" not in exact.label
+    assert not np.array_equal(early.surface("true").values, exact.values)
+    # counted once, they are not sampled again; and samples are never drawn of fewer
+    assert data._kept.seconds_a_row > 0
+    again = next(iter(host.fresh_answer(request.with_value("epsilon", 2.0), lambda: None)))
+    assert "of users" not in again.surface("true").label
+    assert data.points(CITY).early() is not None
+    assert data.points(CITY, users=5).early() is None
+
+
+def test_contributions_and_what_stands_beside_are_those_of_memory(folder: Path) -> None:
+    small = {**SMALL, "memory": 500_000_000}
+    for weights in ("checkins", "cells", "one-cell"):
+        found = []
+        for data in (
+            open_checkins(folder, cache_dir=None),
+            open_any_size(folder, cache_dir=None, **small),
+            open_once(folder, CITY, fingerprint=True),
+        ):
+            host = StudyRuntime()
+            try:
+                host.add_data(data)
+                asked = {"weights": weights, "cap": 3, "beside": "true,shuffled-cells"}
+                request = replace(
+                    default_request(get_study("heatmap"), resolution="32", **asked),
+                    selection=Selection(data.fingerprint, Region(*CITY)),
+                    fidelity=Fidelity.COARSE,
+                )
+                *_, result = host.fresh_answer(request, lambda: None)
+                found.append([surface.values for surface in result.surfaces])
+            finally:
+                host.close()
+        for others in found[1:]:
+            np.testing.assert_array_equal(others, found[0])
+
+
+def _refused(*_: object) -> None:
+    raise AssertionError("no process of this machine's own is to be used")
+
+
+def test_a_cluster_sorts_it_to_the_same_whole_numbers(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_any_size(folder, cache_dir=None, **SMALL) as here:
+        expected = [counted(here, **asked) for asked in ASKED]
+        report = here.report
+    monkeypatch.setattr("explorer.engine.large_import.EmbeddedExecutor", _refused)
+    computing = Computing()
+    try:
+        computing.use(Cluster("local:2"))
+        there = partial(computing.for_import, check=lambda: None)
+        with open_any_size(
+            folder, cache_dir=tmp_path / "cache", executor=there, **SMALL
+        ) as sorted_there:
+            assert [counted(sorted_there, **asked) for asked in ASKED] == expected
+            assert replace(sorted_there.report, seconds=0) == replace(report, seconds=0)
+        assert computing.connect(lambda: None).workers == 2  # it stays for what comes next
+    finally:
+        computing.close()
+
+
+def test_machines_that_do_not_see_the_files_are_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for name in CERTIFICATES:
+        (tmp_path / name).touch()
+    far = Cluster("tls://10.0.0.1:1", str(tmp_path), str(shared))
+    far.check_seen([shared / "a.csv", shared])
+    with pytest.raises(ValueError, match=r"do not see .*elsewhere.*shared folder"):
+        far.check_seen([shared / "a.csv", tmp_path / "elsewhere"])
+    with pytest.raises(ValueError, match="do not see"):
+        replace(far, shared_folder="").check_seen([shared])
+    Cluster("local:1").check_seen([tmp_path])
+    computing = Computing()
+    computing.use(far)  # check-ins may not go there: they are sorted here
+    assert computing.for_import([tmp_path], lambda: None) is None

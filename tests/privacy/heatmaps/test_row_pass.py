@@ -1,0 +1,206 @@
+"""The pass over rows: whole numbers equal to a plain enumeration, whoever computes them."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from explorer.privacy.heatmaps.pyramid import row_pass
+from explorer.privacy.heatmaps.pyramid.fixed_point import lines, mass_bits, row_masses
+from explorer.privacy.heatmaps.pyramid.morton import encode
+from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, compile_pass, count_rows
+from explorer.user_rows import EARTH_STEP, Edges, UserRows, Where, positions, snapped, steps
+
+Histories = list[list[tuple[int, int, int]]]
+BOX = Edges(-3, -2, 6, 9)
+
+places = st.tuples(st.integers(-6, 9), st.integers(-6, 12), st.integers(0, 5))
+histories = st.lists(st.lists(places, min_size=1, max_size=6), min_size=1, max_size=8)
+times = st.none() | st.integers(-1, 6)
+
+
+@pytest.fixture(scope="module", params=["numpy", "numba"])
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "numba":
+        compile_pass()
+    kept = row_pass._compiled
+    row_pass._compiled = kept if request.param == "numba" else None
+    yield request.param
+    row_pass._compiled = kept
+
+
+def rows_of(people: Histories) -> UserRows:
+    flat = np.array([row for history in people for row in history], np.int32).reshape(-1, 3)
+    ends = np.cumsum([len(history) for history in people]).astype(np.int64)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[: len(people)]
+    y, x, t = (np.ascontiguousarray(column) for column in flat.T)
+    return UserRows(y, x, t, starts, ends)
+
+
+def enumerated(
+    people: Histories, where: Where, level: int, most: int, among: int, bits: int = 40
+) -> tuple[dict[int, int], int, int, int]:
+    """The definition, in Python's whole numbers."""
+    box, side = where.edges, 1 << level
+    cells: dict[int, int] = {}
+    present = used = rows = 0
+    for number, history in enumerate(people):
+        inside = [
+            (y, x) for y, x, t in history
+            if box.south <= y <= box.north and box.west <= x <= box.east
+            and (where.start is None or where.start <= t)
+            and (where.end is None or t < where.end)
+        ]  # fmt: skip
+        present += bool(inside)
+        if not inside or used == most or number >= among:
+            continue
+        used, rows = used + 1, rows + len(inside)
+        for y, x in inside:
+            row = min((y - box.south) * side // (box.north - box.south), side - 1)
+            column = min((x - box.west) * side // (box.east - box.west), side - 1)
+            code = int(encode(np.array([row]), np.array([column]))[0])
+            cells[code] = cells.get(code, 0) + 2**bits // len(inside)
+    return cells, present, used, rows
+
+
+def as_dict(found: CountedRows) -> tuple[dict[int, int], int, int, int]:
+    cells = {int(c): int(found.cells[c]) for c in np.flatnonzero(found.cells)}
+    return cells, found.present, found.used, found.rows
+
+
+@given(histories, times, times, st.integers(0, 4), st.integers(0, 9), st.integers(0, 9))
+def test_the_pass_is_the_definition(
+    engine: str, people: Histories, start: int | None, end: int | None, level: int, most: int,
+    among: int,
+) -> None:  # fmt: skip
+    where = Where(BOX, start, end)
+    found = count_rows(rows_of(people), where, level, most, among)
+    assert found.bits == 40
+    assert as_dict(found) == enumerated(people, where, level, most, among)
+
+
+@given(histories, st.integers(0, 3), st.data())
+def test_one_user_moves_the_map_by_one_at_most(
+    engine: str, people: Histories, level: int, data: st.DataObject
+) -> None:
+    where = Where(BOX)
+    who = data.draw(st.integers(0, len(people) - 1))
+    others = people[:who] + people[who + 1 :]
+    with_all = count_rows(rows_of(people), where, level).cells
+    without = count_rows(rows_of(others), where, level, bits=40).cells
+    assert np.abs(with_all - without).sum() <= 1 << 40
+
+
+def test_numba_and_numpy_give_the_same_numbers_of_many_rows(engine: str) -> None:
+    rng = np.random.default_rng(5)
+    each = rng.integers(1, 40, 3000)
+    ends = np.cumsum(each)
+    y = rng.integers(-900_000_000, 900_000_001, ends[-1]).astype(np.int32)
+    x = rng.integers(-1_800_000_000, 1_800_000_001, ends[-1]).astype(np.int32)
+    t = rng.integers(-(2**31), 2**31, ends[-1]).astype(np.int32)
+    rows = UserRows(y, x, t, ends - each, ends)
+    for box in (Edges(-900_000_000, -1_800_000_000, 900_000_000, 1_800_000_000),
+                Edges(-3_000_000_000, -7, 1, 5_000_000_000)):  # fmt: skip
+        for where in (Where(box), Where(box, -(2**31), 5), Where(box, 2**40)):
+            found = count_rows(rows, where, 9)
+            want = row_pass._in_numpy(rows, where, 9, 3000, 3000, 40)
+            assert np.array_equal(found.cells, want.cells)
+            assert (found.present, found.used, found.rows) == (want.present, want.used, want.rows)
+
+
+def test_memory_maps_compile_nothing_anew(tmp_path: Any) -> None:
+    compile_pass()
+    from explorer.privacy.heatmaps.pyramid.compiled_pass import walk
+
+    rows = rows_of([[(0, 0, 1)], [(5, 5, 2), (1, 1, 3)]])
+    mapped = {}
+    for name in ("y", "x", "t", "starts", "ends"):
+        np.save(tmp_path / f"{name}.npy", getattr(rows, name))
+        mapped[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    before = len(walk.signatures)
+    for asked in (rows, UserRows(**mapped), UserRows(rows.y, rows.x, None, rows.starts, rows.ends)):
+        assert count_rows(asked, Where(BOX), 3).rows == 3
+    assert len(walk.signatures) == before == 1
+
+
+def test_nobody_compiles_unasked() -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from explorer.privacy.heatmaps.pyramid.row_pass import count_rows\n"
+        "from explorer.user_rows import *\n"
+        "one = np.zeros(1, np.int32)\n"
+        "rows = UserRows(one, one, None, np.zeros(1, np.int64), np.ones(1, np.int64))\n"
+        "assert count_rows(rows, Where(Edges(0, 0, 1, 1)), 1).rows == 1\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@given(st.integers(1, 3_600_000_000), st.integers(0, 12), st.data())
+def test_columns_are_exact(span: int, level: int, data: st.DataObject) -> None:
+    side = 1 << level
+    k = data.draw(st.integers(0, side))
+    near = span * k // side  # either side of a cell's edge
+    offsets = data.draw(st.lists(st.integers(0, span), max_size=20)) + [
+        min(max(near + d, 0), span) for d in (-1, 0, 1)
+    ]
+    want = [min(o * side // span, side - 1) for o in offsets]
+    assert lines(np.array(offsets, np.int64), span, side).tolist() == want
+
+
+def test_columns_are_exact_up_to_their_limit() -> None:
+    """Spans of prime lengths and of neighbours of powers of two, where quotients are closest."""
+    generator = random.Random(4)
+    for side, span in ((4096, 2**38 - 1), (64, 2**44 - 17), (4096, 3_599_999_993), (2**20, 10**9)):
+        edges = [span * generator.randrange(side) // side + d for d in (0, 1) for _ in range(2000)]
+        want = [min(o * side // span, side - 1) for o in edges]
+        assert lines(np.array(edges), span, side).tolist() == want
+    with pytest.raises(ValueError, match="too many"):
+        lines(np.array([0]), 2**40, 1024)
+    with pytest.raises(ValueError, match="no area"):
+        lines(np.array([0]), 0, 4)
+
+
+@given(st.integers(1, 2**40))
+def test_masses_of_all_users_fit(users: int) -> None:
+    bits = mass_bits(users)
+    assert users << bits < 2**63
+    assert bits == 40 if users < 2**23 else bits == 62 - (users - 1).bit_length()
+
+
+@given(st.integers(1, 10**9))
+def test_a_users_mass_is_at_most_one(rows: int) -> None:
+    mass = int(row_masses(np.array([rows]))[0])
+    assert 2**40 - rows < mass * rows <= 2**40
+
+
+def test_a_time_range_needs_times(engine: str) -> None:
+    rows = rows_of([[(0, 0, 0)]])
+    with pytest.raises(ValueError, match="no times"):
+        count_rows(UserRows(rows.y, rows.x, None, rows.starts, rows.ends), Where(BOX, 0), 1)
+
+
+@given(st.integers(-1_800_000_000, 1_800_000_000))
+def test_seven_decimals_come_back(whole: int) -> None:
+    typed = float(f"{whole / 10**7:.7f}")
+    assert steps(typed).tolist() == whole
+    assert positions(np.array([whole]))[0] == typed
+    assert snapped((typed, typed, typed, typed)) == (typed,) * 4
+
+
+def test_boxes_are_snapped_to_steps() -> None:
+    assert snapped((0.12345674, -0.00000001, 1.99999999, 3.0)) == (0.1234567, 0.0, 2.0, 3.0)
+    assert snapped((0.3, 0.1, 12.0, 7.4), Fraction(1, 10)) == (0.3, 0.1, 12.0, 7.4)
+    assert Edges.of((0.5, -1.0, 1.0, 2.0), EARTH_STEP, (5, -5)) == Edges(
+        4_999_995, -9_999_995, 9_999_995, 20_000_005
+    )
+    with pytest.raises(ValueError, match="empty"):
+        Edges(1, 0, 0, 1)

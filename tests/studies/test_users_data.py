@@ -1,0 +1,219 @@
+"""Users' data: what runs on files, what is refused, and two data sets held against each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.privacy import user_metric as um
+from explorer.studies.base.csv_table import TableFileError
+from explorer.studies.base.study import default_request, default_sweep, quantity
+from explorer.studies.users_data import UsersData, text
+from tests.studies import walking
+from tests.studies.context import Context
+
+STUDY = UsersData()
+KEPT = Context()
+"""What most answers of a walk have in common is computed once."""
+
+
+def ask(what, context=None, seed=0, **values):
+    request = default_request(STUDY, **values)
+    sweep = default_sweep(STUDY, quantity(STUDY, what).sweeps[0])
+    request = replace(request, quantity=what, sweep=sweep, seed=seed)
+    return walking.final_result(STUDY, request, context)
+
+
+def curves(result):
+    return {s.key: s for s in result.series}
+
+
+def write(tmp_path, name, rows):
+    path = tmp_path / name
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def two_files(tmp_path):
+    """Two users of three items on a line of four; a's data moved by one step in all."""
+    context = Context()
+    space = context.add_file(write(tmp_path, "space.csv", ["p,0", "q,1", "r,2", "s,4"]))
+    one = write(tmp_path, "one.csv",
+                ["user,item", "a,p", "a,q", "a,q", "b,s", "b,s", "b,p"])  # fmt: skip
+    two = write(tmp_path, "two.csv", ["a,q", "b,s", "a,q", "b,p", "b,s", "a,q", "c,p"])
+    values = {
+        "space": "points", "space_points": space, "users": context.add_file(one),
+        "second": context.add_file(two),
+    }  # fmt: skip
+    return context, values
+
+
+@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
+def test_every_axis_over_its_whole_range(what, key):
+    walking.walk_axis(STUDY, what, key)
+
+
+@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
+def test_every_parameter_to_both_ends(key):
+    walking.walk_parameter(STUDY, key, steps=2, context=KEPT)
+
+
+def test_its_page_and_presets_hold_together():
+    walking.check_page(STUDY)
+
+
+@pytest.mark.parametrize("key", [p.key for p in STUDY.presets])
+def test_presets_draw_something(key):
+    result = walking.preset(STUDY, key, points=101)
+    assert any(series.present.any() for series in result.series)
+    assert result.stamp == text.SYNTHETIC
+    assert result.tables[0].title.endswith("(curator only)")
+
+
+def test_a_local_run_says_that_it_is_simulated():
+    for what in ("shares", "map", "mean"):
+        local = ask(what, model="local", space_cells=3)
+        assert text.SIMULATED in local.notes
+        assert text.SIMULATED in local.guarantee.trust
+        assert text.SIMULATED not in ask(what, space_cells=3).notes
+
+
+def test_table_of_a_file_comes_first_and_counts_every_line(tmp_path):
+    context = Context()
+    path = write(
+        tmp_path, "points.csv",
+        ["user,x,y", "a,1,1", "a,19.5,3", "b,2,2", "b,25,2", "b,x,2", "b,3,3", "c,-1,0"],
+    )  # fmt: skip
+    values = {"users": context.add_file(path)}
+    result = ask("shares", context, **values)
+    rows = dict(result.tables[0].rows)
+    assert (rows["users"], rows["items"], rows["lines rejected"]) == (2, 4, 3)
+    assert rows["users without a usable item"] == 1
+    assert "line 5: (25, 2) is outside the declared box" in result.tables[0].note
+    assert result.stamp == text.REAL_DATA
+    # A user without items stops the release, unless they are moved to the edge as declared.
+    assert "c has no usable item" in result.series[0].undefined_reason
+    moved = ask("shares", context, clamp=True, **values)
+    assert "users have 1 to 3 items" in moved.series[0].undefined_reason
+    drawn = ask("shares", context, clamp=True, sizes="drawn", **values)
+    assert dict(drawn.tables[0].rows)["items"] == 6
+    truth = curves(drawn)["truth"].y
+    # Users weigh alike: c's one item, at the corner, is a third of all.
+    assert truth[0] == pytest.approx((1 / 2 + 1 / 3 + 1) / 3)
+    assert truth.sum() == pytest.approx(1.0)
+
+
+def test_estimate_is_the_debiased_histogram_of_answers_and_its_error_is_the_stated_one():
+    errors = []
+    for seed in range(60):
+        result = ask("shares", seed=seed, space="discrete", space_items=5, alpha=30.0)
+        errors.append(result.readout("error").value ** 2)
+        assert curves(result)["estimate"].y.sum() == pytest.approx(1.0)
+    # Made users differ by seed; so does the stated error, by little.
+    assert np.mean(errors) == pytest.approx(result.readout("rmse").value ** 2, rel=0.35)
+
+
+def test_error_after_drawing_holds_the_draws_too():
+    """Of the last two numbers one is of the draws alone: answers are hardly wrong there."""
+    values = {"space": "discrete", "space_items": 3, "sizes": "drawn", "eps": 20.0, "r": 1e-4,
+              "s": 2, "delta": 0.1}  # fmt: skip
+    users = {}
+    errors = []
+    for seed in range(60):
+        result = ask("shares", seed=seed, **values)
+        errors.append(result.readout("error").value ** 2)
+        users[seed] = result.readout("rmse").value ** 2
+    assert np.mean(errors) == pytest.approx(np.mean(list(users.values())), rel=0.35)
+
+
+def test_claimed_alpha0_is_what_the_promise_allows():
+    result = ask("shares", space_cells=3, alpha=12.0)
+    allowed = float(um.group_alpha0(12.0, 1e-6, 20, 200, 0.25))
+    assert result.readout("alpha0").value <= allowed
+    assert result.readout("alpha0").value == pytest.approx(allowed, rel=1e-9)
+
+
+def test_release_of_an_average_has_the_stated_noise():
+    noise = []
+    for seed in range(200):
+        result = ask("mean", seed=seed, space_cells=2, query="position", alpha=2.0)
+        noise.extend(curves(result)["release"].y - curves(result)["truth"].y)
+    assert np.std(noise) == pytest.approx(result.readout("rmse").value, rel=0.2)
+    local = ask("mean", space_cells=2, query="position", alpha=2.0, model="local")
+    ratio = local.readout("rmse").value / result.readout("rmse").value
+    assert ratio == pytest.approx(math.sqrt(200), rel=0.01)
+
+
+def test_after_drawing_algorithm_1_has_the_deltas_of_the_draws_alone():
+    result = ask("mean", sizes="drawn", eps=1.0, r=0.05, s=1000, delta=1e-6)
+    reduction = um.bounded_reduction(1.0, 1e-6, 0.05, 1000)
+    assert result.readout("alpha").value == pytest.approx(float(reduction.alpha))
+    assert result.readout("delta_total").value == 1e-6
+    item_wise = ask("shares", sizes="drawn", eps=1.0, r=0.05, s=1000, delta=1e-6)
+    assert item_wise.readout("delta_total").value == 2e-6
+    certain = ask("mean", sizes="drawn", eps=1.0, r=1.0, s=10)
+    assert certain.readout("delta_total").value == 0.0
+
+
+def test_two_files_user_by_user(two_files):
+    context, values = two_files
+    result = ask("moved", context, **values)
+    assert curves(result)["moved"].y == pytest.approx([1 / 12, 0.0])
+    table = result.tables[1]
+    assert table.rows[0] == ("a", pytest.approx(1 / 12), pytest.approx(1 / 3), 3, 3)
+    assert "1 user is in one of the files only" in " ".join(result.notes)
+    assert result.readout("pools").value == pytest.approx(1 / 24)
+    assert all(c.holds is not False for c in result.conditions)
+
+
+def test_what_alpha_promises_of_two_files(two_files):
+    context, values = two_files
+    result = ask("found_out", context, alpha=6.0, **values)
+    found = curves(result)
+    f = found["one"].x
+    assert found["one"].y == pytest.approx(um.power_bound(0.5, 0.0, f))
+    assert found["all"].y == pytest.approx(found["one"].y)
+    # n = 2 users, their pools half as far apart: the same ε.
+    assert found["pools"].y == pytest.approx(found["one"].y)
+    assert "p ≤ e^0.5·p′: odds change at most e^0.5 times" in result.guarantee.replace_one
+    with_delta = ask("found_out", context, alpha=6.0, promise="itemwise", delta=0.01, **values)
+    assert "odds" not in with_delta.guarantee.replace_one
+    assert "pools" not in curves(with_delta)
+    epsilon, delta = um.several_users(6.0, [1 / 12, 0.0], [0.01, 0.01])
+    assert curves(with_delta)["all"].y == pytest.approx(um.power_bound(epsilon, delta, f))
+
+
+def test_parts_of_one_file(two_files):
+    context, values = two_files
+    result = ask("moved", context, **{**values, "against": "split", "split": 1})
+    # {p, q, q} at 0, 1, 1 against {p, s, s} at 0, 4, 4: two thirds by 3 of 4.
+    assert curves(result)["moved"].y == pytest.approx([0.5])
+    too_many = ask("moved", context, **{**values, "against": "split", "split": 2})
+    assert "choose a smaller k" in too_many.series[0].undefined_reason
+
+
+def test_other_sizes_fail_the_condition(two_files, tmp_path):
+    context, values = two_files
+    path = write(tmp_path, "more.csv", ["a,p", "a,q", "a,q", "a,q", "b,s", "b,s", "b,p"])
+    result = ask("moved", context, **{**values, "second": context.add_file(path)})
+    assert result.conditions[0].holds is False
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["a"], "1 fields where user,item is needed"),
+        (["a,p,1,2"], "4 fields"),
+        (["a,nowhere", "b,there"], "'nowhere' is no item of the space"),
+    ],
+)
+def test_files_that_hold_nothing_are_refused(two_files, tmp_path, rows, said):
+    context, values = two_files
+    value = context.add_file(write(tmp_path, "bad.csv", rows))
+    with pytest.raises(TableFileError, match=r"bad\.csv") as caught:
+        ask("shares", context, **{**values, "users": value})
+    assert said in str(caught.value)

@@ -1,0 +1,36 @@
+"""A randomiser's table, typed in the window."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from PySide6.QtCore import Qt
+
+from explorer.studies.base.claims import claimed
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_typed_table_is_answered_and_a_bad_one_is_refused_where_it_is_typed(
+    open_window, settled, qtbot, theme
+) -> None:
+    window = open_window(study="amplification", theme=theme)
+    window.resize(1280, 800)
+    settled(window)
+    window.session.set_quantity("own")
+    window.session.set_value("randomiser", "typed")
+    window.session.set_value("n", 20)
+    settled(window)
+    row = window.parameters.row("table")
+    assert row.isVisibleTo(window)
+    row.field.setPlainText("0.7 0.3\n0.3 0.7")
+    qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    result = settled(window)
+    assert result.request["table"] == "0.7 0.3; 0.3 0.7"
+    assert claimed(result).series.key == "own_exact"
+    if folder := os.environ.get("GRAB"):
+        window.grab().save(f"{folder}/own-{theme}.png")
+    row.field.setPlainText("0.7 0.3\n0.3 zero")
+    qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    assert "row 2, field 2: 'zero' is not a number" in row.error.text().lower()
+    assert window.session.request()["table"] == "0.7 0.3; 0.3 0.7"
