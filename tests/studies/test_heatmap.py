@@ -58,6 +58,7 @@ class FakePoints:
     users_in_region: int
     users_used: int
     step = EARTH_STEP
+    asked_once = False
 
     @property
     def rows(self) -> int:
