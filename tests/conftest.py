@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +32,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_configure() -> None:
+    """Let Ctrl+C reach the programs that tests start, also in a run in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell does to "… &"
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> WaitingBot:
     """pytest-qt's robot with waits that scale with the machine."""
@@ -48,6 +58,19 @@ def _user_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
     }.items():
         (base / folder).mkdir(exist_ok=True)
         os.environ[name] = str(base / folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_processes(_user_folders: None) -> Iterator[None]:
+    """Fork compute processes from one that has imported what they need, where systems can."""
+    from explorer.engine.compute import process
+    from tests.warm_processes import WarmContext
+
+    with pytest.MonkeyPatch.context() as patch:
+        if "forkserver" in multiprocessing.get_all_start_methods():
+            warm = WarmContext()
+            patch.setattr(process, "multiprocessing", SimpleNamespace(get_context=lambda _: warm))
+        yield
 
 
 @pytest.fixture(scope="session")
