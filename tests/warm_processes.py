@@ -27,8 +27,16 @@ class WarmContext:
     def Process(  # noqa: N802 - the name contexts have
         self, *, target: Callable[..., None], args: tuple[Any, ...], name: str
     ) -> Any:
-        """Return a process that finds the environment of now, not that of its server."""
-        return self._context.Process(target=_run, args=(dict(os.environ), target, args), name=name)
+        """Return a process that finds the environment of its start, not that of its server."""
+        given = (_Environment(), target, args)
+        return self._context.Process(target=_run, args=given, name=name)
+
+
+class _Environment:
+    """Is a dictionary of this process' environment when it is sent to another."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(os.environ),)
 
 
 def _run(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:

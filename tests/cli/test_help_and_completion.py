@@ -61,7 +61,9 @@ def test_tab_offers_studies_and_their_keys() -> None:
     assert offered("window", "--study", "un") == ["unbounded"]
     assert offered("bounds", "shuffle-rdp", "--set", "eps") == ["eps0="]
     assert "T=" in offered("bounds", "shuffle-rdp", "--sweep", "")
-    assert offered("bounds", "shuffle-rdp", "--quantity", "") == ["eps", "rdp"]
+    assert offered("bounds", "shuffle-rdp", "--quantity", "") == [
+        "eps", "rdp", "own", "epochs", "ternary", "tradeoff"
+    ]  # fmt: skip
     assert "figure-2a" in offered("bounds", "shuffle-rdp", "--preset", "figure-2")
     assert offered("bounds", "no-such-study", "--set", "") == []
     assert offered("cache", "") == ["clear", "show"]

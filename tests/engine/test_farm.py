@@ -38,6 +38,7 @@ GRIDS = {
     "coordinate-mean": ("level=0.1,0.2", "d=5,10"),
     "coordinate-learnt": ("mechanism=table,example2",),
     "private-regression": ("eps=1,4",),
+    "users-data": ("alpha=10,20",),
 }
 """Tiny ones, of every study with curves."""
 

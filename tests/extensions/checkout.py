@@ -14,7 +14,9 @@ from explorer.files import write_whole
 ROOT = Path(__file__).resolve().parents[2]
 WANTED = (
     "explorer", "resources", "datasets", "pyproject.toml", "tests/__init__.py", "tests/conftest.py",
-    "tests/qt_robot.py", "tests/waiting.py", "tests/ui/__init__.py", "tests/ui/conftest.py",
+    "tests/qt_robot.py", "tests/waiting.py",
+    "tests/warm_processes.py", "tests/warm_processes_preload.py",
+    "tests/ui/__init__.py", "tests/ui/conftest.py",
     "tests/ui/tiny_study.py",
 )  # fmt: skip
 

@@ -194,7 +194,7 @@ def test_a_step_that_does_not_fit_is_left_out_and_said():
 def test_counted_priors_give_an_upper_bound_and_its_sentence():
     counts = [800, 200, 200, 800]
     prior = "; ".join(f"{x} {y} {n}" for (x, y), n in zip(np.ndindex(2, 2), counts, strict=True))
-    result = ask(prior=prior, prior_is="counts", beta=0.01, coordinate="1")
+    result = ask(records=prior, prior_is="counts", beta=0.01, coordinate="1")
     cells = list(np.ndindex(2, 2))
     upper = co.coupling_upper_of_counts(cells, counts, [2, 2], 0.01)
     coupling = result.readout("coupling")

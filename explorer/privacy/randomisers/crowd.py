@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammaln
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
@@ -94,6 +93,8 @@ class Crowd:
 
     def _listed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the probability of all counts of covered messages, and the sums of P/m and Q/m."""
+        from scipy.special import gammaln
+
         b = self.blanket
         hidden = b.mass > 0
         left, log_p = np.array([self.n]), np.array([float(gammaln(self.n + 1))])

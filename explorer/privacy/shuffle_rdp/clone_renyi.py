@@ -113,12 +113,12 @@ class CloneRenyi:
                 if np.all(first.epsilon <= rounds * levels[-1] + spared):
                     break
         value, order = np.array(first.epsilon), np.array(first.order)
-        for i in np.ndindex(value.shape):
-            at = int(np.searchsorted(orders, order[i]))
+        for i, here in enumerate(order.ravel().tolist()):
+            at = int(np.searchsorted(orders, here))
             low, high = orders[max(at - 1, 0)], orders[min(at + 1, orders.size - 1)]
             near = np.arange(low, high + 1)
-            best = epsilon_from_rdp(self.levels(near), near, rounds[i], d[i], clip=False)
-            value[i], order[i] = best.epsilon, best.order
+            best = epsilon_from_rdp(self.levels(near), near, rounds.flat[i], d.flat[i], clip=False)
+            value.flat[i], order.flat[i] = best.epsilon, best.order
         value = np.minimum(np.maximum(value, 0.0), rounds * self._pure)
         return Conversion(value, order, order == lam_max)
 

@@ -32,7 +32,7 @@ _EXACT_POINTS, _FEW_POINTS = 100, 50
 """Where every point has a crowd of its own, a few milliseconds each; few where it is huge."""
 _HUGE_CROWD = 1e8
 _LOWER_POINTS = 9
-_LOWER_COUNTS = 3e6
+_LOWER_COUNTS = 8e6
 """Counts listed for the lower bound before its points are downsampled, and to how few at most."""
 _QUICK_CROWD = 1_000_000
 

@@ -163,7 +163,9 @@ class Parameter:
                 f"{self.key}: {_short(raw)} is not an opened file; open the file first"
             )
         if self.kind is Kind.TABLE:
-            return table_text(table_rows(str(raw), self.key))
+            if not isinstance(raw, str):
+                raise ValueError(f"{self.key}: {_short(raw)} is not a text of rows, as in 1 2; 3 4")
+            return table_text(table_rows(raw, self.key))
         try:
             if isinstance(raw, bool):
                 raise TypeError

@@ -84,7 +84,13 @@ PARAMETERS = (
     table("prior", "prior",
           "A row for every record: its coordinates (numbers) and, last, how likely it is. All "
           "combinations of the values, with 0 for what does not occur.",
-          "0 0 0.4; 0 1 0.1; 1 0 0.1; 1 1 0.4", group="data", relevant_when=_TYPED_ONLY),
+          "0 0 0.4; 0 1 0.1; 1 0 0.1; 1 1 0.4", group="data",
+          relevant_when=(*_TYPED_ONLY, ("prior_is", (PROBABILITIES,)))),
+    table("records", "public records",
+          "A row for every record: its coordinates (numbers) and, last, how many public records "
+          "are like it. All combinations of the values, with 0 for what does not occur.",
+          "0 0 400; 0 1 100; 1 0 100; 1 1 400", group="data",
+          relevant_when=(*_TYPED_ONLY, ("prior_is", (COUNTS,)))),
     table("channel", "channel",
           "A row for every record: its coordinates and the probability of each output.",
           "0 0 0.6 0.2 0.2; 0 1 0.3 0.5 0.2; 1 0 0.3 0.2 0.5; 1 1 0.1 0.4 0.5", group="data",

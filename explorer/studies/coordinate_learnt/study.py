@@ -97,7 +97,7 @@ class CoordinateLearnt(Study):
                 lambda: from_files(paths[0], paths[1], decimal, counts),
             )
             return read
-        return typed(request["prior"], request["channel"], counts)
+        return typed(request["records" if counts else "prior"], request["channel"], counts)
 
     def _levels(
         self, request: Request, points: SweptPoints, place: int, context: Context, whole: "_Whole"

@@ -206,16 +206,13 @@ def differences(here: Mapping[str, float], figure_2a: bool, eps0: float) -> tupl
         out += why_loose(here)
     if "numerical_upper" in here and ours > 0:
         share = here["numerical_upper"] / ours
+        low = here.get("lower_2rr", 0)
+        apart = here["numerical_upper"] / low if low > 0 else math.inf
         out.append(
             "The numerical upper bound follows the clones' whole loss distribution through all "
             f"rounds instead of bounding its moments: {_as_large(share)} Theorem 1 here. Between "
             "it and the lower bound (2RR, 3RR) lies what the worst randomiser leaks"
-            + (
-                f": {nearest(here['numerical_upper'] / here['lower_2rr'])} times from one to the "
-                "other."
-                if here.get("lower_2rr", 0) > 0
-                else "."
-            )
+            + ("." if math.isinf(apart) else f": the upper is {_as_large(apart)} the lower.")
         )
         out.append(f"{WORST_KNOWN} {gap_words(eps0)}")
         out.append(

@@ -151,7 +151,7 @@ QUANTITIES = (
              latex=r"\tilde K"),
     Quantity("map", "y", "items before and after (Algorithm 2)", ("across",)),
     Quantity("mean", "q", "average over items (Algorithm 1)", ("place",)),
-    Quantity("moved", "d_EM", "how far users' data moved", ("rank",),
+    Quantity("moved", "EMD", "how far users' data moved", ("rank",),
              latex=r"d_{EM}"),
     Quantity("found_out", "P", "chance to tell two data sets apart", ("false_alarm",)),
 )  # fmt: skip

@@ -92,10 +92,18 @@ def _orders() -> tuple[str | Said, ...]:
     return (first, second, third, "64", "512", "2048", "1e4", "1e7", "1000")
 
 
+def _over_clones(figure: str) -> Said:
+    ask = Ask("shuffle-rdp", figure)
+    return Said(ask.value("theorem1") / ask.value("rdp_clones"))
+
+
 PAGES = {
     "heatmap": lambda: (Measured(".5"), Measured("33"), "1e-3", Measured(".0246"), ".02"),
     "heatmap-theory": lambda: (".4", ".01"),
-    "shuffle-rdp": lambda: (Measured("6.6"), *_orders(), "4.82", "18.3"),
+    "shuffle-rdp": lambda: (
+        Measured("17"), Measured("99"), _over_clones("figure-2b"), _over_clones("figure-4a"),
+        Measured("6.6"), *_orders(), "4.82", "18.3",
+    ),
     "amplification": lambda: (
         "1000", "5e-11", *_preset(SHUFFLED, "amplification", "condition-ignored")[:2],
     ),
