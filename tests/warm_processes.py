@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
@@ -22,6 +23,8 @@ class WarmContext:
     def __init__(self) -> None:
         self._context: ForkServerContext = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([PRELOADED])
+        # Now, while temporary folders are where they are by default: a socket's path must be short.
+        forkserver.ensure_running()
         self.Pipe = self._context.Pipe
 
     def Process(  # noqa: N802 - the name contexts have
