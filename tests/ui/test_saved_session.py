@@ -17,6 +17,7 @@ from explorer.engine.session.wire import RECIPE_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Scale, Sweep
 from explorer.ui.controllers.saved_state import SCHEMA, StateFile
+from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
 
 
@@ -283,7 +284,7 @@ def test_data_in_a_folder_that_may_not_be_entered_are_reported_and_the_sample_op
         return ask(path, **how)
 
     monkeypatch.setattr(Path, "stat", refuse)
-    window = open_window()
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     qtbot.waitUntil(lambda: window.data.current is not None and not window.data.busy)
     assert window.data.current.synthetic
@@ -391,7 +392,7 @@ def test_data_of_last_time_are_opened_again(open_window, settled, qtbot, tmp_pat
     path = tmp_path / "mine.txt"
     rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]
     path.write_text("\n".join(rows) + "\n")
-    first = open_window(study="shuffle-rdp")
+    first = open_window(study="heatmap", values=SMALL_MAP)
     settled(first)
     with qtbot.waitSignal(first.data.loaded):
         first.files.open_any(path)
