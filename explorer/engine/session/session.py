@@ -180,13 +180,18 @@ class Session:
         text = f"change {declared.symbol or declared.name}"
         self._commit(self._state.with_request(request), text, gesture)
 
-    def set_values(self, values: Mapping[str, Value], study_id: str | None = None) -> None:
-        """Set several parameters as one step (a preset, *reset parameters*)."""
+    def set_values(
+        self,
+        values: Mapping[str, Value],
+        study_id: str | None = None,
+        gesture: str | None = None,
+    ) -> None:
+        """Set several parameters as one step (a preset, *reset parameters*, a dragged dot)."""
         study = get_study(study_id or self._state.study)
         request = self._state.request_of(study.id)
         for key, value in values.items():
             request = request.with_value(key, parameter(study, key).parse(value))
-        self._commit(self._state.with_request(request), "change parameters")
+        self._commit(self._state.with_request(request), "change parameters", gesture)
 
     def set_quantity(self, key: str) -> None:
         """Put a quantity on the y axis, keeping the x axis if it can stay."""

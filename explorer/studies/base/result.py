@@ -29,6 +29,26 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True)
+class Handle:
+    """What dragging a dot sets.
+
+    Attributes
+    ----------
+    name : str
+        Stands beside the dot.
+    x_key, y_key : str
+        The parameters that follow where it is dragged to.
+    x_factor : float
+        The x parameter for 1 on the x axis.
+    """
+
+    name: str
+    x_key: str
+    y_key: str
+    x_factor: float = 1.0
+
+
+@dataclass(frozen=True)
 class Series:
     """One curve.
 
@@ -61,6 +81,8 @@ class Series:
         Keys of the conditions that it needs beyond those that the whole answer needs.
     computing : bool
         Whether y is NaN because it is not known yet, and not because nothing holds there.
+    handles : tuple of Handle
+        One a point where dots can be dragged; else none.
     """
 
     key: str
@@ -79,6 +101,7 @@ class Series:
     grade: Grade = Grade.NUMERICAL
     assumes: tuple[str, ...] = ()
     computing: bool = False
+    handles: tuple[Handle, ...] = ()
 
     @property
     def unpinned_key(self) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.study import Mark, Request, Series
+from explorer.studies.base.study import Handle, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.choose_alpha import text
 from explorer.studies.choose_alpha.requirements import Requirements, distance_of
@@ -61,20 +61,28 @@ def _iso(
     return series_from(key, label, points, bound, note=text.BELOW)
 
 
-def asked_dots(points: SweptPoints, asked: Requirements, heights: FloatArray) -> Series:
-    """Return the requirements as dots over the axis of distances."""
-    x = asked.q if points.sweep.key in ("q", "moved_q") else asked.distance
+def asked_dots(points: SweptPoints, asked: Requirements, space: ChosenSpace, height: str) -> Series:
+    """Return the requirements as dots that can be dragged, `height` ("eps", "tau") being y."""
+    shares = points.sweep.key in ("q", "moved_q")
+    x = asked.q if shares else asked.distance
+    sets, factor = "q" if space.kind in UNITLESS else "distance", 1.0
     if points.sweep.key == "tau":
-        x = asked.tau
+        x, sets = asked.tau, "tau"
+    elif shares and sets == "distance":
+        factor = space.diameter
+    y = asked.eps if height == "eps" else asked.tau
     order = np.argsort(x, kind="stable")
     return Series(
-        "asked", "your requirements", Role.BASELINE, x[order], heights[order], text.SETTING,
-        note="each with its own ε and share of the data", mark=Mark.DOTS,
+        "asked", "your requirements", Role.BASELINE, x[order], y[order], text.SETTING,
+        note="each with its own ε and share of the data; drag them", mark=Mark.DOTS,
+        handles=tuple(
+            Handle(str(i), f"{sets}{i}", f"{height}{i}", factor) for i in (order + 1).tolist()
+        ),
     )  # fmt: skip
 
 
 def epsilon_curves(
-    points: SweptPoints, q: FloatArray, asked: Requirements, alpha: float
+    points: SweptPoints, q: FloatArray, asked: Requirements, alpha: float, space: ChosenSpace
 ) -> tuple[Series, ...]:
     """Return ε = αqτ for the share on the slider and for some others, and α itself."""
     series = []
@@ -93,7 +101,7 @@ def epsilon_curves(
             series.append(series_from(f"share_{fraction:.3f}", f"{words} moves", points, bound))
     whole = Bound(np.full(q.shape, alpha), Role.UPPER, text.USER_LEVEL)
     series.append(series_from("any", "any change of all data: ε = α", points, whole))
-    series.append(asked_dots(points, asked, asked.eps))
+    series.append(asked_dots(points, asked, space, "eps"))
     return tuple(series)
 
 

@@ -15,9 +15,10 @@ PAGE = Page(
         "ε = α·q·τ at most. To choose α, say which changes must be protected and how well; α is "
         "the largest number that meets all of them.",
         "The plane shows all changes at once: distance to the right, share of the data upwards, "
-        "both logarithmic. A line joins the changes with one ε; your requirements are the marks "
-        "The one on its own line binds: only there could more accuracy be bought. Below, the "
-        "table says what every requirement gets. Any metric space can be used, your own too.",
+        "both logarithmic. A line joins the changes with one ε; your requirements are the rings "
+        "with numbers, to be dragged where you want them. The one on its own line binds: only "
+        "there could more accuracy be bought. Below, the table says what every requirement "
+        "gets. Any metric space can be used, your own too.",
     ),
     assumptions=(
         "Items live in the declared space: its largest distance normalises all others, and items "

@@ -67,9 +67,9 @@ def _answered(request: Request, points: SweptPoints, space: ChosenSpace) -> dict
     if request.quantity == "alpha":
         series, _ = alpha_curves(points, request, space)
     elif request.quantity == "eps":
-        series = epsilon_curves(points, q, asked, alpha)
+        series = epsilon_curves(points, q, asked, alpha, space)
     else:
-        series = (*iso_curves(points, q, asked, alpha), asked_dots(points, asked, asked.tau))
+        series = (*iso_curves(points, q, asked, alpha), asked_dots(points, asked, space, "tau"))
     distance, tau = distance_of(request, space, ""), float(request["tau"])
     epsilon = alpha * min(distance / space.diameter, 1.0) * tau
     return {

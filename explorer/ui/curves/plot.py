@@ -19,6 +19,7 @@ from explorer.figures.geometry import (
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
 from explorer.ui.curves.crosshair import Crosshair
+from explorer.ui.curves.handles import Handles
 from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.curves.reading import (
     ABSENT,
@@ -107,6 +108,7 @@ class BoundsPlot(pg.GraphicsView):
         self.view.sigRangeChanged.connect(self._place_label)
         self.view.sigResized.connect(self._resized)
         self.line_text = ""
+        self.handles = Handles(self.view)
         self.crosshair = Crosshair(self.view, self.viewport())
         self.scene().sigMouseMoved.connect(self._pointer_moved)
 
@@ -128,6 +130,7 @@ class BoundsPlot(pg.GraphicsView):
         ground.setAlpha(150)
         self.line_label.set_look(theme.text, ground)
         self.crosshair.set_colour(theme.muted)
+        self.handles.set_theme(theme, ratio)
         self.invalid.set_colour(theme.muted)
         if self.result is not None:
             self._restyle(self.result)
@@ -216,6 +219,7 @@ class BoundsPlot(pg.GraphicsView):
     def _apply_hidden(self) -> None:
         for key, curve in self._curves.items():
             curve.set_visible(key not in self.hidden)
+        self.handles.show(self._visible(), self.x_log, self.y_log)
 
     def _show_lanes(self) -> None:
         lanes = []
