@@ -2,6 +2,10 @@ from explorer.privacy.coordinates.reports.priv_unit import (
     PrivUnit as PrivUnit,
     priv_unit as priv_unit,
 )
+from explorer.privacy.learning.convolution import (
+    SIDE as SIDE,
+    Convolutional as Convolutional,
+)
 from explorer.privacy.learning.guarantees import (
     excess_risk as excess_risk,
     excess_risk_exact as excess_risk_exact,
@@ -9,11 +13,16 @@ from explorer.privacy.learning.guarantees import (
     training_epsilon as training_epsilon,
     training_epsilon_numerical as training_epsilon_numerical,
 )
+from explorer.privacy.learning.l1_report import (
+    HadamardReport as HadamardReport,
+    hadamard_report as hadamard_report,
+)
 from explorer.privacy.learning.linf_report import (
     CoordinateReport as CoordinateReport,
     coordinate_report as coordinate_report,
 )
 from explorer.privacy.learning.models import (
+    Clippable as Clippable,
     Gradients as Gradients,
     Model as Model,
     Perceptron as Perceptron,
@@ -34,4 +43,5 @@ from explorer.privacy.learning.training import (
     randomiser_for as randomiser_for,
     start as start,
     theorem_rates as theorem_rates,
+    widest as widest,
 )

@@ -1,5 +1,7 @@
 """Classifiers with gradients for every sample: softmax regression and a one-layer network.
 
+The convolutional one is in `explorer.privacy.learning.convolution`.
+
 The gradient of a dense layer's weights for one sample is the outer product of what enters the
 layer and what comes back to it, so per-sample gradients are kept as these two factors: norms and
 single entries need no (k, d) array.
@@ -7,7 +9,7 @@ single entries need no (k, d) array.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,8 +18,50 @@ from explorer.privacy.core.bound import FloatArray
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
 
+class Clippable(Protocol):
+    """Gradients of k samples, as clients report them."""
+
+    @property
+    def count(self) -> int:
+        """Number of samples k."""
+        ...
+
+    def clipped(self, rows: slice | IntArray, p: float, clip: float) -> FloatArray:
+        """Return some samples' gradients, shortened to ‖g‖_p ≤ clip, shape (rows, d)."""
+        ...
+
+    def clipped_entries(self, index: IntArray, clip: float) -> FloatArray:
+        """Return entry index[i] of sample i's gradient, shortened to ‖g‖_∞ ≤ clip."""
+        ...
+
+    def clipped_total(self, p: float, clip: float) -> FloatArray:
+        """Return the sum of the samples' clipped gradients, shape (d,)."""
+        ...
+
+
+class Model(Protocol):
+    """What is trained."""
+
+    @property
+    def size(self) -> int:
+        """Number of parameters d."""
+        ...
+
+    def initial(self, rng: np.random.Generator) -> FloatArray:
+        """Return θ₀, shape (d,)."""
+        ...
+
+    def scores(self, theta: FloatArray, x: FloatArray) -> FloatArray:
+        """Return the classes' logits, shape (k, classes), for features of shape (k, features)."""
+        ...
+
+    def gradients(self, theta: FloatArray, x: FloatArray, y: IntArray) -> Clippable:
+        """Return the gradients of −ln Pr[y] for each sample."""
+        ...
+
+
 @dataclass(frozen=True)
-class Gradients:
+class Gradients(Clippable):
     """Gradients of k samples, one pair of factors a layer.
 
     Attributes
@@ -35,10 +79,11 @@ class Gradients:
         return len(self.layers[0][0])
 
     def norms(self, p: float) -> FloatArray:
-        """Return the ℓ2 or ℓ∞ norm of each sample's gradient, shape (k,)."""
-        if p == np.inf:
-            tops = [np.abs(a).max(axis=1) * np.abs(b).max(axis=1) for a, b in self.layers]
-            return np.asarray(np.max(tops, axis=0))
+        """Return the ℓp norm of each sample's gradient, shape (k,)."""
+        if p != 2:
+            # That of an outer product is the product of the norms.
+            each = np.stack([norms_of(a, p) * norms_of(b, p) for a, b in self.layers], axis=1)
+            return norms_of(each, p)
         squares = sum(
             np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b) for a, b in self.layers
         )
@@ -55,6 +100,19 @@ class Gradients:
             found[here] = a[here, row] * b[here, column]
             start += size
         return found
+
+    def clipped(self, rows: slice | IntArray, p: float, clip: float) -> FloatArray:
+        """Return some samples' gradients, shortened to ‖g‖_p ≤ clip, shape (rows, d)."""
+        some = Gradients(tuple((a[rows], b[rows]) for a, b in self.layers))
+        return some.dense(slice(None)) * _kept(some.norms(p), clip)[:, None]
+
+    def clipped_entries(self, index: IntArray, clip: float) -> FloatArray:
+        """Return entry index[i] of sample i's gradient, shortened to ‖g‖_∞ ≤ clip."""
+        return self.entries(index) * _kept(self.norms(np.inf), clip)
+
+    def clipped_total(self, p: float, clip: float) -> FloatArray:
+        """Return the sum of the samples' clipped gradients, shape (d,)."""
+        return self.total(_kept(self.norms(p), clip))
 
     def dense(self, rows: slice | IntArray) -> FloatArray:
         """Return some samples' gradients in full, shape (rows, d)."""
@@ -95,7 +153,7 @@ class Softmax:
 
     def gradients(self, theta: FloatArray, x: FloatArray, y: IntArray) -> Gradients:
         """Return the gradients of −ln Pr[y] for each sample."""
-        return Gradients(((_with_one(x), _residuals(self.scores(theta, x), y)),))
+        return Gradients(((with_one(x), residuals(self.scores(theta, x), y)),))
 
 
 @dataclass(frozen=True)
@@ -132,9 +190,9 @@ class Perceptron:
     def gradients(self, theta: FloatArray, x: FloatArray, y: IntArray) -> Gradients:
         """Return the gradients of −ln Pr[y] for each sample."""
         hidden, scores, second = self._forward(theta, x)
-        back = _residuals(scores, y)
+        back = residuals(scores, y)
         signal = (back @ second[:-1].T) * (1.0 - hidden**2)
-        return Gradients(((_with_one(x), signal), (_with_one(hidden), back)))
+        return Gradients(((with_one(x), signal), (with_one(hidden), back)))
 
     def _forward(
         self, theta: FloatArray, x: FloatArray
@@ -144,9 +202,6 @@ class Perceptron:
         second = theta[cut:].reshape(self.hidden + 1, self.classes)
         hidden = np.tanh(x @ first[:-1] + first[-1])
         return hidden, hidden @ second[:-1] + second[-1], second
-
-
-Model = Softmax | Perceptron
 
 
 def losses(scores: FloatArray, y: IntArray) -> FloatArray:
@@ -170,19 +225,34 @@ def lipschitz(x: FloatArray, p: float) -> float:
     ----------
     x : ndarray, shape (n, features)
     p : float
-        2 or ∞.
+        In [1, ∞].
     """
     if p == np.inf:
         return max(1.0, float(np.abs(x).max()))
-    return math.sqrt(2.0 * (1.0 + float(np.einsum("ij,ij->i", x, x).max())))
+    if p == 2:
+        return math.sqrt(2.0 * (1.0 + float(np.einsum("ij,ij->i", x, x).max())))
+    # The residual's entries are −s and others that sum to s ≤ 1.
+    return float((2.0 * (1.0 + (np.abs(x) ** p).sum(axis=1).max())) ** (1 / p))
 
 
-def _residuals(scores: FloatArray, y: IntArray) -> FloatArray:
+def norms_of(rows: FloatArray, p: float) -> FloatArray:
+    """Return the ℓp norm of each row, p in [1, ∞]."""
+    return np.asarray(np.linalg.norm(rows, p, axis=1))
+
+
+def residuals(scores: FloatArray, y: IntArray) -> FloatArray:
+    """Return class probabilities minus the label, shape (k, classes)."""
     found = np.exp(scores - scores.max(axis=1, keepdims=True))
     found /= found.sum(axis=1, keepdims=True)
     found[np.arange(len(found)), y] -= 1.0
     return np.asarray(found)
 
 
-def _with_one(x: FloatArray) -> FloatArray:
+def with_one(x: FloatArray) -> FloatArray:
+    """Return rows with a 1 at their end."""
     return np.concatenate([x, np.ones((len(x), 1))], axis=1)
+
+
+def _kept(norms: FloatArray, clip: float) -> FloatArray:
+    """Return 1/max(1, ‖g‖/C): what is left of each gradient after clipping."""
+    return np.asarray(1.0 / np.maximum(1.0, norms / clip))

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates.reports.priv_unit import PrivUnit, priv_unit
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.vectorised import scalar_if_0d
+from explorer.privacy.learning.l1_report import HadamardReport, hadamard_report
 from explorer.privacy.learning.linf_report import CoordinateReport, coordinate_report
-from explorer.privacy.learning.models import Gradients, IntArray, Model
+from explorer.privacy.learning.models import Clippable, IntArray, Model
 
-Randomiser = CoordinateReport | PrivUnit
+Randomiser = CoordinateReport | HadamardReport | PrivUnit
 _BLOCK_CELLS = 400_000
 """Entries of gradients made at once for R_2: 3 MB, so that blocks stay in the cache."""
 
@@ -77,8 +80,10 @@ class Plan:
     diameter : float
         D of the parameter set, the ball ‖θ‖₂ ≤ D/2. Infinite for all of ℝ^d.
     rates : Rates
-    randomiser : CoordinateReport, PrivUnit or None
+    randomiser : CoordinateReport, HadamardReport, PrivUnit or None
         None trains without privacy: clients send clipped gradients as they are.
+    p : float
+        Of the clipped norm, in [1, ∞]: that of the randomiser.
     """
 
     model: Model
@@ -87,6 +92,7 @@ class Plan:
     diameter: float
     rates: Rates
     randomiser: Randomiser | None
+    p: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -107,24 +113,37 @@ class State:
 
 
 def randomiser_for(p: float, d: int, eps0: float, clip: float, *, best_cap: bool = True) -> Any:
-    """Return R_p for gradients clipped to ‖g‖_p ≤ clip; p is 2 or ∞."""
+    """Return R_p for gradients clipped to ‖g‖_p ≤ clip, p in [1, ∞].
+
+    Between 1 and ∞ it is R_2, for which the ball ‖g‖₂ ≤ max(d^{1/2−1/p}, 1)·clip holds all of
+    them (Lemma 8).
+    """
     if p == np.inf:
         return coordinate_report(d, eps0, clip)
-    if p == 2:
-        return priv_unit(d, eps0, clip, best_cap=best_cap)
-    raise ValueError(f"p: {p!r} is not one of 2, inf")
+    if p == 1:
+        return hadamard_report(d, eps0, clip)
+    checks.reals("p", p, 1.0, open_high=True)
+    return priv_unit(d, eps0, clip * math.sqrt(widest(p, d)), best_cap=best_cap)
 
 
-def moment(randomiser: Randomiser | None, d: int, clip: float, k: int) -> float:
+def widest(p: float, d: ArrayLike) -> Any:
+    """Return max(d^{1−2/p}, 1): the largest ‖g‖₂² among ‖g‖_p ≤ 1."""
+    size = np.asarray(d, float)
+    return scalar_if_0d(np.maximum(size ** (1.0 if p == np.inf else 1.0 - 2.0 / p), 1.0))
+
+
+def moment(
+    randomiser: Randomiser | None, d: int, clip: float, k: int, p: float | None = None
+) -> float:
     """Return G² of the averaged reports, from the exact error of the randomiser that runs.
 
     G² = max(d^{1−2/p}, 1)C² + E‖R_p(x) − x‖²/k at the worst x, which is 0; for R_2 with the best
-    cap this is less than the 14C²dA of Remark 1.
+    cap this is less than the 14C²dA of Remark 1. `p` is that of the randomiser if it is left out.
     """
-    if randomiser is None:
-        return clip**2
-    widest = d if isinstance(randomiser, CoordinateReport) else 1
-    return widest * clip**2 + randomiser.second_moment / k
+    if p is None:
+        p = np.inf if isinstance(randomiser, CoordinateReport) else 2.0
+    noise = 0.0 if randomiser is None else randomiser.second_moment / k
+    return float(widest(p, d) * clip**2 + noise)
 
 
 def start(plan: Plan, rng: np.random.Generator) -> State:
@@ -166,34 +185,30 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
     return State(theta, state.rounds + rounds, rng)
 
 
-def averaged(plan: Plan, gradients: Gradients, rng: np.random.Generator) -> FloatArray:
+def averaged(plan: Plan, gradients: Clippable, rng: np.random.Generator) -> FloatArray:
     """Return what the server makes of the clients' reports: their mean, shape (d,).
 
     Each client clips its gradient and randomises it; the shuffler permutes the reports, and the
     server averages them in the order in which they come.
     """
     randomiser, k = plan.randomiser, gradients.count
+    if randomiser is None:
+        return gradients.clipped_total(plan.p, plan.clip) / k
     if isinstance(randomiser, CoordinateReport):
-        keep = _kept(gradients.norms(np.inf), plan.clip)
         index = rng.integers(randomiser.d, size=k)
-        plus = randomiser.signs(gradients.entries(index) * keep, rng)
+        plus = randomiser.signs(gradients.clipped_entries(index, plan.clip), rng)
         shuffled = rng.permutation(k)
         return randomiser.decoded_total(index[shuffled], plus[shuffled]) / k
-    keep = _kept(gradients.norms(2), plan.clip)
-    if randomiser is None:
-        return gradients.total(keep) / k
     total = np.zeros(randomiser.d)
     shuffled = rng.permutation(k)
     step = max(1, _BLOCK_CELLS // randomiser.d)
     for begin in range(0, k, step):
-        some = shuffled[begin : begin + step]
-        total += randomiser.total(gradients.dense(some) * keep[some, None], rng)
+        reported = gradients.clipped(shuffled[begin : begin + step], plan.p, plan.clip)
+        if isinstance(randomiser, HadamardReport):
+            total += randomiser.decoded_total(*randomiser.randomise(reported, rng))
+        else:
+            total += randomiser.total(reported, rng)
     return total / k
-
-
-def _kept(norms: FloatArray, clip: float) -> FloatArray:
-    """Return 1/max(1, ‖g‖/C): what is left of each gradient after clipping."""
-    return np.asarray(1.0 / np.maximum(1.0, norms / clip))
 
 
 def _projected(theta: FloatArray, diameter: float) -> FloatArray:

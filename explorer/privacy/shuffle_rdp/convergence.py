@@ -14,12 +14,13 @@ def gradient_second_moment(
 ) -> Any:
     """Return G² = max(d^{1−2/p}, 1)L² + G_p²/k of the averaged, locally randomised gradients.
 
-    With A = ((e^ε₀+1)/(e^ε₀−1))²: G_1² = L²dA, G_2² = 14L²dA, G_∞² = L²d²A.
+    With A = ((e^ε₀+1)/(e^ε₀−1))²: G_1² = L²dA, G_∞² = L²d²A, and G_p² = 14L²dA·max(d^{1−2/p}, 1)
+    between them.
 
     Parameters
     ----------
     p : float
-        1, 2 or ∞: norm of the gradient ball, radius L (the clipping threshold).
+        In [1, ∞]: norm of the gradient ball, radius L (the clipping threshold).
     L, d, eps0, k : array of float, broadcast together
         Lipschitz constant > 0, dimension ≥ 1, ε₀ in (0, 800], clients sampled.
 
@@ -30,19 +31,19 @@ def gradient_second_moment(
 
     References
     ----------
-    Girgis, Data & Diggavi, Theorem 3 and Remark 1 (Lemma 8 prints other constants; errata shuf-B5).
+    Girgis, Data & Diggavi, Theorem 3 and Remark 1 (Lemma 8 prints other constants for p = 1 and ∞;
+    errata shuf-B5); for other p Lemma 8.
     """
-    if p not in (1, 2, np.inf):
-        raise ValueError(f"p: {p!r} is not one of 1, 2, inf")
+    checks.reals("p", p, 1.0)
     lipschitz = checks.reals("L", L, 0.0, np.inf, open_low=True)
     size = checks.integers("d", d, 1, 1e12)
     e = checks.reals("eps0", eps0, 0.0, checks.EPSILON_MAX, open_low=True)
     sampled = checks.integers("k", k, 1, checks.COUNT_MAX)
-    widest = size if p == np.inf else np.ones(size.shape)
-    factor = {1: size, 2: 14 * size, np.inf: size**2}[p] / sampled
+    widest = np.maximum(size ** (1.0 if p == np.inf else 1.0 - 2.0 / p), 1.0)
+    factor = {1: size, np.inf: size**2}.get(p, 14 * size * widest) / sampled
     with np.errstate(over="ignore", divide="ignore"):
         # Infinite where it has no double.
-        moment = np.maximum(widest, 1.0) * lipschitz**2 + factor * (lipschitz / np.tanh(e / 2)) ** 2
+        moment = widest * lipschitz**2 + factor * (lipschitz / np.tanh(e / 2)) ** 2
     return scalar_if_0d(moment)
 
 

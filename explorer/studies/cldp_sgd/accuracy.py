@@ -12,7 +12,7 @@ from explorer.studies.base.study import Context, Readout, Request, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import text
 from explorer.studies.cldp_sgd.curves import Spending, norm_of
-from explorer.studies.cldp_sgd.parameters import MAX_EPOCHS, MNIST, R_2
+from explorer.studies.cldp_sgd.parameters import MAX_EPOCHS, MNIST, R_2_HALF
 from explorer.studies.cldp_sgd.runs import Job, Run, train_piece
 
 PIECE_S = 0.2
@@ -80,7 +80,7 @@ def wanted(request: Request, points: SweptPoints, context: Context) -> Wanted:
         model=request["model"],
         private=True,
         p=norm_of(request),
-        best_cap=request["randomiser"] == R_2,
+        best_cap=request["randomiser"] != R_2_HALF,
         eps0=request["eps0"],
         clip=request["clip"],
         clients=request["n"],

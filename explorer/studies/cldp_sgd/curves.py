@@ -13,7 +13,7 @@ from explorer.studies.base.phrases import which_won
 from explorer.studies.base.study import Context, Readout, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
 from explorer.studies.cldp_sgd import text
-from explorer.studies.cldp_sgd.parameters import R_2, R_INF
+from explorer.studies.cldp_sgd.parameters import R_1, R_2_HALF, R_INF, R_P
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
@@ -162,8 +162,9 @@ def spending_series(
 
 
 def norm_of(request: Request) -> float:
-    """Return p of the clipped norm: ∞ for R_∞, 2 for R_2."""
-    return np.inf if request["randomiser"] == R_INF else 2.0
+    """Return p of the clipped norm."""
+    norms: dict[str, float] = {R_INF: np.inf, R_1: 1.0, R_P: float(request["norm"])}
+    return norms.get(str(request["randomiser"]), 2.0)
 
 
 def risk_bounds(
@@ -174,7 +175,7 @@ def risk_bounds(
     names = ("eps0", "k", "n", "epochs", "d", "clip", "diameter")
     local, k, n, epochs, d, clip, diameter = (points[name][valid] for name in names)
     rounds = learning.rounds_of(epochs, n, k)
-    widest = d if p == np.inf else np.ones(d.size)
+    widest = np.asarray(learning.widest(p, d))
     remark = learning.excess_risk(p, clip, diameter, d, local, k, rounds)
     silent = learning.excess_risk_exact(diameter, widest * clip**2, rounds)
     found = {
@@ -204,7 +205,7 @@ def _unit_moments(
 ) -> FloatArray:
     """Return E‖R(x)‖² at radius 1 for each point, making every distinct randomiser once."""
     pairs, which = np.unique(np.stack([d, local]), axis=1, return_inverse=True)
-    best, p = request["randomiser"] == R_2, norm_of(request)
+    best, p = request["randomiser"] != R_2_HALF, norm_of(request)
     found = np.empty(pairs.shape[1])
     for i, (size, level) in enumerate(pairs.T):
         context.check()

@@ -56,19 +56,30 @@ PAGE = Page(
         ),
         Formula("the best cap begins where", r"g=m"),
         Formula(
+            "R₁: one entry j of the Hadamard transform of x, uniform, and the sign + with "
+            "probability",
+            r"\Pr[+\,|\,j]=\frac{1}{2}+\frac{(Hx)_j}{2C}\cdot"
+            r"\frac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1},\quad"
+            r"E\|R_1(x)\|^2=C^2d\left(\frac{e^{\varepsilon_0}+1}{e^{\varepsilon_0}-1}"
+            r"\right)^2",
+        ),
+        Formula(
             "convergence: Theorem 3 in its explicit form (36), for η = D/(G√t)",
             r"E\,F(\theta_T)-F(\theta^*)\leq\frac{2DG(2+\ln T)}{\sqrt{T}},\quad"
             r"G^2=\max(d^{1-2/p},1)\,L^2+\frac{G_p^2}{k}",
         ),
         Formula(
-            "its noise, Remark 1",
+            "its noise, Remark 1 and Lemma 8: for p between 1 and ∞ and other than 2, G₂² times "
+            "max(d^{1−2/p}, 1)",
+            r"G_1^2=L^2d\left(\frac{e^{\varepsilon_0}+1}{e^{\varepsilon_0}-1}\right)^2,\quad"
             r"G_2^2=14L^2d\left(\frac{e^{\varepsilon_0}+1}{e^{\varepsilon_0}-1}\right)^2,\quad"
             r"G_\infty^2=L^2d^2\left(\frac{e^{\varepsilon_0}+1}{e^{\varepsilon_0}-1}\right)^2",
         ),
     ),
     sources=(
         text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5, text.R_INFINITY,
-        text.R_TWO, text.R_TWO_CAP, text.SHUFFLED, text.COMPOSED, text.DIGITS,
+        text.R_ONE, text.LEMMA_8, text.R_TWO, text.R_TWO_CAP, text.SHUFFLED,
+        text.COMPOSED, text.DIGITS,
     ),
     errata=(
         "The paper prints ε = 4.82 and ε = 18.3 for [FMT20] with strong composition at the "
@@ -85,8 +96,8 @@ PAGE = Page(
         "after T steps.",
         "The paper prints d = 13,170 for the network of its Table 1. The layers listed there "
         "have 13,706 parameters (biases, padded first layer, pooling with stride 1), and no choice "
-        "of padding or biases gives 13,170. Here softmax regression and a network with one hidden "
-        "layer of 32 units are trained instead of a convolutional one.",
+        "of padding or biases gives 13,170. The network here has those 13,706, with tanh units: "
+        "which ones the paper took it does not say.",
         "The paper credits R₂ to PrivUnit [BDF+18] in Remark 1 and to [DJW13] at Figure 5 (b), "
         "which are different mechanisms. Both are here: the first with the cap of smallest error, "
         "the second with half the sphere.",

@@ -9,8 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy import learning
-from explorer.privacy.learning import Model, Perceptron, Plan, Rates, Softmax, State
-from explorer.studies.cldp_sgd.data import Images, clients_of, digits, mnist
+from explorer.privacy.learning import (
+    Convolutional,
+    Model,
+    Perceptron,
+    Plan,
+    Rates,
+    Softmax,
+    State,
+)
+from explorer.studies.cldp_sgd.data import Images, clients_of, digits, enlarged, mnist
 
 CLASSES = 10
 HIDDEN = 32
@@ -38,7 +46,7 @@ class Job:
     data_seed : int
         Of the split and of who holds what.
     model : str
-        ``softmax`` or ``perceptron``.
+        ``softmax``, ``perceptron`` or ``convolutional``.
     private : bool
         False trains by plain SGD: no clipping, no randomiser, rate 0.5, no projection.
     p, best_cap, eps0, clip
@@ -110,12 +118,31 @@ class Run:
 
 def images_of(job: Job) -> Images:
     """Return the pictures of a job."""
-    return digits(job.data_seed) if job.source == "digits" else mnist(job.folder, job.fingerprint)
+    if job.source != "digits":
+        return mnist(job.folder, job.fingerprint)
+    return enlarged(job.data_seed) if job.model == "convolutional" else digits(job.data_seed)
 
 
 def model_of(name: str, pixels: int) -> Model:
-    """Return the model for pictures of so many pixels."""
-    return Softmax(pixels, CLASSES) if name == "softmax" else Perceptron(pixels, HIDDEN, CLASSES)
+    """Return the model for pictures of so many pixels.
+
+    Raises
+    ------
+    ValueError
+        If the convolutional network can't take them.
+    """
+    if name != "convolutional":
+        return (
+            Perceptron(pixels, HIDDEN, CLASSES)
+            if name == "perceptron"
+            else Softmax(pixels, CLASSES)
+        )
+    if pixels != learning.SIDE**2:
+        raise ValueError(
+            f"the convolutional network takes pictures of 28 × 28 pixels, these have {pixels}; "
+            "choose another model"
+        )
+    return Convolutional(CLASSES)
 
 
 def plan_of(job: Job, pixels: int) -> Plan:
@@ -126,14 +153,14 @@ def plan_of(job: Job, pixels: int) -> Plan:
         return Plan(model, job.sampled, math.inf, math.inf, rates, None)
     made = learning.randomiser_for(job.p, model.size, job.eps0, job.clip, best_cap=job.best_cap)
     if job.steps == THEOREM:
-        square = learning.moment(made, model.size, job.clip, job.sampled)
+        square = learning.moment(made, model.size, job.clip, job.sampled, job.p)
         rates = learning.theorem_rates(job.diameter, square)
     elif job.steps == CONSTANT:
         rates = Rates(((0.0, job.rate),))
     else:
         an_epoch = job.clients / job.sampled
         rates = Rates(tuple((after * an_epoch, rate) for after, rate in _PRINTED[job.steps]))
-    return Plan(model, job.sampled, job.clip, job.diameter, rates, made)
+    return Plan(model, job.sampled, job.clip, job.diameter, rates, made, job.p)
 
 
 def _lipschitz(images: Images, p: float) -> float:

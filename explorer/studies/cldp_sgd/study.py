@@ -50,6 +50,7 @@ from explorer.studies.cldp_sgd.parameters import (
     EPS,
     PARAMETERS,
     QUANTITIES,
+    R_1,
     R_INF,
     SOFTMAX,
 )
@@ -74,7 +75,7 @@ class CldpSgd(Study):
     id = "cldp-sgd"
     references = (
         text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5,
-        text.R_INFINITY, text.R_TWO, text.R_TWO_CAP, text.COMPOSED,
+        text.R_INFINITY, text.R_ONE, text.LEMMA_8, text.R_TWO, text.R_TWO_CAP, text.COMPOSED,
     )  # fmt: skip
     parameters = PARAMETERS
     quantities = QUANTITIES
@@ -336,4 +337,4 @@ def _promised(
 
 
 def _sparse(request: Request) -> bool:
-    return bool(request["randomiser"] == R_INF)
+    return request["randomiser"] in (R_INF, R_1)

@@ -1,6 +1,7 @@
 """What the study of CLDP-SGD says in words: references, conditions, guarantee."""
 
 import math
+from dataclasses import replace
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
@@ -18,6 +19,8 @@ FIGURE_5 = Reference(_PAPER, "Figure 5", "one epoch is n/k rounds; errata shuf-B
 R_INFINITY = Reference(
     "Girgis, Data, Diggavi, Kairouz & Suresh 2021 (shuffled model of federated learning)", "R_∞"
 )
+R_ONE = replace(R_INFINITY, where="R_1")
+LEMMA_8 = Reference(_PAPER, "Lemma 8", "for p other than 1, 2 and ∞; errata shuf-B5")
 R_TWO = Reference("Duchi, Jordan & Wainwright 2013", "ℓ2 mechanism")
 R_TWO_CAP = Reference(
     "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂", "cap of smallest error"
@@ -65,7 +68,7 @@ ABOUT = {
     "clones": "what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
     "response": (
         "on what any accountant sound for all ε₀-LDP randomisers can report: the larger of 2RR "
-        "(both directions) and 3RR; R₂ and R∞ may leak less"
+        "(both directions) and 3RR; a client's randomiser may leak less"
     ),
 }
 
@@ -106,16 +109,17 @@ def risk_differences(here: dict[str, float], p: float) -> tuple[str, ...]:
     out = []
     if "exact" in here:
         ratio = here["remark"] / here["exact"]
-        if p == math.inf:
+        if p in (1, math.inf):
             out.append(
-                "Remark 1 and the exact error give one curve: Remark 1's constant for R∞ is its "
-                "squared error itself."
+                "Remark 1 and the exact error give one curve: Remark 1's constant for "
+                f"{'R₁' if p == 1 else 'R∞'} is its squared error itself."
             )
         else:
+            ball = "" if p <= 2 else "·d^(1−2/p)"
             out.append(
-                "Remark 1 bounds the squared error of R₂ by 14·dC²((e^ε₀+1)/(e^ε₀−1))², whatever "
-                "its cap; the other curve takes the error of the chosen cap itself. The bound by "
-                f"Remark 1 is {_as_large(ratio)} the one by the exact error here."
+                f"Remark 1 bounds the squared error of R₂ by 14·dC²{ball}((e^ε₀+1)/(e^ε₀−1))², "
+                "whatever its cap; the other curve takes the error of the chosen cap itself. The "
+                f"bound by Remark 1 is {_as_large(ratio)} the one by the exact error here."
             )
         out.append(
             "Without privacy G² has only the clipped gradients in it; with the noise of the "
@@ -238,7 +242,7 @@ def training_conditions(
 
 def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, ...]:
     """Return what the convergence bound needs, and whether it says anything."""
-    norm = "∞" if p == math.inf else "2"
+    norm = "∞" if p == math.inf else nearest(p)
     return (
         Condition(
             "Only how sharp the bound on the risk is: it says more than that F is Lipschitz",

@@ -8,7 +8,7 @@ from explorer.privacy import learning
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.study import Context, Guarantee, Request
-from explorer.studies.cldp_sgd.parameters import R_2, R_INF
+from explorer.studies.cldp_sgd.parameters import R_1, R_2_HALF, R_INF
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import round_laws
 from explorer.studies.guarantees.tradeoffs import Law
@@ -35,7 +35,11 @@ def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
         if kind == R_INF:
             _, positive = learning.coordinate_report(_DIMENSION, eps0, 1.0).randomise(rows, rng)
             return positive.astype(float)
-        unit = learning.priv_unit(_DIMENSION, eps0, 1.0, best_cap=kind == R_2)
+        if kind == R_1:
+            # Row j of H has the sign of its first entry, +, in its first column.
+            _, positive = learning.hadamard_report(_DIMENSION, eps0, 1.0).randomise(rows, rng)
+            return positive.astype(float)
+        unit = learning.priv_unit(_DIMENSION, eps0, 1.0, best_cap=kind != R_2_HALF)
         seen: FloatArray = unit.randomise(rows, rng) @ gradient
         return seen
 

@@ -189,3 +189,54 @@ def test_audit_of_priv_unit(best_cap):
 def test_outside_its_domain_a_randomiser_names_the_parameter(make, name, values):
     with pytest.raises(ValueError, match=name):
         make(*values)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8])
+def test_hadamard_report_is_local_dp_and_unbiased_by_enumeration_of_the_code_that_runs(d):
+    eps0, radius, grid = 1.0, 0.5, 4000
+    report = learning.hadamard_report(d, eps0, radius)
+    rows = report.rows
+    assert d <= rows < 2 * d
+    assert report.bits == math.ceil(math.log2(rows)) + 1
+    uniforms = np.tile((np.arange(grid) + 0.5) / grid, rows)
+    index = np.repeat(np.arange(rows), grid)
+    laws = []
+    for x in itertools.product([-0.5, 0.0, 0.2, 0.5], repeat=min(d, 3)):
+        x = np.array([*x, *[0.0] * (d - len(x))])
+        j, plus = report.randomise(np.tile(x, (index.size, 1)), Counting(index, uniforms))
+        law = np.stack([np.bincount(j, plus, rows), np.bincount(j, ~plus, rows)], axis=1)
+        laws.append(law / law.sum())
+        if np.abs(x).sum() <= radius:
+            mean = report.decoded_total(j, plus) / index.size
+            # A step of the grid moves one entry by the length of a report over the grid.
+            near = radius / math.tanh(eps0 / 2) / grid
+            np.testing.assert_allclose(mean, x, atol=1.01 * near)
+    ratios = [np.abs(np.log(a / b)).max() for a, b in itertools.permutations(laws, 2)]
+    assert max(ratios) <= eps0 * (1 + 1e-2 / grid) + 4 / grid
+
+
+@pytest.mark.parametrize("d", [3, 8])
+def test_every_decoded_hadamard_report_has_the_length_of_remark_1(d):
+    report = learning.hadamard_report(d, 0.7, 2.0)
+    for j, sign in itertools.product(range(report.rows), (True, False)):
+        vector = report.decoded_total(np.array([j]), np.array([sign]))
+        assert vector @ vector == pytest.approx(report.second_moment)
+    assert report.second_moment == pytest.approx(gradient_second_moment(1, 2.0, d, 0.7, 1) - 4.0)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 3.0, 8.0, math.inf])
+def test_the_ball_of_r_2_holds_the_clipped_gradients(p):
+    rng = np.random.default_rng(8)
+    for d in (2, 5, 40):
+        x = np.concatenate([rng.normal(size=(200, d)), np.ones((1, d)), np.eye(d)])
+        x /= np.linalg.norm(x, p, axis=1)[:, None]
+        longest = (x**2).sum(axis=1).max()
+        assert longest <= learning.widest(p, d) * (1 + 1e-12)
+        assert longest == pytest.approx(learning.widest(p, d))
+
+
+def test_lemma_8_between_the_norms():
+    for p in (1.5, 3.0):
+        r_2 = learning.randomiser_for(p, 50, 1.0, 0.3)
+        bound = gradient_second_moment(p, 0.3, 50, 1.0, 1)
+        assert learning.moment(r_2, 50, 0.3, 1, p) <= bound

@@ -114,7 +114,7 @@ PAGES = {
     "cldp-sgd": lambda: (
         "4.82", "18.3", "90", "89.7", "30", "5.8", "200",
         Ask("cldp-sgd", "figure-5b-epsilon")("theorem"), "13,170", "1.5", "10,000",
-        _second_moment(4), _second_moment(1), "13,170", "13,706", "13,170", "32",
+        _second_moment(4), _second_moment(1), "13,170", "13,706", "13,170", "13,706",
     ),
     "choose-alpha": lambda: (
         "12,930", "12,450.7", "0.08", "0.008", "12,500", "12,450.7", _alpha("earth"), "12,500",
