@@ -75,7 +75,14 @@ def _clones(stronger):
     return "2023" if stronger else "2021"
 
 
+def _by_name(error):
+    return lambda k, eps, n, mean_square: error(k, eps, n, mean_square)
+
+
 ADAPTERS = {
+    "one_item_grr_mse": _by_name(um.one_item_grr_mse),
+    "one_item_hadamard_mse": _by_name(um.one_item_hadamard_mse),
+    "privunit_histogram_mse": _by_name(um.priv_unit_histogram_mse),
     "group_delta_sorted": lambda alpha, alpha0, m, n, dmin, stronger: um.sorted_delta(
         alpha, alpha0, m, n, dmin, 1.0, _clones(stronger)
     ),

@@ -255,7 +255,9 @@ def test_the_sliders_are_a_point_of_the_plane_and_someone_wins_there():
         assert "Hadamard" in result.conditions[0].text
         assert "16.17" in result.conditions[0].margin
     assert "here" not in curves(ask("wins", "eps", 2.0, 10.0, 3))
-    assert "Laplace" in ask("wins", "eps", 0.1, 10.0, 3).conditions[0].text
+    assert "one drawn item" in ask("wins", "eps", 0.1, 10.0, 3).conditions[0].text
+    of_two = ask("wins", "eps", 0.1, 10.0, 3, rival="laplace").conditions[0].text
+    assert "Laplace" in of_two
 
 
 def test_the_printed_budgets_are_said_not_to_be_private():

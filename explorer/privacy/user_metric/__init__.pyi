@@ -106,6 +106,11 @@ from explorer.privacy.user_metric.linear import (
     lipschitz as lipschitz,
     priv_emd_linear as priv_emd_linear,
 )
+from explorer.privacy.user_metric.one_item import (
+    one_item_grr_mse as one_item_grr_mse,
+    one_item_hadamard_mse as one_item_hadamard_mse,
+    priv_unit_histogram_mse as priv_unit_histogram_mse,
+)
 from explorer.privacy.user_metric.reduction import (
     Concentration as Concentration,
     Reduction as Reduction,

@@ -140,6 +140,18 @@ _SOURCES = {
     "hadamard_printed": text.HADAMARD_PRINTED, "laplace_printed": text.LAPLACE_PRINTED,
     "hadamard": text.HADAMARD, "laplace": text.LAPLACE,
 }  # fmt: skip
+_ONE_ITEM = {
+    "one_hadamard": (um.one_item_hadamard_mse, text.ONE_HADAMARD),
+    "one_grr": (um.one_item_grr_mse, text.ONE_GRR),
+    "one_priv_unit": (um.priv_unit_histogram_mse, text.ONE_PRIV_UNIT),
+}
+
+
+def one_item_mse(p: Points) -> dict[str, FloatArray]:
+    """Return the largest E‖F̃ − K̃‖² of the mechanisms to which users report one drawn item."""
+    return {
+        key: np.asarray(error(p.k, p.eps, p.n, 1 / p.k)) for key, (error, _) in _ONE_ITEM.items()
+    }
 
 
 def _holds(key: str, p: Points, c: Calibrated) -> tuple[BoolArray, str]:
@@ -164,6 +176,10 @@ def root_errors(what: str, p: Points, c: Calibrated, request: Request) -> dict[s
         elif c.estimated and key in ("gkrr", "hadamard"):
             role = Role.ESTIMATE
         out[key] = bound(np.sqrt(value), role, reference, *_holds(key, p, c))
+    if what == "rmse" and request["model"] == LOCAL:
+        for key, value in one_item_mse(p).items():
+            reference = _ONE_ITEM[key][1]
+            out[key] = bound(np.sqrt(value), Role.UPPER, reference, True, text.TOO_LARGE)
     return out
 
 

@@ -49,10 +49,11 @@ PARAMETERS = (
            quantities=("wins",)),
     choice("rival", "", "compared with",
            "Which user-level mechanism GKRR must beat. The paper compares with Hadamard response "
-           "in the local and with Laplace noise in the central model.",
+           "in the local and with Laplace noise in the central model. One item drawn from each "
+           "user's is a rival in the local model.",
            BEST,
-           ((BEST, "the better of both"), ("hadamard", "Hadamard response"),
-            ("laplace", "Laplace noise")),
+           ((BEST, "the best of all"), ("hadamard", "Hadamard response"),
+            ("laplace", "Laplace noise"), ("one_item", "one drawn item a user")),
            quantities=("wins",)),
     *space_parameters(kinds=(CLUSTERED, DISCRETE), default=CLUSTERED),
     simulate("Draw data, randomise them and mark the errors found: of the signed estimates and of "

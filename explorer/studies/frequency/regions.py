@@ -7,6 +7,7 @@ Hadamard response, and √2 for one Laplace variable. So their normal limits are
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference,
 from explorer.studies.base.study import Context, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.frequency import points as found_at, text
-from explorer.studies.frequency.curves import laplace_distance, laplace_mse
+from explorer.studies.frequency.curves import laplace_distance, laplace_mse, one_item_mse
 from explorer.studies.frequency.parameters import ALPHA_MAX, BEST, LOCAL
 from explorer.studies.frequency.points import Points
 
@@ -23,19 +24,37 @@ _NORMAL = math.sqrt(2 / math.pi)
 """Mean of |N| over its root mean square, for normal N."""
 _ALPHA_LOW = 1e-2
 _STEPS = 48
+_RIVALS = {
+    "hadamard": text.HADAMARD, "laplace": text.LAPLACE, "one_item": text.ONE_HADAMARD,
+}  # fmt: skip
+Rivals = np.ndarray[Any, np.dtype[np.str_]]
 
 
 def user_level(p: Points, item: FloatArray, request: Request) -> dict[str, FloatArray]:
     """Return the errors by which user-level mechanisms are compared."""
     hadamard = np.asarray(um.hadamard_mse(p.k, item, p.m, p.n))
+    one_item = one_item_mse(p) if request["model"] == LOCAL else {}
     if request["compared"] == "rmse":
-        return {"hadamard": np.sqrt(hadamard), "laplace": np.sqrt(laplace_mse(p, request))}
-    across = np.asarray(um.hadamard_cluster_mse_bound(p.k, item, p.m, p.n))
-    across = np.where(p.t > 1, across, hadamard)
-    return {
-        "hadamard": _NORMAL * np.asarray(um.emd_bound(p.s, p.t, p.r, hadamard, across)),
+        found = {"hadamard": np.sqrt(hadamard), "laplace": np.sqrt(laplace_mse(p, request))}
+        if one_item:
+            found["one_item"] = np.sqrt(np.min(list(one_item.values()), axis=0))
+        return found
+
+    def distance(whole: FloatArray, across: FloatArray) -> FloatArray:
+        across = np.where(p.t > 1, across, whole)
+        return _NORMAL * np.asarray(um.emd_bound(p.s, p.t, p.r, whole, across))
+
+    found = {
+        "hadamard": distance(
+            hadamard, np.asarray(um.hadamard_cluster_mse_bound(p.k, item, p.m, p.n))
+        ),
         "laplace": laplace_distance(p, request),
     }
+    if one_item:
+        # As Hadamard response with one item a user, whose own spread is in its error too.
+        across = np.asarray(um.hadamard_cluster_mse_bound(p.k, p.eps, 1, p.n)) + 1 / p.n
+        found["one_item"] = distance(one_item["one_hadamard"], across)
+    return found
 
 
 def _gkrr(p: Points, alpha0: FloatArray, request: Request) -> FloatArray:
@@ -62,13 +81,14 @@ def alpha0_needed(p: Points, target: FloatArray, request: Request) -> FloatArray
 
 def threshold(
     p: Points, item: FloatArray, request: Request, context: Context, full: bool
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return the α from which GKRR wins, the α₀ there, and where Laplace is what it must beat."""
+) -> tuple[FloatArray, FloatArray, Rivals]:
+    """Return the α from which GKRR wins, the α₀ there, and which rival it must beat."""
     errors = user_level(p, item, request)
-    laplace: BoolArray = errors["laplace"] < errors["hadamard"]
-    if request["rival"] != BEST:
-        laplace = np.full(laplace.shape, request["rival"] == "laplace")
-    best = np.where(laplace, errors["laplace"], errors["hadamard"])
+    if request["rival"] in errors:
+        errors = {request["rival"]: errors[request["rival"]]}
+    names, values = np.array(list(errors)), np.stack(list(errors.values()))
+    which = values.argmin(axis=0)
+    best, rival = values.min(axis=0), names[which]
 
     def needed(
         s: FloatArray, t: FloatArray, r: FloatArray, m: FloatArray, n: FloatArray,
@@ -80,7 +100,7 @@ def threshold(
     key = f"frequency-needed-{request['compared']}"
     alpha0 = found_at.kept(needed, key, context, p.s, p.t, p.r, p.m, p.n, best)
     alpha = found_at.certified_alpha(alpha0, p, request, context, full)
-    return np.where(alpha <= ALPHA_MAX, alpha, math.inf), alpha0, laplace
+    return np.where(alpha <= ALPHA_MAX, alpha, math.inf), alpha0, rival
 
 
 def regions(
@@ -95,7 +115,7 @@ def regions(
 
     Also the α₀ at the edge, and which user-level mechanism GKRR must beat at the sliders.
     """
-    alpha, alpha0, laplace = threshold(p, item, request, context, full)
+    alpha, alpha0, rival = threshold(p, item, request, context, full)
     never = ~np.isfinite(alpha)
     role = Role.UPPER if full and request["compared"] == "rmse" else Role.ESTIMATE
     x, top = swept.x, np.where(never, ALPHA_MAX, np.maximum(alpha, _ALPHA_LOW))[:-1]
@@ -104,13 +124,11 @@ def regions(
     source = text.GKRR if request["compared"] == "rmse" else text.COMPARED
     edge = Bound(np.where(never, np.nan, alpha), role, source, ~never, text.NEVER)
     here = [_area("gkrr", x, top, top, ceiling, ~never[:-1], text.NEVER, role, source)]
-    for key, wins, reference in (
-        ("hadamard", ~laplace, text.HADAMARD),
-        ("laplace", laplace, text.LAPLACE),
-    ):
-        if request["rival"] in (BEST, key):
+    for key, reference in _RIVALS.items():
+        local_only = key == "one_item" and request["model"] != LOCAL
+        if request["rival"] in (BEST, key) and not local_only:
             # A better calibration of GKRR could only take from what is theirs.
-            won = wins[:-1]
+            won = rival[:-1] == key
             here.append(_area(key, x, top, bottom, top, won, text.OTHER, Role.ESTIMATE, reference))
     lines = {"equal": p.eps, "choice": np.where(p.r > 0, p.eps / np.maximum(p.r, 1e-300), np.inf)}
     paper = (
@@ -133,7 +151,7 @@ def regions(
                 np.array([float(p.alpha[-1])]), text.CHOICE, note=text.HERE, mark=Mark.DOTS,
             )
         )  # fmt: skip
-    return tuple(here), edge, alpha0, "laplace" if laplace[-1] else "hadamard"
+    return tuple(here), edge, alpha0, str(rival[-1])
 
 
 def _area(

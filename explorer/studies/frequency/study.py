@@ -173,7 +173,7 @@ def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition
         else edge.reason
     )
     return Condition(
-        f"GKRR errs less than {text.LABELS[rival]} at these sliders ({by})", wins,
+        f"GKRR errs less than {text.RIVALS[rival]} at these sliders ({by})", wins,
         f"α = {nearest(alpha)}; {needed}",
     )  # fmt: skip
 
@@ -208,8 +208,13 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
         "hadamard": own.item[0], "hadamard_printed": own.item_printed[0], "laplace": scale,
         "laplace_printed": scale / 2,
     }  # fmt: skip
-    rows = []
+    rows: list[tuple[str, str, *tuple[float | None, ...]]] = []
     for key, label in text.LABELS.items():
+        if key.startswith("one_"):
+            if key in items:
+                pure = float(last.eps[0])
+                rows.append((label, "ε", pure, float(items[key].value[0]), None, None))
+            continue
         symbol = {"g": "α₀", "h": "ε₀", "l": "scale"}[key[0]]
         pair = (items[key], clusters[key])
         root, across = (float(b.value[0]) if b.valid[0] else None for b in pair)

@@ -50,6 +50,13 @@ LAPLACE_DISTANCE = Reference(
 LAPLACE_PRINTED = Reference(
     _PAPER, "Lemma 6.7, with scale 1/(nε) as printed", "only 2ε-private: errata user-E1"
 )
+ONE_ITEM = "one drawn item a user: pure user-level DP, a mixture of laws that are"
+ONE_HADAMARD = Reference("Acharya, Sun & Zhang 2018 (Hadamard response)", "", ONE_ITEM)
+ONE_GRR = Reference("Kairouz, Bonawitz & Ramage 2016 (k-ary randomised response)", "", ONE_ITEM)
+ONE_PRIV_UNIT = Reference(
+    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂",
+    "of e_x − 1/k in the plane of histograms; " + ONE_ITEM,
+)  # fmt: skip
 THRESHOLD = Reference(
     _PAPER, "Sections 6.2.1 and 6.2.2, conditions for an improvement",
     "up to the constants that O(·) drops",
@@ -57,7 +64,7 @@ THRESHOLD = Reference(
 CHOICE = Reference(_PAPER, "Section 6.2: α = ε/r", "")
 REFERENCES = (
     GKRR, THEOREM44, PRINTED_ALPHA0, TIGHT, THEOREM65, THEOREM66, REMARK, HADAMARD,
-    HADAMARD_PRINTED, LAPLACE, LAPLACE_PRINTED, THRESHOLD,
+    HADAMARD_PRINTED, LAPLACE, LAPLACE_PRINTED, ONE_HADAMARD, ONE_GRR, ONE_PRIV_UNIT, THRESHOLD,
 )  # fmt: skip
 
 LABELS = {
@@ -68,6 +75,9 @@ LABELS = {
     "laplace_printed": "Laplace, printed scale (not private)",
     "hadamard": "Hadamard response",
     "laplace": "Laplace",
+    "one_hadamard": "one drawn item, Hadamard response",
+    "one_grr": "one drawn item, k-ary randomised response",
+    "one_priv_unit": "one drawn item, PrivUnit",
 }
 EMD_LABELS = {
     "gkrr": "GKRR, halved Theorem 6.5",
@@ -78,10 +88,15 @@ EMD_LABELS = {
     "hadamard": "Hadamard response",
     "laplace": "Laplace",
 }
+RIVALS = {
+    "hadamard": LABELS["hadamard"], "laplace": LABELS["laplace"],
+    "one_item": "one drawn item a user",
+}  # fmt: skip
 REGION_LABELS = {
     "gkrr": "GKRR wins",
     "hadamard": "Hadamard response wins",
     "laplace": "Laplace wins",
+    "one_item": "one drawn item wins",
     "here": "the sliders",
     "equal": "α = ε",
     "choice": "α = ε/r, the paper's choice",
@@ -106,6 +121,11 @@ NOTES = {
     "theorem66_printed": "the paper's, never to calibrate with",
     "remark": "the paper's simplification; exceeded by its own theorem in places",
 }
+ONE_ITEM_NOTE = (
+    "every user reports one of their items, drawn at random; for users whose items are spread "
+    "evenly, which is the most that it can err"
+)
+NOTES |= dict.fromkeys(("one_hadamard", "one_grr", "one_priv_unit"), ONE_ITEM_NOTE)
 EXACT_COMING = "quick estimate of the calibration; the exact one follows"
 CENTRED = "of the estimate shifted to sum 1: without that there is no earth mover's distance"
 NO_THEOREM = (
@@ -231,4 +251,7 @@ DIFFERENCES = (
     "In the local model Laplace noise on each user's own histogram is user-level private too, "
     "without a δ: it errs less than Hadamard response by about √ln(1/δ), as composition over m "
     "items costs that much. The paper compares with Hadamard response only.",
+    "One item drawn from each user's m, randomised at all of ε, is user-level private without a δ "
+    "as well: nothing is paid for composition, and at small ε that is worth more than the other "
+    "m − 1 items.",
 )
