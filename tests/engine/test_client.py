@@ -16,6 +16,7 @@ import pytest
 
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.latest import Delivery
+from explorer.engine.compute.process import ServerProcess
 from explorer.engine.compute.stream import AnswerStream
 from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
@@ -285,6 +286,32 @@ def test_studies_registered_here_are_known_there_also_later_and_after_a_restart(
     finally:
         unregister(early.id)
         unregister(late.id)
+
+
+def test_what_is_asked_while_a_dead_process_is_waited_for_is_answered_by_the_next(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined, join = threading.Event(), ServerProcess.join
+
+    def late(process: ServerProcess) -> None:
+        joined.wait(10)
+        join(process)
+
+    study = Open()
+    register(study)
+    try:
+        stream.submit(default_request(study, a=1.0))
+        inbox.wait_until(lambda items: items[-1].finished)
+        monkeypatch.setattr(ServerProcess, "join", late)
+        os.kill(client.pid, signal.SIGKILL)
+        assert wait_until(lambda: client.pid is None)
+        generation = stream.submit(default_request(study, a=2.0))
+        joined.set()
+        inbox.wait_until(lambda items: items[-1].finished and items[-1].generation == generation)
+        assert all(item.error is None for item in inbox.items)
+    finally:
+        joined.set()
+        unregister(study.id)
 
 
 def test_a_function_called_there_knows_registered_studies(

@@ -314,8 +314,8 @@ class ComputeClient:
             if self._closed or self._process is not process:
                 return
             self._process = None
-            streams = list(self._streams.values())
+            lost = [(stream, stream.generation) for stream in self._streams.values()]
             self.condition.notify_all()
         process.join()
-        for stream in streams:
-            stream.fail(WorkerDied(_DIED))
+        for stream, generation in lost:
+            stream.fail(WorkerDied(_DIED), generation)

@@ -114,12 +114,15 @@ class AnswerStream:
             self._client.runtime.cache_result(delivery.result, epoch)
         self._deliver(delivery)
 
-    def fail(self, error: Exception) -> None:
-        """Say that the process ended before it answered, if anything was asked."""
+    def fail(self, error: Exception, generation: int) -> None:
+        """Say that the process ended before it answered what was asked up to a generation.
+
+        What was asked since is asked of another process.
+        """
         with self._condition:
-            lost = self._asked if self._finished < self.generation else None
-            self._finished = self.generation
-            self._epochs.clear()
+            lost = self._asked if self._finished < self.generation == generation else None
+            self._finished = max(self._finished, generation)
+            self._epochs = {n: e for n, e in self._epochs.items() if n > generation}
             self._condition.notify_all()
             if self._closed:
                 return
