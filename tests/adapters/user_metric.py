@@ -80,6 +80,7 @@ def _by_name(error):
 
 
 ADAPTERS = {
+    "lp_optimum": um.lp_optimum,
     "one_item_grr_mse": _by_name(um.one_item_grr_mse),
     "one_item_hadamard_mse": _by_name(um.one_item_hadamard_mse),
     "privunit_histogram_mse": _by_name(um.priv_unit_histogram_mse),

@@ -49,18 +49,36 @@ def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, points=3, steps=3, **values)
 
 
-@pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential"])
+@pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential", "optimal"])
 @pytest.mark.parametrize(
     "space", ["line", "square-l1", "square-l2", "grid", "sphere", "clustered", "discrete", "matrix"]
 )
 def test_every_randomiser_on_every_space_answers_or_says_why(randomiser, space):
     result = ask("noise", randomiser=randomiser, space=space, space_cells=8, **SMALL)
-    fits = {"planar": ("square-l1", "square-l2"), "gkrr": ("clustered", "discrete"),
-            "exponential": ("grid", "clustered", "discrete")}[randomiser]  # fmt: skip
+    fits = {
+        "planar": ("square-l1", "square-l2"),
+        "gkrr": ("clustered", "discrete"),
+        "exponential": ("grid", "clustered", "discrete"),
+        "optimal": (),  # 64 cells, 100 items: too many for a linear program
+    }[randomiser]
     exact = curves(result)["exact"]
     assert exact.present.any() == (space in fits)
     if space not in fits:
         assert exact.undefined_reason
+
+
+def test_the_optimal_mechanism_errs_least_and_is_solved_at_rest():
+    small = {"space": "grid", "space_cells": 5, "m": 20, "n": 200}
+    best = curves(ask("noise", "alpha", 1, 50, 5, randomiser="optimal", **small))["exact"]
+    other = curves(ask("noise", "alpha", 1, 50, 5, randomiser="exponential", **small))["exact"]
+    assert best.role is Role.EXACT
+    assert (best.y[best.present] < other.y[best.present]).all()
+    request = replace(
+        default_request(STUDY, randomiser="optimal", **small), quantity="noise",
+        sweep=Sweep("alpha", 1, 50, 5, Scale.LOG),
+    )  # fmt: skip
+    first, *_ = walking.answers(STUDY, request)
+    assert "when the sliders rest" in curves(first)["exact"].undefined_reason
 
 
 def test_its_page_and_presets_hold_together():

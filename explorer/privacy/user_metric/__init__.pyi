@@ -111,6 +111,11 @@ from explorer.privacy.user_metric.one_item import (
     one_item_hadamard_mse as one_item_hadamard_mse,
     priv_unit_histogram_mse as priv_unit_histogram_mse,
 )
+from explorer.privacy.user_metric.optimal import (
+    OPTIMAL_ITEMS as OPTIMAL_ITEMS,
+    Optimal as Optimal,
+    lp_optimum as lp_optimum,
+)
 from explorer.privacy.user_metric.reduction import (
     Concentration as Concentration,
     Reduction as Reduction,

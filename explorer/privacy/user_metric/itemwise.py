@@ -89,7 +89,7 @@ class GKRR:
 
     def law(self) -> FloatArray:
         """Return Pr[y | x] as a matrix, rows x (up to 5000 items)."""
-        return _exponential_law(self.space.matrix(), self.alpha0)
+        return exponential_law(self.space.matrix(), self.alpha0)
 
 
 class Exponential:
@@ -117,7 +117,7 @@ class Exponential:
         self.space, self.alpha0 = space, _parameter(alpha0)
         self._distances = space.matrix()
         self.rate = self._sharpest() if sharp else self.alpha0 / 2
-        self._law = _exponential_law(self._distances, self.rate)
+        self._law = exponential_law(self._distances, self.rate)
         self._cumulated = np.cumsum(self._law, axis=1)
 
     def _sharpest(self) -> float:
@@ -134,17 +134,7 @@ class Exponential:
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
         """Return one item of the space for every item."""
-        x = self.space.items(items)
-        u = rng.random(len(x))
-        out = np.empty(len(x), dtype=np.int64)
-        # One search per distinct item, in its own row of cumulated probabilities.
-        order = np.argsort(x, kind="stable")
-        starts = np.flatnonzero(np.diff(x[order], prepend=-1))
-        for part in np.split(order, starts[1:]):
-            if len(part):
-                row = self._cumulated[x[part[0]]]
-                out[part] = np.searchsorted(row, u[part] * row[-1], side="right")
-        return np.minimum(out, self.space.size - 1)
+        return drawn_items(self._cumulated, self.space.items(items), rng)
 
     def law(self) -> FloatArray:
         """Return Pr[y | x] as a matrix, rows x."""
@@ -164,7 +154,23 @@ def exponential_loss(distances: ArrayLike, rate: float) -> float:
     return float(rate + change.max()) if change.size else 0.0
 
 
-def _exponential_law(distances: FloatArray, rate: float) -> FloatArray:
+def drawn_items(cumulated: FloatArray, x: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return an answer for every item of x, by rows of cumulated chances."""
+    u = rng.random(len(x))
+    out = np.empty(len(x), dtype=np.int64)
+    # One search per distinct item, in its own row.
+    order = np.argsort(x, kind="stable")
+    starts = np.flatnonzero(np.diff(x[order], prepend=-1))
+    for part in np.split(order, starts[1:]):
+        if len(part):
+            row = cumulated[x[part[0]]]
+            out[part] = np.searchsorted(row, u[part] * row[-1], side="right")
+    found: IntArray = np.minimum(out, cumulated.shape[1] - 1)
+    return found
+
+
+def exponential_law(distances: FloatArray, rate: float) -> FloatArray:
+    """Return Pr[y | x] ∝ e^{−rate·d(x,y)} as a matrix, rows x."""
     with np.errstate(under="ignore"):
         weight = np.exp(-rate * distances)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))

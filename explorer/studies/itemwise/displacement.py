@@ -1,14 +1,22 @@
 """How far an item's randomised answer lies from the item, on average."""
 
+import math
+from functools import partial
+
 import numpy as np
 
+from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, Square
-from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
+from explorer.studies.base.study import Context
+from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, OPTIMAL, PLANAR
 from explorer.studies.metric_space.choice import ChosenSpace
 
-ITEMS_MAX = 300
-"""Most items of a space on which the exponential mechanism's law is summed."""
+ITEMS_MAX = {EXPONENTIAL: 300, OPTIMAL: um.OPTIMAL_ITEMS}
+"""Most items of a space on which a law is summed, or solved for."""
+_NAMES = {EXPONENTIAL: "the exponential mechanism", OPTIMAL: "the optimal mechanism"}
+_STEP = 1.05
+"""Between two α₀ for which the optimal mechanism is solved."""
 
 
 def why_not(randomiser: str, space: ChosenSpace) -> str:
@@ -19,12 +27,35 @@ def why_not(randomiser: str, space: ChosenSpace) -> str:
         return "planar Laplace noise needs a square: choose one as metric space"
     if randomiser == GKRR and not isinstance(space.metric, Clustered):
         return "GKRR needs clusters or 0/1 distances: choose one of these as metric space"
-    if randomiser == EXPONENTIAL:
+    if randomiser in ITEMS_MAX:
+        name, most = _NAMES[randomiser], ITEMS_MAX[randomiser]
         if not isinstance(space.metric, FiniteSpace):
-            return "the exponential mechanism needs finitely many items: choose such a space"
-        if space.metric.size > ITEMS_MAX:
-            return f"the exponential mechanism is summed for up to {ITEMS_MAX} items"
+            return f"{name} needs finitely many items: choose such a space"
+        if space.metric.size > most:
+            return f"{name} is for up to {most} items, these are {space.metric.size:,}"
     return ""
+
+
+def optimal_distance(space: ChosenSpace, alpha0: FloatArray, context: Context) -> FloatArray:
+    """Return the mean normalised distance of the optimal mechanism, over items drawn evenly.
+
+    It is solved for the next lower of α₀ 5 % apart, for which it promises more, and kept.
+    """
+    metric = space.metric
+    if not isinstance(metric, FiniteSpace):
+        raise TypeError(f"{space.name} has no optimal mechanism")
+    apart = metric.matrix().tobytes()
+    out = np.empty(alpha0.shape)
+    for i, a0 in enumerate(alpha0):
+        context.check()
+        lower = min(_STEP ** math.floor(math.log(a0) / math.log(_STEP)), 800.0)
+        key = ("itemwise", "optimal", apart, lower)
+        out[i] = context.memo(key, partial(_optimal_mean, metric, lower))
+    return out
+
+
+def _optimal_mean(space: FiniteSpace, alpha0: float) -> float:
+    return um.Optimal(space, alpha0).mean
 
 
 def mean_distance(randomiser: str, space: ChosenSpace, alpha0: FloatArray) -> FloatArray:

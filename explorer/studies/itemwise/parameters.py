@@ -14,7 +14,7 @@ from explorer.studies.metric_space.parameters import (
 )
 
 CENTRAL, LOCAL = "central", "local"
-PLANAR, GKRR, EXPONENTIAL = "planar", "gkrr", "exponential"
+PLANAR, GKRR, EXPONENTIAL, OPTIMAL = "planar", "gkrr", "exponential", "optimal"
 
 PARAMETERS = (
     choice("model", "", "model",
@@ -51,10 +51,12 @@ PARAMETERS = (
     choice("randomiser", "", "randomiser of an item",
            "How an item is randomised. Guarantees are the same for all that are α₀·d-private; how "
            "far an answer lies from the item is not. The exponential mechanism answers at the "
-           "rate α₀/2, and its mean is over items drawn evenly.",
+           "rate α₀/2, and its mean is over items drawn evenly. The optimal one has the least such "
+           "mean of all that are α₀·d-private and answer with items.",
            PLANAR,
            ((PLANAR, "planar Laplace (squares)"), (GKRR, "GKRR (clusters, 0/1)"),
-            (EXPONENTIAL, "exponential mechanism (up to 300 items)")),
+            (EXPONENTIAL, "exponential mechanism (up to 300 items)"),
+            (OPTIMAL, "optimal, by linear programming (up to 40 items)")),
            group="mechanism",
            quantities=("noise",)),
     choice("clones", "", "analysis of the clones",

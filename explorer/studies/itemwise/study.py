@@ -32,10 +32,10 @@ from explorer.studies.base.sweeping import (
 )
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.itemwise import curves, text
-from explorer.studies.itemwise.displacement import mean_distance, why_not
+from explorer.studies.itemwise.displacement import mean_distance, optimal_distance, why_not
 from explorer.studies.itemwise.examples import example_table
 from explorer.studies.itemwise.help import PAGE, PRESETS
-from explorer.studies.itemwise.parameters import LOCAL, PARAMETERS, QUANTITIES
+from explorer.studies.itemwise.parameters import LOCAL, OPTIMAL, PARAMETERS, QUANTITIES
 from explorer.studies.itemwise.tradeoff import audits
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
@@ -101,7 +101,7 @@ def _answered(
     drawn = bounds
     if what == "noise":
         drawn = {
-            key: (points, _displaced(b, request, space, key))
+            key: (points, _displaced(b, request, space, context, full))
             for key, (points, b) in bounds.items()
             if key not in ("printed", "simple", "refuted")
         }
@@ -182,14 +182,23 @@ def _estimated(key: str, full: bool, solved: str) -> bool:
     return key in ("exact", "exact_near", "sorted") and not full and solved != "delta"
 
 
-def _displaced(alpha0: Bound, request: Request, space: ChosenSpace, key: str) -> Bound:
+def _displaced(
+    alpha0: Bound, request: Request, space: ChosenSpace, context: Context, full: bool
+) -> Bound:
     """Return the mean distance of an answer at the α₀ that a route allows."""
-    why = why_not(request["randomiser"], space)
+    why, optimal = why_not(request["randomiser"], space), request["randomiser"] == OPTIMAL
+    if optimal and not full:
+        why = why or text.SOLVED_AT_REST
     role = Role.ESTIMATE if alpha0.role is Role.ESTIMATE else Role.EXACT
     known = alpha0.valid & (alpha0.value > 0) & (why == "")
     value = np.full(alpha0.value.shape, np.nan)
     if known.any():
-        value[known] = mean_distance(request["randomiser"], space, alpha0.value[known])
+        here = alpha0.value[known]
+        value[known] = (
+            optimal_distance(space, here, context)
+            if optimal
+            else mean_distance(request["randomiser"], space, here)
+        )
     reason = "" if known.all() else why or alpha0.reason
     return Bound(value, role, text.NOISE, known, reason, alpha0.truncated)
 

@@ -5,7 +5,7 @@ from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
-from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, PLANAR
+from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, OPTIMAL, PLANAR
 
 EXACT = Reference(
     _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
@@ -63,8 +63,13 @@ HOW_FAR = {
     PLANAR: "before any clipping to the square",
     GKRR: "the same for every item",
     EXPONENTIAL: "mean over items drawn evenly, answered at the rate α₀/2, which always suffices",
+    OPTIMAL: (
+        "mean over items drawn evenly, the least there is: solved for α₀ in steps of 5 %, of which "
+        "the next lower is taken"
+    ),
 }
 """What the mean distance of each randomiser is taken over."""
+SOLVED_AT_REST = "the optimal mechanism is solved for when the sliders rest"
 COMING = "normal approximation; the exact sum follows"
 PRINTED_FAILS = (
     "the condition of the theorem behind the equation fails there, or α is not below m: the paper "

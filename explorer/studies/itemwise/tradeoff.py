@@ -8,7 +8,7 @@ from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.studies.base.study import Context, Guarantee, Request
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.itemwise.displacement import why_not
-from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR
+from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, OPTIMAL, PLANAR
 from explorer.studies.metric_space.choice import chosen_space
 
 
@@ -19,7 +19,7 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited |
     reason = space.missing or why_not(kind, space)
     if reason:
         return reason
-    if isinstance(metric, Square) and kind not in (GKRR, EXPONENTIAL):
+    if isinstance(metric, Square) and kind == PLANAR:
         return _planar(metric, alpha0)
     if kind == GKRR and isinstance(metric, Clustered):
         gkrr = um.GKRR(metric, alpha0)
@@ -27,11 +27,17 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited |
     if kind == EXPONENTIAL and isinstance(metric, FiniteSpace):
         exponential = um.Exponential(metric, alpha0)
         return _finite(exponential, exponential.law(), metric, alpha0)
+    if kind == OPTIMAL and isinstance(metric, FiniteSpace):
+        optimal = um.Optimal(metric, alpha0)
+        return _finite(optimal, optimal.law(), metric, alpha0)
     return "this randomiser does not run on this space"
 
 
 def _finite(
-    mechanism: um.GKRR | um.Exponential, law: FloatArray, space: FiniteSpace, alpha0: float
+    mechanism: um.GKRR | um.Exponential | um.Optimal,
+    law: FloatArray,
+    space: FiniteSpace,
+    alpha0: float,
 ) -> Audited:
     """Return the audit of answers that are items: the score is the log-likelihood ratio."""
     apart = space.matrix()
