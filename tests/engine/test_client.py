@@ -294,7 +294,7 @@ def test_what_is_asked_while_a_dead_process_is_waited_for_is_answered_by_the_nex
     joined, join = threading.Event(), ServerProcess.join
 
     def late(process: ServerProcess) -> None:
-        joined.wait(10)
+        joined.wait(time_limit(10))
         join(process)
 
     study = Open()

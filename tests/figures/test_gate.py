@@ -156,7 +156,12 @@ def write(fmt: str, result: Result, view: ViewState, recipe: Mapping[str, Any]) 
 
 
 @pytest.mark.parametrize(
-    ("fmt", "came_from"), [*product(FORMATS, FOUND), *product(ALL_OF_MAPS, [Origin.TYPED])]
+    ("fmt", "came_from"),
+    [
+        *product(FORMATS, FOUND[:1]),
+        *product(FORMATS[:1], FOUND[1:]),
+        *product(ALL_OF_MAPS, [Origin.TYPED]),
+    ],
 )
 def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
     """Not in the bytes, and not in the pixels: any other canary gives the very same file."""
@@ -272,7 +277,7 @@ def test_a_region_that_was_found_is_drawn_without_its_place(came_from: Origin) -
     assert header == "row,column,private"
     # Another place, the same noisy numbers: the same file.
     other = maps(region=Region(-34.2, 18.3, -33.9, 18.6), came_from=came_from)
-    for fmt in FORMATS:
+    for fmt in FORMATS if came_from is FOUND[0] else FORMATS[:1]:
         assert write(fmt, other, view, recipe) == write(fmt, result, view, recipe)
 
 

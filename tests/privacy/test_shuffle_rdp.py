@@ -305,7 +305,7 @@ def test_convergence_falls_with_privacy_given_up_and_time_spent():
         (lambda: rdp.lower_rdp(2, 1.0, 0, 1), "k: 0 is outside"),
         (lambda: rdp.lower_rdp(2, 1.0, 1, 1, "QQ"), "QQ"),
         (lambda: rdp.pipeline_epsilon(1.0, 1, 1, 1, 0.1, share=2.0), "f: 2 is outside"),
-        (lambda: rdp.convergence_bound(3, 1.0, 1.0, 1, 1.0, 1, 1), "p: 3 is not one of"),
+        (lambda: rdp.convergence_bound(0.5, 1.0, 1.0, 1, 1.0, 1, 1), "p: 0.5 is outside"),
         (lambda: rdp.convergence_bound(2, 1.0, 1.0, 1, 0.0, 1, 1), "eps0: 0 is outside"),
     ],
 )

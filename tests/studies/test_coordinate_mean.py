@@ -68,7 +68,7 @@ def test_every_axis_over_its_whole_range(what, key, profile):
 
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
-    walking.walk_parameter(STUDY, key, points=3, steps=4, projected=True)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, projected=True)
 
 
 def test_its_page_and_presets_hold_together():

@@ -46,7 +46,7 @@ def test_every_parameter_to_both_ends(key):
     values = dict(SMALL)
     if key.startswith("space_") or key == "clones":
         values["space"] = {"clones": "grid", "space_cells": "grid"}.get(key, "clustered")
-    walking.walk_parameter(STUDY, key, points=3, steps=3, **values)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
 
 
 @pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential", "optimal"])

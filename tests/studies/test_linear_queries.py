@@ -63,7 +63,7 @@ def test_every_parameter_to_both_ends(key):
     if key.startswith("space_"):
         values["space"] = {"space_cells": "grid", "space_side": "grid", "space_items": "discrete",
                            "space_earth": "sphere"}.get(key, "clustered")  # fmt: skip
-    walking.walk_parameter(STUDY, key, points=3, steps=3, **values)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -213,7 +213,7 @@ def test_counted_priors_give_an_upper_bound_and_its_sentence():
     assert levels.roles[1] is Role.UPPER
     assert levels.roles[3] is Role.ESTIMATE
     with pytest.raises(ValueError, match="must be whole"):
-        ask(prior="0 0 1.5; 0 1 1; 1 0 1; 1 1 1", prior_is="counts")
+        ask(records="0 0 1.5; 0 1 1; 1 0 1; 1 1 1", prior_is="counts")
     # A value without records may be coupled in any way.
-    empty = ask(prior="0 0 10; 0 1 10; 1 0 0; 1 1 0", prior_is="counts")
+    empty = ask(records="0 0 10; 0 1 10; 1 0 0; 1 1 0", prior_is="counts")
     assert empty.readout("coupling").value == 1.0

@@ -70,7 +70,7 @@ def walk_axis(study, what, key, points=11, **values):
     return final_result(study, request)
 
 
-def walk_parameter(study, key, points=5, steps=5, context=None, **values):
+def walk_parameter(study, key, points=5, steps=3, context=None, **values):
     """Answer every quantity with a parameter at both ends and between them."""
     p = parameter(study, key)
     if p.numeric:

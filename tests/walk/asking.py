@@ -56,16 +56,17 @@ def asked(
 def places(p: Parameter, steps: int = STEPS) -> list[Value]:
     """Return both ends of a parameter and what is between, in no order of size: ends first.
 
-    In a walk that is not thorough one end; of choices all.
+    In a walk that is not thorough one end, and the last and the first choice.
     """
     if p.numeric:
         found = [p.clamp(float(f"{x:.4g}")) for x in p.grid(p.low, p.high, steps)]
         ends = [p.clamp(p.low), p.clamp(p.high)]
-        if not THOROUGH:  # both ends of all are asked for without a window, in tests/studies
+        if not THOROUGH:  # all places are asked for without a window, in tests/studies
             return ends[len(p.key) % 2 :][:1]
         return list(dict.fromkeys([*ends, *found[1:-1]]))
     if p.kind is Kind.CHOICE:
-        return [value for value, _ in p.choices]
+        values = [value for value, _ in p.choices]
+        return values if THOROUGH else list(dict.fromkeys([values[-1], values[0]]))
     return {Kind.FLAG: [True, False], Kind.TABLE: [p.default]}.get(p.kind, [""])
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, Qt
 
+from explorer.engine.session.session import Session
 from explorer.figures import style
 from explorer.figures.geometry import axis_coordinates
-from explorer.studies.base.result import Handle, Series
+from explorer.studies.base.study import Handle, Series, Value, parameter
+from explorer.studies.registry import get_study
 
 _SIZE = 15
 """Pixels: a ring round the dot, wide enough to be caught."""
@@ -19,15 +21,7 @@ class Handles(QObject):
     ----------
     view : ViewBox
 
-    Signals
-    -------
-    dragged(object, float, float)
-        A handle, and where its dot was dragged to, in data units.
-    released()
     """
-
-    dragged = Signal(object, float, float)
-    released = Signal()
 
     def __init__(self, view: pg.ViewBox) -> None:
         super().__init__(view)
@@ -36,6 +30,12 @@ class Handles(QObject):
         self._wanted: list[tuple[Handle, float, float]] = []
         self._log = (False, False)
         self._theme, self._ratio = style.LIGHT, 1.0
+        self._session: Session | None = None
+        self._drags = 0
+
+    def set_session(self, session: Session) -> None:
+        """Let parameters of a session's study follow; a drag is one step to undo."""
+        self._session = session
 
     def set_theme(self, theme: style.Theme, ratio: float) -> None:
         """Take over the colours of a theme, on a screen with so many pixels to the point."""
@@ -73,10 +73,22 @@ class Handles(QObject):
                 10.0**value if log else value
                 for value, log in zip((at.x(), at.y()), self._log, strict=True)
             )
-            self.dragged.emit(ring.handle, x, y)
+            self._follow(ring.handle, x, y)
+
+    def _follow(self, handle: Handle, x: float, y: float) -> None:
+        if self._session is None:
+            return
+        study = get_study(self._session.state.study)
+        places = {handle.x_key: x * handle.x_factor, handle.y_key: y}
+        values: dict[str, Value] = {
+            key: parameter(study, key).clamp(float(f"{value:.4g}")) for key, value in places.items()
+        }
+        self._session.set_values(values, study.id, f"dot {handle.name} {self._drags}")
 
     def _released(self, ring: "_Ring") -> None:
-        self.released.emit()
+        self._drags += 1
+        if self._session is not None:
+            self._session.end_gesture()
         # Back round its dot, which stays in range.
         for handle, x, y in self._wanted:
             if handle == ring.handle:

@@ -15,12 +15,10 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import (
-    Handle,
     Request,
     Result,
     Scale,
     Study,
-    Value,
     parameter,
     quantity,
     with_unit,
@@ -85,6 +83,7 @@ class BoundsWorkspace(Workspace):
         self.solving = Solving(session, service, self.plot, self.solve_bar)
         self.pinning = Pinning(session, service, self.pin_list)
         self.claiming = Claiming(session, self.legend)
+        self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
         controller.result_ready.connect(self._show)
@@ -142,8 +141,6 @@ class BoundsWorkspace(Workspace):
         self.y_bar.reset_wanted.connect(self.plot.reset_view)
         self.plot.line_dragged.connect(self._line_dragged)
         self.plot.line_released.connect(self._line_released)
-        self.plot.handles.dragged.connect(self._dot_dragged)
-        self.plot.handles.released.connect(self._line_released)
         self.plot.view_changed.connect(self.view_changed)
         self.legend.toggled.connect(self._toggle)
         self._reset = self._action("Reset plot view", self.plot.reset_view)
@@ -395,14 +392,6 @@ class BoundsWorkspace(Workspace):
         p = parameter(study, front[1].sweep.key)
         number = p.clamp(float(f"{x:.4g}"))
         self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
-
-    def _dot_dragged(self, handle: Handle, x: float, y: float) -> None:
-        study = get_study(self._session.state.study)
-        places = {handle.x_key: x * handle.x_factor, handle.y_key: y}
-        values: dict[str, Value] = {
-            key: parameter(study, key).clamp(float(f"{value:.4g}")) for key, value in places.items()
-        }
-        self._session.set_values(values, study.id, f"dot {handle.name} {self._drags}")
 
     def _line_released(self) -> None:
         self._drags += 1
