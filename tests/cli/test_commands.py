@@ -241,8 +241,21 @@ def canary_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", ["json", "text", *(f".{fmt}" for fmt in ALL_OF_MAPS)])
-@pytest.mark.parametrize("region", [[], ["--region", "-34.2,18.3,-34.04,18.6"]])
+TYPED_REGION = ["--region", "-34.2,18.3,-34.04,18.6"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "region"),
+    [
+        *(
+            pair
+            for suffix in ("json", "text", ".png")
+            for pair in ((suffix, []), (suffix, TYPED_REGION))
+        ),
+        *((f".{fmt}", TYPED_REGION) for fmt in CELLS),
+        *((f".{fmt}", []) for fmt in ALL_OF_MAPS if fmt != "png"),
+    ],
+)
 def test_a_private_map_tells_nothing_of_the_file(
     canary_file: Path,
     tmp_path: Path,

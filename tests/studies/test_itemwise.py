@@ -54,7 +54,7 @@ def test_every_parameter_to_both_ends(key):
     "space", ["line", "square-l1", "square-l2", "grid", "sphere", "clustered", "discrete", "matrix"]
 )
 def test_every_randomiser_on_every_space_answers_or_says_why(randomiser, space):
-    result = ask("noise", randomiser=randomiser, space=space, space_cells=8, **SMALL)
+    result = ask("noise", points=3, randomiser=randomiser, space=space, space_cells=8, **SMALL)
     fits = {
         "planar": ("square-l1", "square-l2"),
         "gkrr": ("clustered", "discrete"),

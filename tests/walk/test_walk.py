@@ -72,7 +72,7 @@ def test_every_quantity_over_every_axis_is_drawn(walker, study_id) -> None:
     walk = walker(study_id)
     study, bounds = walk.study, walk.window.workspaces["bounds"]
     for what in study.quantities:
-        for key in what.sweeps:
+        for key in what.sweeps if THOROUGH else what.sweeps[:3]:
             walk.ask(asked(study, what.key, key))
             where = f"{what.key} over {key}"
             if walk.look(where) is None:

@@ -100,6 +100,8 @@ def video_bytes(job: ExportJob) -> bytes:
         codec = next(name for name in _CODECS if name in av.codecs_available)
         video: Any = container.add_stream(codec, rate=Fraction(1000, FRAME_MS))
         video.width, video.height, video.pix_fmt = width, height, "yuv420p"
+        # With several threads the same frames once gave other bytes; drawing takes longer anyway.
+        video.codec_context.thread_count = 1
         for image in _drawn(job, stamped):
             container.mux(video.encode(av.VideoFrame.from_ndarray(np.asarray(image), "rgb24")))
         container.mux(video.encode())

@@ -32,7 +32,7 @@ def why_not(randomiser: str, space: ChosenSpace) -> str:
         if not isinstance(space.metric, FiniteSpace):
             return f"{name} needs finitely many items: choose such a space"
         if space.metric.size > most:
-            return f"{name} is for up to {most} items, these are {space.metric.size:,}"
+            return f"{name} is for up to {most} items; choose a smaller space"
     return ""
 
 
