@@ -40,8 +40,12 @@ def described(study: Study) -> dict[str, Any]:
 
     Ends of a range are null where there is none.
     """
+    from explorer.studies.base.face import face_of
     from explorer.studies.registry import card
 
+    faces = {q.key: face_of(study, q.key) for q in study.quantities}
+    first = next(iter(faces.values()), None)
+    essential = first.essential if first is not None else face_of(study, "").essential
     return {
         "id": study.id,
         "name": study.name,
@@ -49,7 +53,7 @@ def described(study: Study) -> dict[str, Any]:
         "family": card(study.id).family,
         "workspace": study.workspace,
         "needs_data": study.needs_data,
-        "parameters": [_parameter(p) for p in study.parameters],
+        "parameters": [_parameter(p, p.key in essential) for p in study.parameters],
         "quantities": [
             {
                 "key": q.key,
@@ -58,6 +62,8 @@ def described(study: Study) -> dict[str, Any]:
                 "unit": q.unit,
                 "scale": q.scale.value,
                 "sweeps": list(q.sweeps),
+                "essential": list(faces[q.key].essential),
+                "primary": list(faces[q.key].primary),
             }
             for q in study.quantities
         ],
@@ -68,6 +74,8 @@ def described(study: Study) -> dict[str, Any]:
                 "about": p.about,
                 "claim": p.published,
                 "ours": p.computed,
+                "status": p.status,
+                "verdict": p.verdict,
             }
             for p in study.presets
         ],
@@ -75,7 +83,7 @@ def described(study: Study) -> dict[str, Any]:
     }
 
 
-def _parameter(p: Parameter) -> dict[str, Any]:
+def _parameter(p: Parameter, essential: bool) -> dict[str, Any]:
     return {
         "key": p.key,
         "symbol": p.symbol,
@@ -90,6 +98,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
         "choices": [{"value": value, "label": label} for value, label in p.choices],
         "axis_only": p.axis_only,
         "group": p.group,
+        "essential": essential,
         "help": p.help,
     }
 

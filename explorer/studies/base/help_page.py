@@ -1,6 +1,7 @@
 """What a study says of itself in words, and the questions it comes with."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from explorer.privacy.core.bound import Reference
 from explorer.studies.base.parameters import Sweep, Value
@@ -75,6 +76,13 @@ class Preset:
         is.
     judged_on : str
         The figure whose made data they are judged on; empty leaves that as it is.
+    curves : tuple of str
+        Keys of the curves that the paper draws, shown alone; empty for those shown at first.
+    status : str
+        How what comes out compares: ``=`` as printed, ``≠`` differs, ``+`` beyond the paper,
+        ``?`` can't be reproduced; empty where the paper prints nothing to compare with.
+    verdict : str
+        That in at most 28 letters.
     """
 
     key: str
@@ -88,6 +96,9 @@ class Preset:
     users: int | None = None
     error_over: str = ""
     judged_on: str = ""
+    curves: tuple[str, ...] = ()
+    status: Literal["", "=", "≠", "+", "?"] = ""
+    verdict: str = ""
 
 
 def sampled_for(chosen: Preset, selection: Selection) -> Selection:

@@ -282,6 +282,7 @@ class Condition:
     `of_guarantee` is False for what only a single curve needs, or how sharp it is: the text says
     so too, and where it fails nothing that is promised does. `key` is what the `assumes` of series
     name. Nothing is claimed that rests on an `optional` assumption, unless the user claims it.
+    `short` says it in at most 40 letters, where the text is one click away.
     """
 
     text: str
@@ -290,6 +291,7 @@ class Condition:
     of_guarantee: bool = True
     key: str = ""
     optional: bool = False
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Reference
@@ -45,6 +45,9 @@ from explorer.studies.base.result import (
     Table,
 )
 from explorer.studies.cards import card
+
+if TYPE_CHECKING:
+    from explorer.studies.base.face import Face
 
 __all__ = [
     "Advice",
@@ -243,6 +246,10 @@ class Study(ABC):
     presets: ClassVar[tuple[Preset, ...]] = ()
     claims: ClassVar[Mapping[str, Claim]] = MappingProxyType({})
     """What may be claimed, by quantity."""
+    faces: ClassVar[Mapping[str, "Face"]] = MappingProxyType({})
+    """What is shown first, by quantity (`explorer.studies.base.face`)."""
+    short_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Names of at most 26 letters for curves, by key; of others the label stands for it."""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,98 @@
+"""What the screen shows first of a study's quantity: the rest of it is one click away."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.study import Request, Result, Study, parameter, relevant
+
+MOST_SLIDERS = 4
+MOST_CURVES = 5
+MOST_LETTERS = 26
+"""Of a curve's short name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer in front, in plain words.
+
+    Attributes
+    ----------
+    number : str
+        ``ε ≤ 0.2078``, rounded to its safe side; empty where there is none.
+    text : str
+        What that means, in a sentence or two.
+    """
+
+    number: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What is shown first of one quantity.
+
+    Attributes
+    ----------
+    essential : tuple of str
+        Keys of the parameters that have a row at once, three or four.
+    primary : tuple of str
+        Keys of the curves that are drawn at once, three to five.
+    answer : callable or None
+        From a result and what is claimed of it to the answer; None for the claim's own words.
+    """
+
+    essential: tuple[str, ...]
+    primary: tuple[str, ...]
+    answer: Callable[[Result, Claimed | None], Answer] | None = None
+
+
+def face_of(study: Study, quantity_key: str) -> Face:
+    """Return what is shown first of a quantity.
+
+    A study that declares none for it shows its first parameters that matter, and first curves.
+    """
+    declared = study.faces.get(quantity_key)
+    if declared is not None:
+        return declared
+    values = {p.key: p.default for p in study.parameters}
+    mattering = [
+        p.key
+        for p in study.parameters
+        if p.in_panel and not p.group and relevant(p, values, quantity_key)
+    ]
+    claim = study.claims.get(quantity_key)
+    return Face(tuple(mattering[:MOST_SLIDERS]), claim.among[:MOST_CURVES] if claim else ())
+
+
+def essential_keys(study: Study, request: Request) -> tuple[str, ...]:
+    """Return the parameters that have a row at once: those of the face that matter, and x."""
+    values, keys = dict(request.values), face_of(study, request.quantity).essential
+    swept = "" if request.sweep is None else request.sweep.key
+    if swept and swept not in keys and parameter(study, swept).in_panel:
+        keys = (*keys[: MOST_SLIDERS - 1], swept)
+    return tuple(k for k in keys if relevant(parameter(study, k), values, request.quantity))
+
+
+def primary_keys(study: Study, request: Request, there: Iterable[str]) -> tuple[str, ...]:
+    """Return the curves that are drawn at once, of those that are there, in the face's order."""
+    there = list(there)
+    declared = face_of(study, request.quantity).primary
+    return tuple(k for k in declared if k in there) or tuple(there[:MOST_CURVES])
+
+
+def short_name(study: Study, key: str, label: str) -> str:
+    """Return the name of a curve where there is little room; the label where it has no shorter."""
+    return study.short_names.get(key, label)
+
+
+def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | None:
+    """Return the answer in front; None while nothing is known, or where nothing is claimed."""
+    face = study.faces.get(result.request.quantity)
+    if face is not None and face.answer is not None:
+        return face.answer(result, found)
+    if found is None:
+        return None
+    promise = result.guarantee
+    said = found.said.lines[:1] or ((promise.sentence,) if promise is not None else ())
+    return Answer(found.said.number, "".join(said))

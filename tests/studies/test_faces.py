@@ -1,0 +1,50 @@
+"""What each study shows first: few parameters, few curves, short names, all of which exist."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from explorer.studies.base.face import (
+    MOST_CURVES,
+    MOST_LETTERS,
+    MOST_SLIDERS,
+    essential_keys,
+    face_of,
+)
+from explorer.studies.base.study import default_request, default_sweep, parameter, relevant
+from explorer.studies.cards import study_ids
+from explorer.studies.registry import get_study
+
+QUANTITIES = [(i, q.key) for i in study_ids() for q in get_study(i).quantities] + [("heatmap", "")]
+
+
+@pytest.mark.parametrize(("study_id", "key"), QUANTITIES)
+def test_few_parameters_and_curves_stand_in_front(study_id: str, key: str) -> None:
+    study = get_study(study_id)
+    face = face_of(study, key)
+    assert 1 <= len(face.essential) <= MOST_SLIDERS
+    assert len(set(face.essential)) == len(face.essential)
+    assert len(face.primary) <= MOST_CURVES
+    for k in face.essential:
+        parameter(study, k)
+
+
+@pytest.mark.parametrize(("study_id", "key"), [q for q in QUANTITIES if q[1]])
+def test_the_parameter_on_the_x_axis_has_a_row(study_id: str, key: str) -> None:
+    study = get_study(study_id)
+    shown = next(q for q in study.quantities if q.key == key)
+    for swept in shown.sweeps:
+        request = replace(default_request(study), quantity=key, sweep=default_sweep(study, swept))
+        keys = essential_keys(study, request)
+        assert len(keys) <= MOST_SLIDERS
+        p = parameter(study, swept)
+        assert swept in keys or not (p.in_panel and relevant(p, dict(request.values), key))
+
+
+@pytest.mark.parametrize("study_id", study_ids())
+def test_short_names_are_short_and_tell_curves_apart(study_id: str) -> None:
+    names = get_study(study_id).short_names
+    assert all(len(name) <= MOST_LETTERS for name in names.values())
+    assert len(set(names.values())) == len(names)
