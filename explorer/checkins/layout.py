@@ -133,7 +133,7 @@ class Layout:
             raise ValueError("the stored layout has changed")
         arrays: dict[str, Any] = {
             name: _mapped(folder / f"{name}.npy") if f"{name}.npy" in files else None
-            for name in _arrays()
+            for name in ARRAYS
         }
         y, x = facts["origin"]
         return cls(**arrays | {"step": Fraction(facts["step"]), "origin": (y, x)})
@@ -150,7 +150,7 @@ class Layout:
         new = Path(tempfile.mkdtemp(prefix="spill-layout-", dir=folder.parent))
         try:
             names = []
-            for name in _arrays():
+            for name in ARRAYS:
                 if (array := getattr(self, name)) is not None:
                     np.save(new / f"{name}.npy", array, allow_pickle=False)
                     names.append(f"{name}.npy")
@@ -247,8 +247,8 @@ class Layout:
         return self.taken(*rows.inside(marked))
 
 
-def _arrays() -> tuple[str, ...]:
-    return tuple(f.name for f in fields(Layout) if f.name not in ("step", "origin"))
+ARRAYS = tuple(f.name for f in fields(Layout) if f.name not in ("step", "origin"))
+"""What a stored layout has a file each of, which is mapped."""
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -1,8 +1,9 @@
-"""How much memory and disk a database may take on this machine."""
+"""How much memory, disk and how many files check-ins may take on this machine."""
 
 import re
 import resource
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 MB = 1_000_000
@@ -11,6 +12,9 @@ SHARE = 4
 """One in so many free bytes goes to a database: there may be others, and other programs."""
 
 MAX_SPILLED = 64_000 * MB
+
+_USUAL_FILES = 1024
+"""What a program has open beside what it maps."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
@@ -23,6 +27,20 @@ def database_bytes() -> int:
     """
     free = min([_free_in_machine(), *_free_in_groups(), *_free_in_process()])
     return min(max(free // SHARE, LEAST), MOST)
+
+
+def allow_files(more: int) -> None:
+    """Let this process have so many more files open than by default, as far as the system does.
+
+    A file that is mapped counts as open, and 1,024 are what most systems start a program with.
+    """
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _USUAL_FILES + more
+    if now == resource.RLIM_INFINITY or now >= wanted:
+        return
+    allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    with suppress(OSError, ValueError):  # then opening says which file was one too many
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, allowed), most))
 
 
 def spill_bytes(folder: Path) -> int:

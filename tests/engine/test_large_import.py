@@ -123,6 +123,28 @@ def test_the_same_numbers_as_in_memory(folder: Path, tmp_path: Path) -> None:
         assert again.rows == shards.rows
 
 
+FEW_FILES = """
+import resource, sys
+from pathlib import Path
+from explorer.engine.large_import import open_any_size
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    with open_any_size(
+        Path(sys.argv[1]), cache_dir=None, in_memory=100, shard_rows=40, memory=900_000_000
+    ) as data:
+        print(len(data.shards), data.rows)
+"""
+
+
+def test_more_shards_than_a_program_has_files_open_usually(tmp_path: Path) -> None:
+    made = made_folder(tmp_path / "many", rows=1500)
+    ran = subprocess.run(
+        [sys.executable, "-c", FEW_FILES, str(made)], capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.split() == ["64", "1496"], ran.stderr  # 7 files each are mapped
+
+
 def test_without_a_cache_nothing_stays(folder: Path, tmp_path: Path) -> None:
     with open_any_size(folder, cache_dir=None, **SMALL) as data:
         kept = data._entry.folder

@@ -13,7 +13,8 @@ from explorer.checkins.cache import Entry
 from explorer.checkins.chosen.points import Part, PointSet
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import Questions, connect, parquet_table
-from explorer.checkins.layout import Layout
+from explorer.checkins.layout import ARRAYS, Layout
+from explorer.checkins.memory import allow_files
 from explorer.checkins.model import Box, Cell, IndexArray
 from explorer.checkins.parts.files import DataFiles
 from explorer.checkins.queries import cell_sides
@@ -36,6 +37,7 @@ class ShardedData(CheckinData):
         self._recall(entry, files, known_synthetic)
         self.larger_than_memory = True
         facts = self._settings["shards"]
+        allow_files(len(ARRAYS) << facts["bits"])
         self.shards = tuple(
             Layout.open(shard_folder(entry.folder, number) / LAYOUT)
             for number in range(1 << facts["bits"])
