@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from explorer.engine.runtime.computing import Computing
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.studies.base.study import Fidelity, Selection, default_request
+from explorer.studies.heatmap.contributions import shard_counts
 from explorer.studies.heatmap.text import EARLY
 from explorer.studies.registry import get_study
 from tests.engine.test_large_import import ASKED, CITY, SMALL, counted, made_folder
@@ -109,6 +111,49 @@ def test_a_cluster_sorts_it_to_the_same_whole_numbers(
         assert computing.connect(lambda: None).workers == 2  # it stays for what comes next
     finally:
         computing.close()
+
+
+def test_a_cluster_counts_the_shards_to_the_same_whole_numbers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard_counts, "ELSEWHERE_S", 0.0)
+    counted_here = shard_counts.counted_rows
+    calls: list[int] = []
+
+    def noted(parts: Any, *others: Any) -> Any:
+        calls.append(len(parts))
+        return counted_here(parts, *others)
+
+    monkeypatch.setattr(shard_counts, "counted_rows", noted)
+
+    def found(cluster: Cluster | None, **asked: Any) -> Any:
+        host = StudyRuntime()
+        try:
+            host.computing.use(cluster)
+            with open_any_size(folder, cache_dir=None, **SMALL) as data:
+                host.add_data(data)
+                where = Selection(data.fingerprint, Region(*CITY), **asked)
+                asks = replace(
+                    default_request(get_study("heatmap"), resolution="32"),
+                    selection=where,
+                    fidelity=Fidelity.COARSE,
+                )
+                *_, answer = host.fresh_answer(asks, lambda: None)
+                users = {r.key: r.value for r in answer.readouts if r.key.startswith("users")}
+                return answer.surface("true").values.tolist(), users
+        finally:
+            host.close()
+
+    for asked in ({}, {"end": "2010-01-09T00:00:00Z"}):
+        here = found(None, **asked)
+        assert calls == [4]
+        assert found(Cluster("local:2"), **asked) == here
+        assert calls == [4]  # not counted here again
+        calls.clear()
+    monkeypatch.setattr(Cluster, "takes_data", False)
+    computing = Computing()
+    computing.use(Cluster("local:1"))
+    assert computing.for_shards([folder], lambda: None) is None
 
 
 def test_machines_that_do_not_see_the_files_are_refused(tmp_path: Path) -> None:

@@ -53,6 +53,9 @@ class Context:
             self.heavy_calls.append((task[0] if callable(task[0]) else function).__name__)
             yield number, function(task)
 
+    def map_on_cluster(self, function, tasks, places):
+        return None
+
     def file(self, value):
         if value not in self.files:
             raise LookupError(f"{value} is not open")

@@ -38,10 +38,9 @@ class ShardedData(CheckinData):
         self.larger_than_memory = True
         facts = self._settings["shards"]
         allow_files(len(ARRAYS) << facts["bits"])
-        self.shards = tuple(
-            Layout.open(shard_folder(entry.folder, number) / LAYOUT)
-            for number in range(1 << facts["bits"])
-        )
+        numbers = range(1 << facts["bits"])
+        self._places = tuple(shard_folder(entry.folder, number) / LAYOUT for number in numbers)
+        self.shards = tuple(Layout.open(place) for place in self._places)
         self.rows = sum(len(shard.y) for shard in self.shards)
         self.users = sum(len(shard.users) for shard in self.shards)
         if self.rows != self.report.kept:
@@ -102,7 +101,7 @@ class ShardedData(CheckinData):
         everybody = (users, share) == (None, None)
         return ShardedPoints(
             self.basename, self.shards[0].step, self.users, tuple(found), everybody, self._kept,
-            self.asked_once,
+            self.asked_once, self._places if everybody and not self.asked_once else (),
         )  # fmt: skip
 
     def _where(self, box: Box, start: str | None, end: str | None) -> Where:

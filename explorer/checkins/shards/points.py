@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ class ShardedPoints:
         How long the last pass took.
     asked_once : bool
         Whether users elsewhere are unknown; `users_in_file` are then those of the region.
+    places : tuple of Path
+        Where the layout of each part is kept; empty if parts hold less than that, or not for long.
     """
 
     name: str
@@ -52,6 +55,13 @@ class ShardedPoints:
     everybody: bool
     kept: Kept
     asked_once: bool = False
+    places: tuple[Path, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """About how long counting them takes in one process."""
+        each = self.kept.seconds_a_row or SECONDS_A_ROW
+        return each * sum(len(part.part.layout.y) for part in self.parts)
 
     def early(self) -> Part | None:
         """Return where those of the first users are; None if all are counted soon, or were.

@@ -103,16 +103,21 @@ class Cluster:
 
     def check_seen(self, places: Iterable[Path]) -> None:
         """Raise ValueError if not all machines see some files and folders; says what to do."""
+        unseen = self.unseen(places)
+        if unseen is not None:
+            raise ValueError(
+                f"the machines of {self.address} do not see {str(unseen)!r}: name a shared "
+                "folder, put the check-ins there, and the cache too (environment variable "
+                "XDG_CACHE_HOME), or leave the cluster out"
+            )
+
+    def unseen(self, places: Iterable[Path]) -> Path | None:
+        """Return the first of some files and folders that not all machines see, if there is one."""
         if self.here:
-            return
+            return None
         shared = Path(self.shared_folder).resolve() if self.shared_folder else None
-        for place in places:
-            if shared is None or not place.resolve().is_relative_to(shared):
-                raise ValueError(
-                    f"the machines of {self.address} do not see {str(place)!r}: name a shared "
-                    "folder, put the check-ins there, and the cache too (environment variable "
-                    "XDG_CACHE_HOME), or leave the cluster out"
-                )
+        hidden = (p for p in places if shared is None or not p.resolve().is_relative_to(shared))
+        return next(hidden, None)
 
 
 def is_loopback(url: str) -> bool:

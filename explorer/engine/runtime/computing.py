@@ -130,6 +130,13 @@ class Computing:
         cluster.check_seen(places)
         return self.connect(check)
 
+    def for_shards(self, places: Sequence[Path], check: Check) -> Executor | None:
+        """Return the cluster that shards are counted on; None if it may not have or see them."""
+        cluster = self._cluster
+        if cluster is None or not cluster.takes_data or cluster.unseen(places) is not None:
+            return None
+        return self.connect(check)
+
     def tried(self, cluster: Cluster | None, check: Check) -> str:
         """Return what there is to work with on a cluster (None: here), chosen already or not.
 

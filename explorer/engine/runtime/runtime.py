@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -14,7 +14,7 @@ from explorer.engine.executors.base import Executor
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.runtime.computing import Computing
 from explorer.engine.runtime.sizes import size_of
-from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Value
+from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Tasks, Value
 from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
@@ -339,6 +339,12 @@ class _Context:
         self, function: Callable[[Any], Any], tasks: Iterable[Any]
     ) -> Iterator[tuple[int, Any]]:
         yield from self._tasks().map(function, tasks, self.check)
+
+    def map_on_cluster(
+        self, function: Callable[[Any], Any], tasks: Tasks, places: Sequence[Path]
+    ) -> Iterator[tuple[int, Any]] | None:
+        there = self._runtime.computing.for_shards(places, self.check)
+        return None if there is None else there.map(function, tasks(there.workers), self.check)
 
     def _tasks(self) -> Executor:
         return self._runtime.computing.for_answers(self._of_data, self.check)

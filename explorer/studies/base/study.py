@@ -7,7 +7,7 @@ after any of them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -83,6 +83,7 @@ __all__ = [
     "Surface",
     "Sweep",
     "Table",
+    "Tasks",
     "Value",
     "all_sides",
     "default_request",
@@ -102,6 +103,10 @@ class Cancelled(Exception):  # noqa: N818  (the standard word of the field for i
 
 class NoWorker(RuntimeError):  # noqa: N818  (told to users as what there is not)
     """The system lets no worker process start; the message says why and what to do."""
+
+
+Tasks = Callable[[int], Sequence[Any]]
+"""From how many tasks run at the same time to the tasks."""
 
 
 class Context(Protocol):
@@ -137,6 +142,23 @@ class Context(Protocol):
         ------
         NoWorker
             If there can be no such process, or the cluster can't be used.
+        """
+
+    def map_on_cluster(
+        self, function: Callable[[Any], Any], tasks: Tasks, places: Sequence[Path]
+    ) -> Iterator[tuple[int, Any]] | None:
+        """Return what `map_in_workers` does, from a cluster alone; None if none can have it.
+
+        For what is quick here but for a great many rows: parts of check-ins, by where they are.
+
+        Parameters
+        ----------
+        function : callable
+        tasks : callable
+            From how many run at the same time to the tasks.
+        places : sequence of Path
+            Files and folders that the tasks read; the user said that they may, and all machines of
+            the cluster see them, or the answer is None.
         """
 
     def checkins(self, selection: Selection) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.studies.base.study import Context, Selection
+from explorer.studies.base.study import Context, Selection, Tasks
 from explorer.studies.heatmap.panes import ERROR, QUANTILES
 from explorer.studies.heatmap.run import Task, draw, run_mechanism
 
@@ -45,6 +45,12 @@ class WithoutNoise(Context):
     ) -> Iterator[tuple[int, Any]]:
         """Run tasks elsewhere."""
         return self.context.map_in_workers(function, tasks)
+
+    def map_on_cluster(
+        self, function: Callable[[Any], Any], tasks: Tasks, places: Sequence[Path]
+    ) -> Iterator[tuple[int, Any]] | None:
+        """Run tasks on a cluster."""
+        return self.context.map_on_cluster(function, tasks, places)
 
     def checkins(self, selection: Selection) -> Any:
         """Return the open check-ins."""

@@ -203,7 +203,7 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
 
     def count() -> CellCounts:
         if isinstance(points, ShardedPoints):
-            return count_shards(points.parts, region, level, counted.rule, context.check)
+            return count_shards(points, region, level, counted.rule, context)
         plain = isinstance(points, PointSet) and counted.rule == BY_CHECKINS
         if plain and points.part.layout.weight is None:
             return counted_points(points, level)

@@ -4,43 +4,61 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.checkins.chosen.points import PointSet
+from explorer.checkins.layout import ARRAYS, Layout
+from explorer.checkins.memory import allow_files
+from explorer.checkins.shards.points import ShardedPoints
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import CellCounts, aggregate
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.privacy.heatmaps.pyramid.counts import from_rows, sum_by_code
 from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
-from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, count_rows
+from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, compile_pass, count_rows
+from explorer.studies.base.study import Context
+
+ELSEWHERE_S = 0.5
+"""What is counted here in less is not sent to a cluster."""
+
+TASKS_A_WORKER = 4
+
+_OPEN = 512
+"""Shards that a worker keeps open."""
 
 
 def count_shards(
-    parts: Sequence[PointSet],
+    points: ShardedPoints,
     region: Region,
     level: int,
     rule: Contribution,
-    check: Callable[[], None] = lambda: None,
+    context: Context,
 ) -> CellCounts:
     """Return the aggregate of all shards: the same whole numbers as of one layout.
 
     Parameters
     ----------
-    parts : sequence of PointSet
-        One a shard; no user is in two.
+    points : ShardedPoints
+        No user is in two of its parts.
     region : Region
     level : int
     rule : Contribution
-    check : callable
-        Called before every shard; may raise to stop.
+    context : Context
+        Asked before every shard whether to go on, and for a cluster where there is much to count.
     """
-    if rule == BY_CHECKINS and all(points.part.layout.weight is None for points in parts):
-        return from_rows(counted_rows(parts, level, check))
+    parts = points.parts
+    if rule == BY_CHECKINS and all(part.part.layout.weight is None for part in parts):
+        there = _counted_elsewhere(points, level, context)
+        return from_rows(there or counted_rows(parts, level, context.check))
     pieces = []
     for part in parts:
-        check()
+        context.check()
         columns = (part.user, part.lat, part.lon, part.weight)
         pieces.append(aggregate(*columns, region.box, level, rule, region.step))
     codes = np.concatenate([piece.codes for piece in pieces])
@@ -65,3 +83,51 @@ def counted_rows(
         cells += found.cells
         present, used, rows = present + found.present, used + found.used, rows + found.rows
     return CountedRows(cells, bits, present, used, rows)
+
+
+def _counted_elsewhere(points: ShardedPoints, level: int, context: Context) -> CountedRows | None:
+    """Return what a cluster finds; None if it is not worth it, or there is none for it."""
+    places, bits = points.places, mass_bits(points.users_in_file)
+    if not places or points.seconds < ELSEWHERE_S:
+        return None
+    shared = {"where": points.parts[0].part.where, "level": level, "bits": bits}
+
+    def tasks(workers: int) -> list[dict[str, Any]]:
+        count = min(len(places), TASKS_A_WORKER * workers)
+        bounds = [len(places) * i // count for i in range(count + 1)]
+        return [
+            {**shared, "first": first, "places": [str(place) for place in places[first:last]]}
+            for first, last in pairwise(bounds)
+        ]
+
+    pieces = context.map_on_cluster(count_piece, tasks, places)
+    if pieces is None:
+        return None
+    cells: Any = np.zeros(4**level, np.int64)
+    for _, (first, numbers, found) in pieces:
+        cells += found
+        for part, said in zip(points.parts[first:], numbers, strict=False):
+            part.tell(*said)
+    totals = points.users_in_region, points.users_used, points.rows
+    return CountedRows(cells, bits, *totals)
+
+
+def count_piece(task: dict[str, Any]) -> tuple[int, list[tuple[int, int, int]], Any]:
+    """Return the number of the first of some shards, what is in each, and their cells (a task)."""
+    with suppress(ImportError):  # without numba it counts in numpy
+        compile_pass()
+    cells: Any = np.zeros(4 ** task["level"], np.int64)
+    numbers = []
+    for place in task["places"]:
+        rows = _opened(Path(place)).rows
+        found = count_rows(rows, task["where"], task["level"], bits=task["bits"])
+        cells += found.cells
+        numbers.append((found.present, found.used, found.rows))
+    return task["first"], numbers, cells
+
+
+@lru_cache(maxsize=_OPEN)
+def _opened(place: Path) -> Layout:
+    """Return a shard, whose sums are checked once; it lies in a folder that is never written to."""
+    allow_files(_OPEN * len(ARRAYS))
+    return Layout.open(place)

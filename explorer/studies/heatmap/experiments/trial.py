@@ -26,7 +26,7 @@ from explorer.privacy.heatmaps.contributions import Contribution
 from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
 from explorer.privacy.heatmaps.evaluation.metrics import Metrics
 from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
-from explorer.studies.base.study import Selection, default_request, relevant
+from explorer.studies.base.study import Selection, Tasks, default_request, relevant
 from explorer.studies.heatmap.contributions.settings import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -211,6 +211,12 @@ class TrialContext:
     ) -> Iterator[tuple[int, Any]]:
         """Yield ``function(task)`` of one task after another."""
         yield from enumerate(map(function, tasks))
+
+    def map_on_cluster(
+        self, function: Callable[[Any], Any], tasks: Tasks, places: Sequence[Path]
+    ) -> Iterator[tuple[int, Any]] | None:
+        """Return None: this is a worker process already."""
+        return None
 
     def memo(self, key: object, make: Callable[[], Any]) -> Any:
         """Return a value known or computed earlier under this key, or make and keep it."""
