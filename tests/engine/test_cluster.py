@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -326,7 +327,10 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
         DaskExecutor(Cluster("local:1"))
 
 
-def test_a_cluster_that_goes_is_said_to_have_gone_and_none_of_its_processes_stays() -> None:
+def test_a_cluster_that_goes_is_said_to_have_gone_and_nothing_of_it_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = set(psutil.Process().children(recursive=True))
     pool = DaskExecutor(Cluster("local:1"))
     started = [p for p in psutil.Process().children(recursive=True) if p not in before]
@@ -337,6 +341,7 @@ def test_a_cluster_that_goes_is_said_to_have_gone_and_none_of_its_processes_stay
     assert future.cancelled()
     workers = [p for p in started if "resource_tracker" not in " ".join(_words(p))]
     assert wait_until(lambda: not alive(workers), 10), alive(workers)
+    assert wait_until(lambda: not list(tmp_path.iterdir()), 10), list(tmp_path.iterdir())
 
 
 def _words(process: psutil.Process) -> list[str]:

@@ -289,7 +289,10 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
             host="127.0.0.1",
             scheduler_port=port,
             dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"allowed_failures": 0},  # whoever sends the tasks counts
+            scheduler_kwargs={
+                "allowed_failures": 0,  # whoever sends the tasks counts
+                "local_directory": str(folder),
+            },
             silence_logs=logging.CRITICAL,
             local_directory=str(folder),
             preload=[__name__],
