@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import os
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -206,6 +209,14 @@ def test_archives_joined_end_to_end(write: Write) -> None:
         assert data.rows == 30
 
 
+def stored_zip() -> bytes:
+    """Rows that a zip holds as they are, so that it passes for text."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        file.writestr("rows.csv", "\n".join(ROWS))
+    return packed.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "name", "words"),
     [
@@ -215,6 +226,8 @@ def test_archives_joined_end_to_end(write: Write) -> None:
         (b"\x1f\x8bgarbage all the way", "garbage.gz", "damaged"),
         (b"\n\n\n", "blank.txt", "blank lines only"),
         (bytes(range(256)) * 40, "binary.dat", "not text"),
+        (bz2.compress(b"user,lat,lon\n1,2,3\n"), "rows.csv.bz2", r"packed \(bzip2\): unpack it"),
+        (stored_zip(), "rows.csv.zip", r"packed \(zip\): unpack it"),
         (b"PAR1 but nothing else", "damaged.parquet", "damaged Parquet"),
     ],
 )

@@ -23,6 +23,15 @@ from explorer.checkins.scan import Damage
 
 _JUDGED_ROWS = 2000
 _GZIP = b"\x1f\x8b"
+_PACKED = {
+    b"PK\x03\x04": "zip",
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a": "RAR",
+}
+"""What files begin with that have to be unpacked first; a stored zip would pass for text."""
 _LATIN = re.compile(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]")
 _NO_LATIN = re.compile(rb"[\x80-\x9f]")
 MOSTLY = 20
@@ -35,9 +44,15 @@ def preview_text(look: Beginning) -> Preview:
     Raises
     ------
     CheckinError
-        If it is no text, not in the encoding asked for, blank, or has too many columns.
+        If it is no text, packed other than by gzip, not in the encoding asked for, blank, or has
+        too many columns.
     """
     head = look.head
+    for beginning, kind in _PACKED.items():
+        if head.startswith(beginning):
+            raise CheckinError(
+                f"{look.name} is packed ({kind}): unpack it, or pack it as .gz, then open that."
+            )
     compressed = head.startswith(_GZIP)
     complete = len(head) == look.size
     if compressed:
