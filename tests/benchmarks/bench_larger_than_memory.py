@@ -19,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +278,10 @@ def run() -> list[Row]:
         asked |= {"cache": str(base / "few cache"), "rows": FEW if few != folder else ROWS}
         ours = _child(_ASK, few, **asked)
         for name, reading in _FRAMES.items():
+            if find_spec(name.lower()) is None:
+                what = f"city, {name}: not measured, it is not installed"
+                found.append(Row(what, float("nan"), None, "×", None))
+                continue
             theirs = _child(_PEAK + reading + _COUNTED[name], few, **asked)
             note = f"{theirs['cpu']:.2f} s of CPU, {theirs['peak']:.0f} MB"
             ratio = ours["cpu"] / theirs["cpu"]
