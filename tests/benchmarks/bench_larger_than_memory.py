@@ -238,8 +238,16 @@ def asked_once(base: Path, folder: Path, asked: dict[str, Any]) -> list[Row]:
     note = f"{cpu['ours', True]:.2f} s against {cpu['SQL', True]:.2f} s of CPU"
     peak = max(one["peak"] for one in runs["ours"])
     memory = f"{max(one['peak'] for one in runs['SQL']):.0f} MB with SQL"
+    what = "city, asked once / SQL, of further rows"
+    further = (
+        at_most(what, ours / sql, ONCE, "×")
+        if min(ours, sql) > 0
+        else Row(
+            what, float("nan"), ONCE, "×", None, "other programs run: twice the rows took less"
+        )
+    )
     return [
-        at_most("city, asked once / SQL, of further rows", ours / sql, ONCE, "×"),
+        further,
         Row("city, asked once / SQL", cpu["ours", True] / cpu["SQL", True], None, "×", None, note),
         at_most("city, asked once: memory", peak, LIMIT_MB, "MB", memory),
     ]
