@@ -28,7 +28,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
     Of a view without the true map all that is not private is left out: its values are null.
     """
     from explorer.figures.gate import gate
-    from explorer.studies.base.map_points import points_document
+    from explorer.figures.map_points import points_document
 
     there = result.request.selection
     unit = "km" if there is None or there.region.plane is None else "unit"

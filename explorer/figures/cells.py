@@ -9,9 +9,9 @@ import numpy as np
 from explorer import __version__
 from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.map_points import COLUMNS, point_rows
 from explorer.figures.tables import cell_texts, comments, one_grid, whole_stamp
 from explorer.geography.region import Region
-from explorer.studies.base.map_points import COLUMNS, point_rows
 from explorer.studies.base.study import Surface
 
 SCHEMA = "privacy-explorer-cells/1"

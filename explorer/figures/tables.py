@@ -11,12 +11,12 @@ import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.map_points import points_document, points_only, write_points
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import claimed, stated
-from explorer.studies.base.map_points import points_document, points_only, write_points
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
 
 SCHEMA = "privacy-explorer-result/1"

@@ -1,50 +1,24 @@
 """What the screen shows first of a study's quantity: the rest of it is one click away."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from explorer.studies.base.claims import Claimed
-from explorer.studies.base.study import Request, Result, Study, parameter, relevant
+from explorer.studies.base.study import Answer, Face, Request, Result, Study, parameter, relevant
+
+__all__ = [
+    "Answer",
+    "Face",
+    "answer_of",
+    "essential_keys",
+    "face_of",
+    "primary_keys",
+    "short_name",
+]
 
 MOST_SLIDERS = 4
 MOST_CURVES = 5
 MOST_LETTERS = 26
 """Of a curve's short name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer in front, in plain words.
-
-    Attributes
-    ----------
-    number : str
-        ``ε ≤ 0.2078``, rounded to its safe side; empty where there is none.
-    text : str
-        What that means, in a sentence or two.
-    """
-
-    number: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """What is shown first of one quantity.
-
-    Attributes
-    ----------
-    essential : tuple of str
-        Keys of the parameters that have a row at once, three or four.
-    primary : tuple of str
-        Keys of the curves that are drawn at once, three to five.
-    answer : callable or None
-        From a result and what is claimed of it to the answer; None for the claim's own words.
-    """
-
-    essential: tuple[str, ...]
-    primary: tuple[str, ...]
-    answer: Callable[[Result, Claimed | None], Answer] | None = None
 
 
 def face_of(study: Study, quantity_key: str) -> Face:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Reference
@@ -46,17 +46,16 @@ from explorer.studies.base.result import (
 )
 from explorer.studies.cards import card
 
-if TYPE_CHECKING:
-    from explorer.studies.base.face import Face
-
 __all__ = [
     "Advice",
+    "Answer",
     "Arrow",
     "Cancelled",
     "Claim",
     "Condition",
     "Context",
     "Diagram",
+    "Face",
     "Fidelity",
     "Guarantee",
     "Handle",
@@ -252,6 +251,42 @@ class Advice:
     caution: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer in front, in plain words.
+
+    Attributes
+    ----------
+    number : str
+        ``ε ≤ 0.2078``, rounded to its safe side; empty where there is none.
+    text : str
+        What that means, in a sentence or two.
+    """
+
+    number: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What is shown first of one quantity.
+
+    Attributes
+    ----------
+    essential : tuple of str
+        Keys of the parameters that have a row at once, three or four.
+    primary : tuple of str
+        Keys of the curves that are drawn at once, three to five.
+    answer : callable or None
+        From a result and what is claimed of it (`Claimed` or None) to the answer; None for the
+        claim's own words.
+    """
+
+    essential: tuple[str, ...]
+    primary: tuple[str, ...]
+    answer: Callable[[Result, Any], Answer] | None = None
+
+
 class Study(ABC):
     """A question with parameters, answered by curves or maps.
 
@@ -268,7 +303,7 @@ class Study(ABC):
     presets: ClassVar[tuple[Preset, ...]] = ()
     claims: ClassVar[Mapping[str, Claim]] = MappingProxyType({})
     """What may be claimed, by quantity."""
-    faces: ClassVar[Mapping[str, "Face"]] = MappingProxyType({})
+    faces: ClassVar[Mapping[str, Face]] = MappingProxyType({})
     """What is shown first, by quantity (`explorer.studies.base.face`)."""
     short_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Names of at most 26 letters for curves, by key; of others the label stands for it."""
