@@ -1,4 +1,4 @@
-"""The command that checks this installation: enumerations, brackets and audits."""
+"""The command that checks this installation: golden values, enumerations, brackets, audits."""
 
 import json
 from contextlib import ExitStack
@@ -17,9 +17,9 @@ import click
 def check_command(runs: int, seed: int, as_json: bool) -> int:
     """Check this installation: its numbers and its mechanisms.
 
-    Tiny cases are enumerated, bounds from below held against those from above, and mechanisms run
-    on two neighbouring data sets to be held against their promises. The exit code is 1 if
-    anything fails.
+    Golden values must come out again, tiny cases are enumerated, bounds from below held against
+    those from above, and mechanisms run on two neighbouring data sets to be held against their
+    promises. The exit code is 1 if anything fails.
     """
     from explorer.cli.common import open_host
     from explorer.engine.checking import Checked, Checking, checked

@@ -1,12 +1,12 @@
-"""What this installation is checked against, here and now: enumerations, brackets, audits.
+"""What this installation is checked against, here and now.
 
-Golden values of the specifications are the tests' (``python -m tests.vectors`` in a checkout);
-these need nothing but the program itself.
+Golden values, exact enumerations, brackets and audits, by nothing but the program itself. Tests
+run many more golden values, function by function (``python -m tests.vectors`` in a checkout).
 """
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,17 +25,20 @@ from explorer.studies.base.study import (
     Request,
     Result,
     Sweep,
+    Value,
     default_request,
     default_sweep,
     parameter,
     quantity,
 )
+from explorer.studies.guarantees.golden import GOLDEN, Golden, agrees
 from explorer.studies.guarantees.tradeoffs import KEY
 from explorer.studies.registry import cards, get_study
 
+GOLDEN_VALUES = "Golden values"
 ENUMERATIONS, BRACKETS, AUDITS = "Exact enumerations", "Brackets", "Audits"
 NOTE = (
-    "Golden values of the specifications are run by the tests, in a checkout: "
+    "Hundreds of further golden values, function by function, are run by the tests, in a checkout: "
     "python -m tests.vectors tests/data/vectors/*.json"
 )
 _CLOSE = 1e-9
@@ -58,7 +61,7 @@ class Check:
     Attributes
     ----------
     group : str
-        `ENUMERATIONS`, `BRACKETS` or `AUDITS`.
+        `GOLDEN_VALUES`, `ENUMERATIONS`, `BRACKETS` or `AUDITS`.
     name : str
     passed : bool
     said : str
@@ -73,7 +76,8 @@ class Check:
 
 def count(runs: int) -> int:
     """Return how many checks there are; without runs there are no audits."""
-    return len(_enumerations()) + len(_SETTINGS) + (len(audited_studies()) if runs else 0)
+    here = len(GOLDEN) + len(_enumerations()) + len(_SETTINGS)
+    return here + (len(audited_studies()) if runs else 0)
 
 
 def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterator[Check]:
@@ -88,6 +92,9 @@ def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterat
     seed : int
         Of the audits.
     """
+    for expected in GOLDEN:
+        asked = _at_sliders(expected.study, dict(expected.values), expected.quantity)
+        yield golden(expected, ask(asked))
     for name, enumerated in _enumerations():
         ours, truth = enumerated()
         said = f"{nearest(ours)} against {nearest(truth)}"
@@ -113,6 +120,20 @@ def audited_studies() -> tuple[str, ...]:
         if card.workspace == "bounds"
         and any(p.key == "audit" for p in get_study(card.id).parameters)
     )
+
+
+def golden(expected: Golden, answer: Result) -> Check:
+    """Return whether an answer has the numbers that are expected, to their last digit."""
+    study = get_study(expected.study)
+    found = {r.key: r.value for r in answer.readouts}
+    wrong = [
+        f"{key}: {'nothing' if (value := found.get(key)) is None else repr(value)}, not {number}"
+        for key, number in expected.numbers
+        if not agrees(found.get(key), number)
+    ]
+    right = "to the last digit: " + ", ".join(number for _, number in expected.numbers)
+    name = f"{expected.source}: {quantity(study, expected.quantity).name}"
+    return Check(GOLDEN_VALUES, name, not wrong, "; ".join(wrong) or right)
 
 
 def bracket(answer: Result) -> Check:
@@ -143,14 +164,15 @@ def audit(answer: Result) -> Check:
     return Check(AUDITS, study.name, False, "; ".join(answer.notes) or "nothing was run")
 
 
-def _at_sliders(study_id: str, values: dict[str, float]) -> Request:
-    """Return the study's first question at one place."""
+def _at_sliders(study_id: str, values: Mapping[str, Value], asked: str = "") -> Request:
+    """Return a question of the study, or its first one, at one place."""
     study = get_study(study_id)
     request = default_request(study, **values)
-    key = study.quantities[0].sweeps[0]
+    shown = quantity(study, asked or study.quantities[0].key)
+    key = shown.sweeps[0]
     own = float(request[key])
-    p = parameter(study, key)
-    return replace(request, sweep=Sweep(key, own, own, 1, p.scale))
+    sweep = Sweep(key, own, own, 1, parameter(study, key).scale)
+    return replace(request, quantity=shown.key, sweep=sweep)
 
 
 def _changed(request: Request) -> list[tuple[str, float]]:

@@ -19,8 +19,9 @@ from explorer.engine.checking import Checked
 from explorer.studies.guarantees.checks import NOTE, Check
 
 INTRODUCTION = (
-    "Tiny cases are enumerated completely, bounds from below are held against those from above, "
-    "and mechanisms are run on two neighbouring data sets and held against what they promise."
+    "Golden values must come out again, tiny cases are enumerated completely, bounds from below "
+    "are held against those from above, and mechanisms are run on two neighbouring data sets and "
+    "held against what they promise."
 )
 
 

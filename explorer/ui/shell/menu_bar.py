@@ -183,8 +183,8 @@ class Menus:
         )  # fmt: skip
         self.checking = CheckedAgainst(window)
         self._add(
-            menu, "checks", "&Checked against…", self.checking.open, tip="Enumerations, brackets "
-            "and audits that this installation can run, and what passed",
+            menu, "checks", "&Checked against…", self.checking.open, tip="Golden values, "
+            "enumerations, brackets and audits that this installation can run, and what passed",
         )  # fmt: skip
         self._add(
             menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
