@@ -14,7 +14,10 @@ ALGORITHM_1 = Reference(
     _PAPER, "Algorithm 1 and Theorem 4.1", "discrete Laplace noise on a lattice; errata user-B2"
 )
 ALGORITHM_2 = Reference(
-    _PAPER, "Algorithm 2", "α₀ by exact hops; answers drawn from a table of whole numbers"
+    _PAPER,
+    "Algorithm 2",
+    "α₀ by hops in increasing order, or side by side where items are all 1 "
+    "apart; answers drawn from a table of whole numbers",
 )
 ALGORITHM_3 = Reference(
     _PAPER, "Algorithm 3 and Theorem 5.3", "s·KL(c‖r) = ln(1/δ), α = ε/c: errata user-D4"

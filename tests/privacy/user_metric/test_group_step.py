@@ -57,3 +57,9 @@ def test_the_diameter_is_how_far_data_sets_can_be_apart():
     assert um.group_delta(1.0, 0.3, 20, 500, diameter=2.0) > um.group_delta(
         1.0, 0.3, 20, 500
     ) * math.expm1(2.0) / math.expm1(1.0)
+
+
+@pytest.mark.parametrize("alpha0", [26.0, 60.0, 400.0])
+def test_side_by_side_where_no_answer_is_a_clone_is_plain_composition(alpha0):
+    assert um.product_alpha(alpha0, 0.1, 2, 200) == 2 * alpha0
+    assert um.product_alpha0(2 * alpha0, 0.1, 2, 200) >= alpha0 * (1 - 1e-12)

@@ -35,6 +35,9 @@ _CLONES_MAX, _ITEMS_MAX = 4e3, 2000
 """With more clones a hop, or more items a user, the sums take too long: m·α₀ is returned."""
 _FINE = 0.004
 """A step of the lattice, as a share of what a hop may cost."""
+_FARTHEST = 25.0
+"""Largest α₀ of a hop whose loss is added up: 1 − tanh(α₀/2) loses its digits beyond, where there
+are no clones to speak of."""
 _SLACK = 1e-3
 """Relative; numbers of hops are not told apart more finely."""
 
@@ -210,7 +213,7 @@ def _epsilon(k: int, alpha0: float, delta: float, total: float, step: float) -> 
     """Return an ε at which k changed items have δ_k ≤ δ."""
     top = k * alpha0
     others = math.floor((total - k) / k)
-    if others < 1:
+    if others < 1 or alpha0 > _FARTHEST:
         return top
     p = 2 / (math.exp(alpha0) + 1)
     if others * p > _CLONES_MAX:
