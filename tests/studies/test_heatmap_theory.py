@@ -13,8 +13,11 @@ from explorer.privacy.heatmaps import schedule, theory
 from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.studies.guarantees.audits import audited, refuted
+from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap_theory import HeatmapTheory
 from explorer.studies.heatmap_theory.simulation import Experiment, errors
+from explorer.studies.heatmap_theory.tradeoff import audits
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -367,3 +370,27 @@ def test_missing_noise_fails_the_condition():
     assert "spread over many cells" in why
     (why,) = ask("bits", "B", 1, 64, 3).guarantee.differences
     assert "printed number of shares" in why
+
+
+@pytest.mark.parametrize("key", [key for key, found in MECHANISMS.items() if found.comparable])
+def test_every_mechanism_of_the_map_is_audited_from_checkins_to_map(key):
+    request = default_request(STUDY, audited=key, delta=0.01)
+    subject = audits(request, None, None)
+    assert MECHANISMS[key].label in subject.what
+    *_, found = audited(subject, 200, 0)
+    assert (subject.eps, subject.delta) == (1.0, 0.01 if "delta" in MECHANISMS[key].uses else 0.0)
+    assert not refuted(subject, found.tested)
+
+
+@pytest.mark.parametrize("key", ["laplace", "integers", "pyramid", "shuffled-pyramid"])
+def test_a_map_whose_noise_is_too_small_is_found_out(key):
+    request = default_request(STUDY, audited=key, epsilon=4.0, delta=0.01)
+    subject = replace(audits(request, None, None), eps=1.0)
+    *_, found = audited(subject, 2000, 0)
+    assert refuted(subject, found.tested)
+
+
+def test_a_mechanism_that_can_not_run_says_why():
+    request = default_request(STUDY, audited="shuffled-cells", epsilon=0.01, delta=1e-20)
+    said = audits(request, None, None)
+    assert said.startswith("Shuffled histogram (Balcer–Cheu) can't be run on so few users: ")

@@ -2,12 +2,14 @@
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
 from explorer.studies.base.study import Quantity, Scale
+from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DEEPEST = 11
 """ℓ of the finest map offered."""
 SQUARE, SALICON = "square", "salicon"
 SALICON_CELLS = 102_408
 """m of the paper's 320 × 240 pictures, halved with ceiling (errata heat-6)."""
+COUNTS = "counts"
 _SIMULATED = (("simulate", ("True",)),)
 _PYRAMID = ("error", "split", "bits", "missing")
 _SHUFFLED = ("bits", "missing")
@@ -65,6 +67,13 @@ PARAMETERS = (
              quantities=("error",)),
     trials("How often each algorithm is run at each point of the simulation.",
            10, 200, quantities=("error",), relevant_when=_SIMULATED),
+    choice("audited", "", "what is audited",
+           "What is run on two neighbouring data sets: the noisy counts that the pyramid is made "
+           "of, or a mechanism of the map from check-ins to map.",
+           COUNTS,
+           ((COUNTS, "The pyramid's noisy counts"),
+            *((key, found.label) for key, found in MECHANISMS.items() if found.comparable)),
+           group="simulation", quantities=("tradeoff",), relevant_when=(("audit", ("True",)),)),
 )  # fmt: skip
 
 QUANTITIES = (

@@ -45,7 +45,7 @@ from explorer.studies.heatmap_theory.simulation import simulated
 from explorer.studies.heatmap_theory.tradeoff import audits
 
 
-@with_tradeoff(("epsilon",), audits=audits)
+@with_tradeoff(("epsilon",), also=("delta",), audits=audits)
 class HeatmapTheory(Study):
     """Error bounds of sparse and dense aggregation, schedules, Lemma B, shuffle communication."""
 

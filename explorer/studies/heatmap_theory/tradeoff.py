@@ -1,4 +1,4 @@
-"""A private map as tests: the pyramid's noisy counts, run with and without one user."""
+"""A private map as tests: what its mechanisms show with and without one user."""
 
 import numpy as np
 
@@ -8,11 +8,22 @@ from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.study import Context, Guarantee, Request
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.heatmap_theory.curves import plan_of
+from explorer.studies.heatmap_theory.parameters import COUNTS
 
 _LEVEL, _CELL = 1, 1
 
 
-def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
+def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited | str:
+    """Return what the pyramid measures, or the mechanism of the map that is asked for, run."""
+    asked = str(request["audited"])
+    if asked == COUNTS:
+        return _counts(request)
+    from explorer.studies.heatmap_theory.map_audits import audit
+
+    return audit(asked, request)
+
+
+def _counts(request: Request) -> Audited:
     """Return the counts of a map of 2 × 2 cells: empty, or one user in a cell.
 
     Everything later is made of these counts, and the score is their log-likelihood ratio.

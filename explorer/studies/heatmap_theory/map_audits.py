@@ -1,0 +1,78 @@
+"""The map's own mechanisms, run from check-ins to map on 2 × 2 cells with and without one user."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from explorer.geography.region import Region
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.heatmaps import SparseMap
+from explorer.studies.base.study import Request, Selection, default_request
+from explorer.studies.guarantees.audits import Audited
+from explorer.studies.heatmap.draws import WithoutNoise
+from explorer.studies.heatmap.experiments.made import Points
+from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
+from explorer.studies.heatmap.experiments.trial import TrialContext
+from explorer.studies.heatmap.mechanisms import MECHANISMS, Mechanism
+from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism
+from explorer.studies.heatmap.study import HeatmapStudy
+
+_LEVEL, _SIZE = 1, 0.5
+_CROWD, _COUNTED_ON = 3, 100
+"""Users in both data sets, of another cell, and n₀."""
+_TRUNCATED = 25
+"""Users of either cell where small counts are cut to 0."""
+_AT_ONCE = 50
+
+
+def audit(key: str, request: Request) -> Audited | str:
+    """Return a mechanism of the map on two neighbouring data sets, or why it can't be run.
+
+    The score is what the map shows in the cell of the user in question, all noise drawn anew in
+    every run.
+    """
+    mechanism = MECHANISMS[key]
+    replaces = mechanism.neighbouring == "replace"
+    delta = float(request["delta"]) if "delta" in mechanism.uses else 0.0
+    crowd = [0, 1] * _TRUNCATED if replaces else [0] * _CROWD
+    users = (crowd + [0] * replaces, [*crowd, 1])
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        seeds = rng.integers(0, 1 << 62, runs)
+        return np.array([_seen(tasks[side], int(seed)) for seed in seeds])
+
+    try:
+        asked = default_request(
+            HeatmapStudy(), mechanism=key, epsilon=float(request["epsilon"]),
+            delta=delta or 1e-5, n0=_COUNTED_ON, top_percent=50.0,
+        )  # fmt: skip
+        tasks = [_task(asked, cells) for cells in users]
+        run(1, 1, np.random.default_rng(0))
+    except ValueError as error:
+        return f"{mechanism.label} can't be run on so few users: {error}."
+    return Audited(
+        f"{mechanism.label}, from check-ins to a map of 2 × 2 cells; {_different(mechanism)}",
+        run, float(request["epsilon"]), delta, "promised of the map", _AT_ONCE,
+    )  # fmt: skip
+
+
+def _different(mechanism: Mechanism) -> str:
+    if mechanism.neighbouring == "replace":
+        return f"one of {2 * _TRUNCATED + 1} users is in one cell or another"
+    return f"one user beside {_CROWD} in another cell, or those alone"
+
+
+def _task(request: Request, cells: list[int]) -> Task:
+    """Return what a mechanism is run on: each user in the middle of a cell of the lower row."""
+    x = (np.array(cells) + 0.5) * _SIZE
+    points = Points(np.arange(len(x)), np.full(len(x), 0.5 * _SIZE), x)
+    counts = count_points(points, UNIT_SQUARE, _LEVEL).counts
+    asked = replace(request, selection=Selection("a" * 64, Region(*UNIT_SQUARE)))
+    return Task(asked, points, counts, WithoutNoise(TrialContext({})), Stopwatch())
+
+
+def _seen(task: Task, seed: int) -> float:
+    """Return what one draw of the map shows in the cell that the user in question may be in."""
+    drawn = run_mechanism(replace(task, request=replace(task.request, seed=seed))).map
+    grid = drawn.grid() if isinstance(drawn, SparseMap) else drawn
+    return float(grid[0, 1])
