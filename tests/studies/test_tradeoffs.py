@@ -15,12 +15,7 @@ from explorer.studies.registry import cards, get_study
 from tests.studies.checks import last
 from tests.studies.context import Context
 
-BOUNDS = [
-    card.id
-    for card in cards()
-    # What “users-data” runs is promised by “itemwise” and “linear-queries”, which have the curves.
-    if card.workspace == "bounds" and card.id != "users-data"
-]
+BOUNDS = [card.id for card in cards() if card.workspace == "bounds"]
 OWN = "coordinate-learnt"
 """Has the curve of its exact laws, as its first quantity."""
 AUDITED = [study for study in BOUNDS if any(p.key == "audit" for p in get_study(study).parameters)]

@@ -11,7 +11,9 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import default_request, default_sweep, quantity
+from explorer.studies.guarantees.audits import audited, refuted
 from explorer.studies.users_data import UsersData, text
+from explorer.studies.users_data.tradeoff import audits
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -227,3 +229,27 @@ def test_files_that_hold_nothing_are_refused(two_files, tmp_path, rows, said):
     with pytest.raises(TableFileError, match=r"bad\.csv") as caught:
         ask("shares", context, **{**values, "users": value})
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("promise", ["linear", "itemwise"])
+@pytest.mark.parametrize("values", [{}, {"model": "local"}, {"sizes": "drawn", "s": 20}])
+def test_the_algorithms_keep_their_promise_when_run(promise, values):
+    request = default_request(STUDY, promise=promise, space_cells=3, **values)
+    subject = audits(request, None, Context())
+    assert subject.what.startswith(f"Algorithm {1 if promise == 'linear' else 2}")
+    assert subject.eps == pytest.approx(1.0 if "sizes" in values else 20.0 / 4)
+    *_, found = audited(subject, 800, 0)
+    assert not refuted(subject, found.tested)
+
+
+@pytest.mark.parametrize("promise", ["linear", "itemwise"])
+def test_algorithms_with_too_little_noise_are_found_out(promise):
+    request = default_request(STUDY, promise=promise, space="discrete", space_items=4, alpha=20.0)
+    subject = replace(audits(request, None, Context()), eps=1.0)
+    *_, found = audited(subject, 2000, 0)
+    assert refuted(subject, found.tested)
+
+
+def test_no_audit_where_nothing_is_drawn_exactly():
+    said = audits(default_request(STUDY, space="square-l2"), None, Context())
+    assert said.endswith("choose a grid.")

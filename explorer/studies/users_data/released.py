@@ -18,7 +18,7 @@ from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.users_data import text
 from explorer.studies.users_data.parameters import ONE_HOT, POSITION
 from explorer.studies.users_data.reading import Items
-from explorer.studies.users_data.subject import Subject
+from explorer.studies.users_data.subject import Promise, Subject
 
 ALPHA0_MAX = 40.0
 """Beyond it the least of 64-bit weights would be 0."""
@@ -307,9 +307,14 @@ def _values(subject: Subject) -> tuple[FloatArray | None, str]:
 
 
 def _alpha0(subject: Subject) -> float:
-    """Return the most α₀ that is proved to keep the promise, in the model that is asked for."""
-    promise, near = subject.promise(), subject.space.min_distance
+    """Return the α₀ that what is promised allows, in the model that is asked for."""
     n = 1 if subject.local else len(subject.users.names)
+    return allowed_alpha0(subject, subject.promise(), n)
+
+
+def allowed_alpha0(subject: Subject, promise: Promise, n: int) -> float:
+    """Return the most α₀ that is proved to keep a promise to n users shuffled together."""
+    near = subject.space.min_distance
     key = (promise.alpha, promise.delta, promise.m, n)
 
     def solve() -> float:

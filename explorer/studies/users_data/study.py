@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from explorer.studies.base.study import Condition, Context, Fidelity, Request, Result, Study, Table
 from explorer.studies.base.sweeping import SweptPoints, swept_points
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.users_data import compared, released, text
 from explorer.studies.users_data.help import PAGE, PRESETS
 from explorer.studies.users_data.parameters import DRAWN, PARAMETERS, QUANTITIES
 from explorer.studies.users_data.released import Drawn, absent
 from explorer.studies.users_data.subject import Subject
+from explorer.studies.users_data.tradeoff import audits
 
 _SHOWN: dict[str, Callable[[Subject, SweptPoints], Drawn]] = {
     "shares": released.shares,
@@ -21,6 +23,7 @@ _SHOWN: dict[str, Callable[[Subject, SweptPoints], Drawn]] = {
 _COMPARED = ("moved", "found_out")
 
 
+@with_tradeoff(also=("promise",), audits=audits)
 class UsersData(Study):
     """Releases of users' items, simulated with exact laws, and distances between data sets."""
 

@@ -130,6 +130,7 @@ def guarantee(
         )
         what = "which of two data sets, a hundredth of the largest distance apart, a user holds"
         sentence = guesses(alpha / 100, delta, what, "after seeing the release")
+        pair = alpha / 100, delta
         more = "not covered: n and the number of items are fixed and public"
     else:
         promise = (
@@ -138,6 +139,7 @@ def guarantee(
         )
         what = f"which of two data sets, at most {nearest(r)} apart, a user holds"
         sentence = guesses(epsilon, delta, what, "after seeing the release")
+        pair = epsilon, delta
         more = "not covered: n is fixed and public; how many items a user has is hidden"
     seen = f" The shuffler sees every item at α₀ = {at_most(item_level)}." if item_level else ""
     return Guarantee(
@@ -153,6 +155,7 @@ def guarantee(
         + seen,
         sentence=sentence,
         references=(ALGORITHM_3, ALGORITHM_2) if r is not None else (ALGORITHM_1, ALGORITHM_2),
+        pairs=(pair,),
     )
 
 
