@@ -70,7 +70,7 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
         if parameter is None:
             parts.append(f"{key} = {value}")
         elif relevant(parameter, values, request.quantity):
-            parts.append(parameter_text(with_unit(parameter, values), value))
+            parts.append(parameter_text(with_unit(parameter, request.unit_values), value))
     return " · ".join(parts)
 
 

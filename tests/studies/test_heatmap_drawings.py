@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from explorer.figures.captions import settings_line
 from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.geography.plane import Plane
+from explorer.geography.region import PlaneRegion
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps.clustering.weighted import distances, k_median_cost
 from explorer.privacy.user_metric.point_noise import great_circle, planar_laplace_cdf
@@ -23,7 +27,7 @@ from explorer.studies.base.study import (
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments.error_curves import AXES, compared
 from explorer.studies.heatmap.mechanisms import MECHANISMS
-from explorer.studies.heatmap.noisy_points import clamped, one_of_each
+from explorer.studies.heatmap.noisy_points import clamped, nearest_turn, one_of_each
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.heatmap.recommendation import HIDES_USERS, recommended
@@ -216,11 +220,49 @@ def test_points_that_leave_the_region_stand_on_its_side_and_are_counted() -> Non
     south, west, north, east = REGION.box
     edge = ((now == (south, west)) | (now == (north, east))).any(axis=1)
     assert 0 < edge.sum() == result.readout("points_clamped").value
-    lat, lon, outside = clamped(np.array([0.0, 0.0, 5.0]), np.array([-179.0, 100.0, 175.0]),
-                                (-1.0, 170.0, 1.0, 180.0))  # fmt: skip
+    box = (-1.0, 170.0, 1.0, 180.0)
+    turned = nearest_turn(np.array([-179.0, 100.0, 175.0]), box)
+    lat, lon, outside = clamped(np.array([0.0, 0.0, 5.0]), turned, box)
     np.testing.assert_array_equal(lat, [0.0, 0.0, 1.0])
     np.testing.assert_array_equal(lon, [180.0, 170.0, 175.0])  # across the antimeridian
     assert outside == 3
+
+
+def test_on_a_plane_points_move_in_its_unit_and_do_not_come_back_on_the_other_side() -> None:
+    plane = Plane.parse("1000x500")
+    region = PlaneRegion.whole(plane)
+    rng = np.random.default_rng(4)
+    data = FakeData()
+    data._all = (np.repeat(np.arange(60), 50), -rng.uniform(0, 500, 3000),
+                 rng.uniform(0, 1000, 3000))  # fmt: skip
+    request = request_for(
+        mechanism="planar-laplace", beside="points", users=None, epsilon=2.0, radius=20.0
+    )
+    selection = replace(request.selection, region=region, region_from=all_sides(Origin.TYPED))
+    result = answers(replace(request, selection=selection), FakeContext(data))[-1]
+    overlay = result.surface("points").overlay
+    assert overlay is not None
+    south, west, north, east = region.box
+    now = overlay.points * (north - south, east - west) + (south, west)
+    apart = now - np.column_stack(data._all[1:])
+    inside = ((overlay.points > 0) & (overlay.points < 1)).all(axis=1)
+    assert 0 < (~inside).sum() == result.readout("points_clamped").value
+    # None came in from the other side: none is farther than 25 times the mean move of 20.
+    assert np.hypot(*apart.T).max() < 500
+    # α = 2/20 a pixel; points in the middle are cut nowhere (chance below 10⁻¹⁵ for each).
+    middle = ((overlay.points > 0.4) & (overlay.points < 0.6)).all(axis=1)
+    away = np.sort(np.hypot(*apart[middle].T))
+    there = np.arange(1, len(away) + 1) / len(away)
+    off = np.abs(planar_laplace_cdf(away, 2 / 20) - there).max()
+    assert off <= np.sqrt(np.log(2e6) / (2 * len(away))) + 1 / len(away)
+    assert result.surface("private").label == "Private heatmap: noisy points, ε = 2 at 20 px"
+    promise = result.guarantee
+    said = " ".join((promise.unit, promise.add_remove, promise.replace_one, promise.sentence))
+    assert "α = 0.1 a px" in said
+    assert "d px elsewhere" in said
+    assert not re.search(r"metre|\bm\b", said)
+    assert "r = 20 px" in settings_line(result)
+    assert "r = 20 m" in settings_line(points_of(radius=20.0)[2])
 
 
 def test_one_of_each_is_drawn_by_weight() -> None:

@@ -1,4 +1,4 @@
-"""Planar Laplace noise for places: metric differential privacy, distances in metres.
+"""Planar Laplace noise for places: metric differential privacy, by distance.
 
 A place moved by noise whose density falls as e^{−αr} with the distance r from it is α-private per
 metre: for two places d metres apart the densities of every answer differ by a factor of at most
@@ -81,6 +81,38 @@ def log_density(distance: ArrayLike, alpha: float, sphere: float) -> FloatArray:
     # ∫ e^{−bθ} sin θ dθ over 0…π is (1 + e^{−bπ})/(1 + b²).
     total = 2 * np.pi * sphere**2 * (1 + np.exp(-b * np.pi)) / (1 + b**2)
     return np.asarray(-alpha * np.asarray(distance, float) - np.log(total))
+
+
+def moved_points(
+    x: ArrayLike, y: ArrayLike, alpha: float, uniform: Uniform
+) -> tuple[FloatArray, FloatArray]:
+    """Return points of a plane moved by independent planar Laplace noise: x, y.
+
+    Demonstration, as `moved_places`.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        In any unit.
+    alpha : float
+        > 0, a unit.
+    uniform : callable
+        ``uniform(stream, items)``; two streams are read.
+
+    Returns
+    -------
+    x, y : ndarray, shape (n,)
+
+    Privacy
+    -------
+    Density α²/(2π)·e^{−αr} per area, so ratios of at most e^{αd} for points d apart (Andrés et al.,
+    Section 4.1).
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    items: IntArray = np.arange(len(x), dtype=np.int64)
+    away = planar_laplace_radius(uniform(0, items), alpha)
+    angle = 2 * np.pi * uniform(1, items)
+    return x + away * np.cos(angle), y + away * np.sin(angle)
 
 
 def moved_places(

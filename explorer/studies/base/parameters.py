@@ -45,6 +45,10 @@ class Fidelity(IntEnum):
     FULL = 1
 
 
+PLANE = "plane"
+"""In `Parameter.unit_from`: the unit of the plane that check-ins lie in, if it is not the Earth."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One thing a user can set, declared once for window, command line, recipe and tests.
@@ -90,8 +94,8 @@ class Parameter:
         Heading under which a panel puts it: ``"space"`` (the metric space), ``"mechanism"``,
         ``"simulation"``, ``"data"``; empty for the study's main parameters, which come first.
     unit_from : str
-        Key of the choice parameter whose value is the unit (``km``; ``none`` for no unit); `unit`
-        is empty then. See `with_unit`.
+        Key of the choice parameter whose value is the unit (``km``; ``none`` for no unit), or
+        `PLANE`; `unit` holds where there is none. See `with_unit`.
     suffixes : tuple of str
         For `Kind.FILE`: what a file's name may end with; empty means a folder is asked for.
     """
@@ -275,10 +279,10 @@ def _short(raw: object) -> str:
 
 
 def with_unit(parameter: Parameter, values: Mapping[str, Value]) -> Parameter:
-    """Return a parameter with the unit that another one chooses for it."""
+    """Return a parameter with the unit that another one, or the plane, chooses for it."""
     if not parameter.unit_from:
         return parameter
-    unit = str(values.get(parameter.unit_from, ""))
+    unit = str(values.get(parameter.unit_from, parameter.unit))
     return replace(parameter, unit="" if unit == "none" else unit)
 
 

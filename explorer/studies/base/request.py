@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.geography.region import Region
-from explorer.studies.base.parameters import Fidelity, Sweep, Value
+from explorer.studies.base.parameters import PLANE, Fidelity, Sweep, Value
 
 
 class Origin(StrEnum):
@@ -193,6 +193,13 @@ class Request:
             if name == key:
                 return value
         raise KeyError(key)
+
+    @property
+    def unit_values(self) -> dict[str, Value]:
+        """What `with_unit` reads: all values, and the unit of a plane that is not the Earth."""
+        region = None if self.selection is None else self.selection.region
+        of_plane = {} if region is None or region.plane is None else {PLANE: region.unit}
+        return dict(self.values) | of_plane
 
     def with_value(self, key: str, value: Value) -> Request:
         """Return this request with one parameter changed."""

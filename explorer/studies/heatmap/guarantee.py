@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from explorer.privacy import heatmaps
 from explorer.privacy.core.bound import Reference
-from explorer.studies.base.numbers import at_most, percent_at_most
+from explorer.studies.base.numbers import at_most, format_number, percent_at_most
+from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.study import Guarantee, Request
 from explorer.studies.heatmap.mechanisms import SAMPLED, mechanism_of
 
@@ -60,6 +61,11 @@ def pure(request: Request) -> Guarantee:
         ),
         references=sources(request),
     )
+
+
+def distance_asked(request: Request) -> str:
+    """Return for which distance ε is stated: ``200 m``, or in the unit of a plane."""
+    return f"{format_number(request['radius'])} {request.unit_values.get(PLANE, 'm')}"
 
 
 def sampled(request: Request) -> Scheme:

@@ -44,10 +44,10 @@ PAGE = Page(
         "centres differs by at most the earth mover's distance. k is a setting: chosen by looking "
         "at the true cost it is not private.",
         "Noisy points move every check-in, or one of each user's, by planar Laplace noise. What "
-        "they promise goes by distance (metric differential privacy): places d metres apart are "
-        "told apart by a factor of at most e^αd. They do not hide that a user is there, or how "
-        "many check-ins there are, so their ε does not compare with that of the other maps, and "
-        "no curve or table ranks them together.",
+        "they promise goes by distance (metric differential privacy): places d apart are told "
+        "apart by a factor of at most e^αd. They do not hide that a user is there, or how many "
+        "check-ins there are, so their ε does not compare with that of the other maps, and no "
+        "curve or table ranks them together.",
         "The numbers below compare both maps. The earth mover's distance is the one that matters "
         "most: how much of the heat must be carried how far to turn the private map into the true "
         "one, with the side of the map as unit (or in km). They are computed from the true data "

@@ -11,6 +11,7 @@ from explorer.privacy.heatmaps.adaptive.budgets import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, real, share
+from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.study import Parameter, Request, Scale
 from explorer.studies.heatmap.contributions.settings import COUNTS_ONCE, WHICH_CELL
 
@@ -74,7 +75,7 @@ _PATHS = (
 _CELLS = "the counts of all cells change by at most 1 in total"
 _ONE_COUNT = "one count changes by 1"
 _THEN_CHOSEN = ", and choosing the largest looks at noisy counts only"
-_MOVED = "every point moves alone, by planar Laplace noise on the sphere"
+_MOVED = "every point moves alone, by planar Laplace noise"
 _DISTANCES = (
     "Noisy points promise something else than the other maps: not whether a user is there is "
     "hidden, but where their points are, by distance. Their ε does not compare with that of others."
@@ -218,10 +219,10 @@ _OF_SHUFFLING = (
 )
 _OF_POINTS = (
     real("radius", "r", "distance",
-         "Noisy points only: the distance for which ε is stated. α = ε/r a metre is what counts: "
-         "half the ε at half the distance is the same noise, which moves a point by 2/α on "
-         "average.",
-         200.0, 1.0, 100_000.0, unit="m", more_private="high"),
+         "Noisy points only: the distance for which ε is stated, in metres; on a plane that is not "
+         "the Earth in its unit. α = ε/r is what counts: half the ε at half the distance is the "
+         "same noise, which moves a point by 2/α on average.",
+         200.0, 1.0, 100_000.0, unit="m", unit_from=PLANE, more_private="high"),
     choice("points", "", "points",
            "Noisy points only: every check-in moves, and what a user's moves cost adds up; or one "
            "check-in of each user, drawn at random, which costs the largest of them.",

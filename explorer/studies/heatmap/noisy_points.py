@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from explorer.geography.distance import EARTH_RADIUS_KM
 from explorer.privacy.heatmaps import SparseMap, aggregate
 from explorer.privacy.noise.demonstration import IntArray, hashed_words
-from explorer.privacy.user_metric.point_noise import moved_places
-from explorer.studies.base.numbers import at_most, format_number, percent_at_most
+from explorer.privacy.user_metric.point_noise import moved_places, moved_points
+from explorer.studies.base.numbers import at_most, percent_at_most
+from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.study import Guarantee, Overlay, Request
 from explorer.studies.heatmap.contributions.settings import rule_asked
-from explorer.studies.heatmap.guarantee import A_DEMONSTRATION
+from explorer.studies.heatmap.guarantee import A_DEMONSTRATION, distance_asked
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import Estimate, Task
 
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 EARTH_RADIUS_M = 1000 * EARTH_RADIUS_KM
 ONE_OF_EACH = "one"
 """Value of the parameter ``points``: one of each user's check-ins, drawn at random."""
-NOT_THE_EARTH = (
-    "noisy points: they move by metres on the Earth, and these lie in another plane; choose "
-    "another mechanism"
-)
 TRUST = (
     "Nobody need be trusted: everyone can move their own points before they send them. Whoever "
     "sees the points sees how many there are."
@@ -41,24 +38,27 @@ TRUST = (
 
 
 def run(task: Task) -> Estimate:
-    """Move the places by planar Laplace noise on the sphere, and count them as they are."""
+    """Move the places by planar Laplace noise, and count them as they are."""
     request, points, level = task.request, task.points, task.counts.level
     selection = request.selection
     assert selection is not None
-    box = selection.region.box
-    if selection.region.plane is not None:
-        raise ValueError(NOT_THE_EARTH)
+    box, on_earth = selection.region.box, selection.region.plane is None
     uniform = partial(_uniform, request.seed)
     user, lat, lon, weight = points.user, points.lat, points.lon, points.weight
     if request["points"] == ONE_OF_EACH:
         chosen = one_of_each(user, weight, uniform)
         user, lat, lon, weight = user[chosen], lat[chosen], lon[chosen], None
     alpha = request["epsilon"] / request["radius"]
-    moved = moved_places(lat, lon, alpha, EARTH_RADIUS_M, uniform)
+    if on_earth:
+        lat, lon = moved_places(lat, lon, alpha, EARTH_RADIUS_M, uniform)
+        lon = nearest_turn(lon, box)
+    else:
+        lon, lat = moved_points(lon, lat, alpha, uniform)
     task.watch.lap("noise")
     task.context.check()
-    lat, lon, outside = clamped(*moved, box)
-    counts = aggregate(user, lat, lon, weight, box, level, rule_asked(request))
+    lat, lon, outside = clamped(lat, lon, box)
+    rule, step = rule_asked(request), selection.region.step
+    counts = aggregate(user, lat, lon, weight, box, level, rule, step)
     south, west, north, east = box
     places = np.column_stack([(lat - south) / (north - south), (lon - west) / (east - west)])
     drawn = counts.blocks().normalised() if counts.users else SparseMap.uniform(level)
@@ -89,14 +89,18 @@ def one_of_each(user: NDArray[Any], weight: NDArray[Any] | None, uniform: Any) -
     return np.asarray(order[np.clip(np.searchsorted(running, drawn, "right"), first, last)])
 
 
+def nearest_turn(longitude: NDArray[np.float64], box: Box) -> NDArray[np.float64]:
+    """Return degrees less than half a turn from a box's middle, also across the antimeridian."""
+    _, west, _, east = box
+    middle = (west + east) / 2
+    return np.asarray(middle + (longitude - middle + 180) % 360 - 180)
+
+
 def clamped(
     latitude: NDArray[np.float64], longitude: NDArray[np.float64], box: Box
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Return points taken to the nearest of a box's sides, and how many were outside."""
     south, west, north, east = box
-    middle = (west + east) / 2
-    # The nearer side, also across the antimeridian.
-    longitude = middle + (longitude - middle + 180) % 360 - 180
     inside = (south <= latitude) & (latitude <= north) & (west <= longitude) & (longitude <= east)
     lat, lon = np.clip(latitude, south, north), np.clip(longitude, west, east)
     return lat, lon, int(np.count_nonzero(~inside))
@@ -106,13 +110,15 @@ def guarantee(request: Request) -> Guarantee:
     """Return what is promised, in distances."""
     epsilon, radius = request["epsilon"], request["radius"]
     alpha = epsilon / radius
-    level, metres = at_most(epsilon), format_number(radius)
+    level, far = at_most(epsilon), distance_asked(request)
+    unit = request.unit_values.get(PLANE)
+    metre, metres = ("metre", "metres") if unit is None else (unit, unit)
     one = request["points"] == ONE_OF_EACH
     user = (
         "For a user, whose point is one of their check-ins drawn at random, d is the largest "
         "distance that one of them moves"
         if one
-        else "For a user whose k check-ins move d₁ … d_k metres the distances add up: "
+        else f"For a user whose k check-ins move d₁ … d_k {metres} the distances add up: "
         "α·(d₁ + … + d_k)"
     )
     return Guarantee(
@@ -122,13 +128,13 @@ def guarantee(request: Request) -> Guarantee:
             + ("one more" if one else "so many more")
         ),
         replace_one=(
-            f"not covered, but for moves: α·d with α = {at_most(alpha)} a metre (ε = {level} at "
-            f"{metres} m) if a point is d metres elsewhere. {user}"
+            f"not covered, but for moves: α·d with α = {at_most(alpha)} a {metre} (ε = {level} at "
+            f"{far}) if a point is d {metres} elsewhere. {user}"
         ),
         trust=TRUST,
         sentence=(
-            f"If a point were d metres elsewhere, the odds of every possible outcome would differ "
-            f"by a factor of at most e^αd, which is {at_most(math.exp(epsilon))} at {metres} m: "
+            f"If a point were d {metres} elsewhere, the odds of every possible outcome would "
+            f"differ by a factor of at most e^αd, which is {at_most(math.exp(epsilon))} at {far}: "
             f"an observer with 50:50 prior odds between two places so far apart ends up at most "
             f"{percent_at_most(1 / (1 + math.exp(-epsilon)))} sure. {A_DEMONSTRATION}"
         ),

@@ -9,7 +9,7 @@ from explorer.studies.base.distances import padding
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions import settings as contributions
-from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.guarantee import distance_asked, guarantee
 from explorer.studies.heatmap.mechanisms import (
     MECHANISMS,
     ONE_CELL_EACH,
@@ -90,7 +90,7 @@ def pane_label(request: Request) -> str:
     """Return the title of the private pane."""
     mechanism = mechanism_of(request)
     fails = f", δ = {at_most(request['delta'])}" if "delta" in mechanism.uses else ""
-    metric = "" if mechanism.comparable else f" at {format_number(request['radius'])} m"
+    metric = "" if mechanism.comparable else f" at {distance_asked(request)}"
     level = at_most(request["epsilon"])
     return f"Private heatmap: {mechanism.title}, ε = {level}{metric}{fails}"
 

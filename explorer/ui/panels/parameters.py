@@ -78,13 +78,16 @@ class _Page(QWidget):
         layout.addStretch(1)
 
     def show_values(self, values: Mapping[str, Value]) -> None:
-        """Show the values that are others than before; a slider that moves changes one of many."""
+        """Show the values that are others than before; a slider that moves changes one of many.
+
+        They are those of `Request.unit_values`.
+        """
         for key, row in self.rows.items():
             value, before = values[key], self._values.get(key)
             if before is None or value != before or type(value) is not type(before):
                 row.show_value(value)
             source = row.parameter.unit_from
-            if source and self._values.get(source) != values[source]:
+            if source and self._values.get(source) != values.get(source):
                 row.show_unit(with_unit(row.parameter, values).unit)
         self._values = values
 
@@ -280,7 +283,7 @@ class ParametersPanel(QScrollArea):
             section.set_open(group not in self._folded)
         swept = request.sweep.key if request.sweep is not None else ""
         values = dict(request.values)
-        page.show_values(values)
+        page.show_values(request.unit_values)
         if (advice := study.advice(request)) is not None:
             page.advice.show_advice(advice, values[advice.key])
         shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]

@@ -15,6 +15,7 @@ from explorer.privacy.user_metric.point_noise import (
     level_of_moves,
     log_density,
     moved_places,
+    moved_points,
     planar_laplace_cdf,
     planar_laplace_radius,
 )
@@ -83,6 +84,30 @@ def test_on_the_earth_it_is_the_planes_law() -> None:
     # The same draws for another α, moved as much farther.
     twice = great_circle(places, moved_places(*places, alpha / 2, EARTH, uniform(3)), EARTH)
     np.testing.assert_allclose(twice, 2 * away, rtol=1e-6, atol=1e-6)
+
+
+def test_on_a_plane_distance_is_gamma_and_every_direction_is_as_likely() -> None:
+    number, alpha = 40_000, 0.05
+    x, y = moved_points(np.full(number, 310.0), np.full(number, -7.0), alpha, uniform(4))
+    away, angle = np.hypot(x - 310, y + 7), np.arctan2(y + 7, x - 310)
+    assert stats.kstest(away, stats.gamma(2, scale=1 / alpha).cdf).pvalue > FALSE_ALARM
+    assert stats.kstest(angle, stats.uniform(-math.pi, 2 * math.pi).cdf).pvalue > FALSE_ALARM
+    far = away > np.median(away)  # direction and distance are independent
+    assert stats.ks_2samp(angle[far], angle[~far]).pvalue > FALSE_ALARM
+    none = moved_points(np.zeros(0), np.zeros(0), alpha, uniform(4))
+    assert [part.shape for part in none] == [(0,), (0,)]
+
+
+def test_on_a_plane_the_running_code_keeps_its_promise() -> None:
+    """As on the sphere: discs on either side of two points 10 apart, at `FALSE_ALARM`."""
+    alpha, number, apart = 0.15, 400_000, 10.0
+    discs = [(-3.0, 0.0, 2.0), (13.0, 0.0, 2.0), (0.0, 0.0, 1.0), (10.0, 0.0, 1.0)]
+    counts = []
+    for seed, at in enumerate((0.0, apart)):
+        x, y = moved_points(np.full(number, at), np.zeros(number), alpha, uniform(seed))
+        counts.append([int((np.hypot(x - a, y - b) < size).sum()) for a, b, size in discs])
+    found = epsilon_lower_bound(*counts, number, 1 - FALSE_ALARM)
+    assert 0.7 * alpha * apart < found.epsilon <= alpha * apart
 
 
 def test_the_density_is_one_and_its_ratio_never_above_the_promise() -> None:
