@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from explorer.checkins import CheckinData, open_checkins
+from explorer.checkins import CheckinData, Mapping, find_files, open_checkins, sniff_files
+from explorer.checkins.loading import refuse_questions
 from explorer.engine.executors.base import CHECK_S, Executor, task_key
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import find_trials, kept_trials
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.geography.plane import Plane
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.resources import resource_path, samples
@@ -160,7 +162,7 @@ class Judge:
         self._executor: Executor | None = None
         self._folder = Path()
         self._sharing = self._stack.enter_context(ExitStack())
-        self._stand_ins: dict[str, CheckinData] = {}
+        self._stand_ins: dict[tuple[str, Plane | None], CheckinData] = {}
         self._one = threading.Lock()
 
     def close(self) -> None:
@@ -296,17 +298,22 @@ class Judge:
         made = MADE.get(question.judged_on)
         if made is not None:
             return replace(place, name=made.place), made
-        data = self._stand_in(question.judged_on, check)
+        plane = None if question.judged_on == SAMPLE else selection.region.plane
+        data = self._stand_in(question.judged_on, plane, check)
         if data.fingerprint == selection.data and question.judged_on != SAMPLE:
             raise ValueError(THE_SAME.format(name=data.basename))
-        listed = {s.sha256: s.suggested_region for s in samples()}
-        box = listed.get(data.fingerprint, selection.region.box)
-        users = min(int(question.request["n0"]), JudgedOn(data, box).present()) or 1
+        listed = {s.sha256: Region(*s.suggested_region) for s in samples()}
+        region = listed.get(data.fingerprint, selection.region)
+        image = image_like(selection.image, data.images)
+        there = JudgedOn(data, region.box, image=image)
+        users = min(int(question.request["n0"]), there.present()) or 1
         nobody = NOT_THERE.format(name=data.basename)
-        judged_on = JudgedOn(data, box, users=users, check=check, nobody=nobody)
-        return replace(place_of(Region(*box)), region=selection.region), judged_on
+        judged_on = replace(there, users=users, check=check, nobody=nobody)
+        return replace(place_of(region), region=selection.region), judged_on
 
-    def _stand_in(self, named: str, check: Check) -> CheckinData:
+    def _stand_in(self, named: str, plane: Plane | None, check: Check) -> CheckinData:
+        """Return a file of other people, in the range of the map's plane."""
+
         def cancelled() -> bool:
             try:
                 check()
@@ -314,16 +321,18 @@ class Judge:
                 return True
             return False
 
-        if named not in self._stand_ins:
+        asked = (named, plane)
+        if asked not in self._stand_ins:
             with ExitStack() as stack:
                 path = Path(named)
                 if named == SAMPLE:
                     path = stack.enter_context(resource_path(samples()[0].file))
+                mapping = None if plane is None else mapping_within(plane, path, cancelled)
                 cache = checkins_cache()
-                data = open_checkins(path, cache_dir=cache, cancelled=cancelled)
+                data = open_checkins(path, mapping, cache_dir=cache, cancelled=cancelled)
             self._stack.callback(data.close)
-            self._stand_ins[named] = data
-        return self._stand_ins[named]
+            self._stand_ins[asked] = data
+        return self._stand_ins[asked]
 
     def _executor_for(self, question: Question, check: Check) -> Executor:
         """Return who works for a question; all of them see `_folder`, in which counts lie."""
@@ -334,6 +343,24 @@ class Judge:
             self._folder = self._sharing.enter_context(executor.shared_folder())
             self._executor = executor
         return executor
+
+
+def mapping_within(plane: Plane, path: Path, cancelled: Callable[[], bool]) -> Mapping:
+    """Return which columns of a file hold what, x and y in the range of a plane.
+
+    Raises
+    ------
+    CheckinError, LoadCancelled
+        As `open_checkins`.
+    """
+    preview = sniff_files(find_files(path, cancelled), cancelled=cancelled)
+    refuse_questions(preview)
+    return replace(preview.mapping, plane=plane.text, crs=None)
+
+
+def image_like(image: str | None, images: Sequence[str]) -> str | None:
+    """Return the image of this name, else the first; None where there are none."""
+    return image if image in images else next(iter(images), None)
 
 
 def find_curves(

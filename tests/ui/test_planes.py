@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
+from explorer.engine.error_curves import Answer
+from explorer.engine.session.which_view import WhichView
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from explorer.studies.base.study import Origin
@@ -135,3 +138,39 @@ def test_a_map_of_the_earth_afterwards_is_one(gazing: Any, settled: Any, qtbot: 
     assert page.side_panel.region_size.text().endswith("km")
     assert page.side_panel.plane.isHidden()
     assert page.lines_action.isEnabled()
+
+
+def test_other_people_who_look_at_pictures_stand_in(
+    gazing: Any, qtbot: Any, table: Path, tmp_path: Path
+) -> None:
+    """Their x and y lie in the map's plane; of their images it is the one called alike."""
+    gazing.session.set_which(replace(WhichView(), open=True, measure="similarity"), "open")
+    page = gazing.workspaces["map"]
+    view = page.which.view
+
+    def judged_on(path: Path) -> Answer:
+        view.judge_on(str(path))
+        qtbot.waitUntil(
+            lambda: (
+                view.answer is not None
+                and view.answer.question.judged_on == str(path)
+                and view.answer.finished
+            )
+        )
+        return view.answer
+
+    same = gaze_table(tmp_path / "alike.csv", users=12, images=("lake", "park"))
+    other = gaze_table(tmp_path / "other.csv", users=12, images=("lake", "sky"))
+    alike = judged_on(same)
+    assert alike.users == 12
+    assert "12 users of a stand-in" in view.line.small.text()
+    assert not OF_THE_EARTH.search(view.line.small.text())
+    # park is the second image there, and looked at on the right; lake, the first, on the left.
+    assert [c.mean[-1] for c in judged_on(other).curves] != [c.mean[-1] for c in alike.curves]
+    view.judge_on(str(table))
+    qtbot.waitUntil(lambda: not page.banner.isHidden())
+    assert "own file" in page.banner.text.text()
+    far = tmp_path / "degrees.csv"
+    far.write_text("user,lat,lon\n" + "".join(f"u{i},{40 + i / 99},-74\n" for i in range(50)))
+    view.judge_on(str(far))
+    qtbot.waitUntil(lambda: "degrees.csv" in page.banner.text.text())

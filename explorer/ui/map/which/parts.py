@@ -104,7 +104,8 @@ class Parts:
         self.judged = ChoiceBox("Judge on")
         self.judged.setToolTip(
             "These check-ins: a look at the data, for planning alone.\nA stand-in: people who have "
-            "nothing to do with them, as many as n₀ says, in a square as large as this region.\n"
+            "nothing to do with them, as many as n₀ says, in a square as large as this region; of "
+            "several images in a file those of the one called like the map's, or of the first.\n"
             "Made data: drawn anew as a figure of the paper describes them.\n"
             "Theory: what is proved of the error for n₀ users, where anything is."
         )
