@@ -25,11 +25,12 @@ SIZES = (100, 200, 400, 800)
 """Draws at one ε: each time twice as many, the ones before among them."""
 ERROR = Fraction(5, 100)
 """With what chance, at most, anything that a search says is wrong."""
-EACH = ERROR / (2 * len(GRID) * len(SIZES))
-"""Of either side at every ε and number of draws, so that it does not matter which are looked at.
+EACH = ERROR / (len(GRID) * len(SIZES))
+"""At every ε and number of draws, so that it does not matter which are looked at.
 
-A plain bisection looks at seven only, but would have to end where it finds the first undecided ε,
-which may lie far from both ends of what is known by then."""
+What is said there can be wrong on one side alone: either the ε is enough, or it is not. A plain
+bisection looks at seven only, but would have to end where it finds the first undecided ε, which
+may lie far from both ends of what is known by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ def search(target: float, low_is_good: bool = True) -> Asks:
 def reaches(values: Sequence[float], target: float, low_is_good: bool = True) -> bool | None:
     """Return whether 9 of 10 draws reach a target; None if that can't be told from so many.
 
-    Wrong with a chance of at most `EACH` on either side.
+    Wrong with a chance of at most `EACH`.
     """
     signed = np.asarray(values, dtype=float) * (1 if low_is_good else -1)
     ordered, aim = np.sort(signed), target if low_is_good else -target
