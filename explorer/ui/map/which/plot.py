@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Signal
+from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QGraphicsSimpleTextItem
+from PySide6.QtWidgets import QGraphicsRectItem, QGraphicsSimpleTextItem
 
 from explorer.engine.error_curves import Answer
 from explorer.figures import style
@@ -44,6 +44,8 @@ NAMES_PX = 26
 """Room for them beside their letters."""
 WIDE = 600
 """From so many pixels on the names stand beside the axes, else inside."""
+GROUND_ALPHA = 200
+"""Of what is written over curves: they shine through."""
 CHOSEN_WIDTH = 2.8
 GREY = "grey"
 
@@ -117,7 +119,7 @@ class ErrorPlot(BoundsPlot):
         clear.setAlpha(0)
         self.grey_label.set_look(theme.stamp_text, clear)
         ground = QColor(theme.axes)
-        ground.setAlpha(200)
+        ground.setAlpha(GROUND_ALPHA)
         self.met.set_look(theme.text, ground)
         if self._answer is not None:
             self._draw_names()
@@ -205,6 +207,8 @@ class ErrorPlot(BoundsPlot):
             self.scene().removeItem(text)
             self.scene().removeItem(stub)
         self._names = []
+        ground = QColor(self._theme.axes)
+        ground.setAlpha(GROUND_ALPHA)
         for curve in in_table_order(self._answer) if self._answer is not None else ():
             known = np.isfinite(curve.mean)
             if not known.any():
@@ -215,6 +219,10 @@ class ErrorPlot(BoundsPlot):
             text.setFont(font)
             text.setBrush(QColor(self._theme.text))
             text.setData(0, curve.mechanism)
+            under = QGraphicsRectItem(text.boundingRect(), text)
+            under.setFlag(QGraphicsRectItem.GraphicsItemFlag.ItemStacksBehindParent)
+            under.setPen(Qt.PenStyle.NoPen)
+            under.setBrush(ground)
             pen = pg.mkPen(self._styles[curve.mechanism].colour, width=4)
             stub = self.scene().addLine(0, 0, 10, 0, pen)
             self._names.append((text, stub))
