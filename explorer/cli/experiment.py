@@ -230,12 +230,12 @@ def experiment_command(
 
 
 def _list() -> str:
-    """Return the experiments, a line each: what it is, what it needs or why it is not there."""
+    """Return the experiments, a line each: what it is and what it needs."""
     from explorer.studies.heatmap.experiments.figures import FIGURES
 
     lines = [(QUALITY, "Error of any mechanisms in any regions (check-ins)")]
     for figure in FIGURES.values():
-        lines.append((figure.name, f"{figure.title} ({figure.missing or figure.needs})"))
+        lines.append((figure.name, f"{figure.title} ({figure.needs})"))
     return "\n".join(f"{name:16} {said}" for name, said in lines)
 
 
@@ -251,8 +251,6 @@ def _named(ctx: click.Context, name: str | None) -> Figure | None:
             f"there is no experiment {name!r}; there are {', '.join((QUALITY, *FIGURES))}",
             param_hint="NAME",
         )
-    if figure is not None and figure.missing:
-        raise click.BadParameter(f"{name} can't be run: {figure.missing}", param_hint="NAME")
     given = {
         option.name: option.opts[0]
         for option in ctx.command.params

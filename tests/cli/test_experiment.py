@@ -200,13 +200,13 @@ def test_figure_9_of_a_table_of_points_in_a_picture(said: Said, tmp_path: Path) 
     assert 0 < row["emd"] < 0.1
 
 
-def test_the_list_names_them_all_and_says_why_one_is_missing(said: Said) -> None:
+def test_the_list_names_them_all_and_what_they_need(said: Said) -> None:
     code, out, _ = said("experiment", "--list")
     assert code == 0
     names = [line.split()[0] for line in out.splitlines()]
     assert names == ["heatmap-quality", *FIGURES]
     for figure in FIGURES.values():
-        assert figure.missing in out
+        assert f"({figure.needs})" in out
 
 
 def test_check_ins_for_a_figure_of_pictures_are_refused_with_what_to_name(said: Said) -> None:

@@ -379,12 +379,11 @@ def test_an_empty_region_is_refused(tmp_path: Path) -> None:
 
 
 def test_figures_have_rows_on_their_axes(source: CheckinSource) -> None:
-    runnable = [figure for figure in FIGURES.values() if not figure.missing]
     named = {f"figure-{i}" for i in (1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13)}
-    assert named == {f.name for f in runnable}
+    assert named == set(FIGURES)
     mechanisms = papers_mechanisms()
     assert {"pyramid", "least-squares", "laplace", "top"} <= set(mechanisms)
-    for figure in runnable:
+    for figure in FIGURES.values():
         where = [(place_of(REGION), source)] if figure.regions else made_data(figure, 0)
         points = list(figure_points(figure, where, mechanisms, figure.draws, {"sigma": 0.03}))
         places = 1 if figure.made else len(where)

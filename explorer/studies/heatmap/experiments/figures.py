@@ -75,8 +75,6 @@ class Figure:
         Gaze-like made data: so many pictures.
     mechanisms : tuple of str
         Keys of those that it compares; empty for those of most figures.
-    missing : str
-        Why it can't be run; empty if it can.
     """
 
     name: str
@@ -88,7 +86,6 @@ class Figure:
     made: tuple[Mixtures, ...] = ()
     pictures: int = 0
     mechanisms: tuple[str, ...] = ()
-    missing: str = ""
 
     @property
     def needs(self) -> str:
