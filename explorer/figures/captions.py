@@ -69,6 +69,8 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
             continue  # what stands beside a map is told by the panes' titles
         if parameter is None:
             parts.append(f"{key} = {value}")
+        elif parameter.default_unsaid and value == parameter.default:
+            continue
         elif relevant(parameter, values, request.quantity):
             parts.append(parameter_text(with_unit(parameter, request.unit_values), value))
     return " · ".join(parts)

@@ -214,6 +214,22 @@ def test_levels_are_told_as_the_tree_has_them(side, deepest):
     assert f"L = {deepest}" in line.split(" · ")
 
 
+def test_that_all_check_ins_count_is_said_only_where_it_is_otherwise():
+    """In captions, never in recipes, which name every setting."""
+    request = maps().request
+    parts = captions.settings_line(maps()).split(" · ")
+    assert "σ = 0.02 of the side" in parts
+    assert not [part for part in parts if part.startswith(("k =", "weights", "every user"))]
+    assert request["cap"] == 1_000_000
+    for key, value, said in (
+        ("cap", 1, "k = 1 check-in"),
+        ("weights", "cells", "weights within a user: Each visited cell once"),
+        ("one_cell", True, "every user is in one cell: yes"),
+    ):
+        line = captions.settings_line(replace(maps(), request=request.with_value(key, value)))
+        assert said in line.split(" · ")
+
+
 def test_legends_name_the_role_once():
     assert captions.legend_label(series("a", Role.UPPER, [1])) == "Curve a — upper bound"
     told = series("a", Role.UPPER, [1], label="Theorem 1 (upper bound)")

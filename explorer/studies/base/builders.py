@@ -29,6 +29,7 @@ class More(TypedDict, total=False):
     replaces: tuple[str, ...]
     group: str
     unit_from: str
+    default_unsaid: bool
 
 
 def real(

@@ -96,6 +96,8 @@ class Parameter:
     unit_from : str
         Key of the choice parameter whose value is the unit (``km``; ``none`` for no unit), or
         `PLANE`; `unit` holds where there is none. See `with_unit`.
+    default_unsaid : bool
+        Whether its default is nothing that must be said beside a result, as that all rows count.
     suffixes : tuple of str
         For `Kind.FILE`: what a file's name may end with; empty means a folder is asked for.
     """
@@ -122,6 +124,7 @@ class Parameter:
     group: str = ""
     suffixes: tuple[str, ...] = ()
     unit_from: str = ""
+    default_unsaid: bool = False
 
     @property
     def numeric(self) -> bool:

@@ -66,17 +66,19 @@ PARAMETERS: tuple[Parameter, ...] = (
            "How the check-ins of one user share their weight of 1: equally, or by the cells they "
            "lie in, each once, or all of it in the cell visited most often. Costs no privacy, but "
            "must be chosen without looking at the data.",
-           "checkins", tuple((found.key, found.label) for found in WEIGHTINGS.values())),
+           "checkins", tuple((found.key, found.label) for found in WEIGHTINGS.values()),
+           default_unsaid=True),
     count("cap", "k", "check-ins of a user that count",
           "At most so many check-ins of each user count, taken at equal steps in Z-order; the "
           f"largest, {ALL:,}, is all of them. The user still weighs 1 in all. Costs no privacy, "
           "but must be chosen without looking at the data.",
-          ALL, 1, ALL, unit="check-ins"),
+          ALL, 1, ALL, unit="check-ins", default_unsaid=True),
     Parameter(
         "one_cell", "", "every user is in one cell",
         "Declare it only if it is known without these check-ins, as of home addresses. The "
         "recommended mechanism may then be another; what is promised does not rest on it.",
         Kind.FLAG, False, relevant_when=(("weights", ("checkins", "cells")),),
+        default_unsaid=True,
     ),
 )  # fmt: skip
 HISTOGRAM, BIAS = "contributions", "weights_bias"
