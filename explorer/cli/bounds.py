@@ -22,6 +22,7 @@ from explorer.cli.common import (
     picture_options,
     recipe_of,
     study_options,
+    without_option,
 )
 from explorer.figures.formats import Kind, by_suffix, suffixes
 
@@ -96,6 +97,7 @@ class StudyCommand(click.Command):
     "default CSV on stdout.",
 )
 @picture_options("1600x1000")
+@without_option
 @cluster_options
 def bounds_command(
     study: str,
@@ -113,6 +115,7 @@ def bounds_command(
     size: str,
     dpi: int,
     theme: str,
+    left_out: tuple[str, ...],
     cluster: Cluster | None,
 ) -> int:
     """Answer a study's question as curves.
@@ -158,7 +161,7 @@ def bounds_command(
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
-        view = ViewState.for_result(result, theme=theme, claim=claim)
+        view = ViewState.for_result(result, theme=theme, claim=claim, left_out=left_out)
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)

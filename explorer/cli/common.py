@@ -15,7 +15,7 @@ import click
 from explorer.cli import completion
 from explorer.cli.planes import PADDED, declared, region_in
 from explorer.cli.reading import answer, answered
-from explorer.figures.formats import by_suffix
+from explorer.figures.formats import PARTS, by_suffix
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Dialect, Mapping, Progress
@@ -71,20 +71,20 @@ def picture_options(size: str) -> Decorator:
     return together(
         click.option("--size", metavar="WxH", default=size, show_default=True, help="In pixels."),
         click.option(
-            "--dpi",
-            type=click.IntRange(30, 1200),
-            default=150,
-            show_default=True,
+            "--dpi", type=click.IntRange(30, 1200), default=150, show_default=True,
             help="Dots per inch; letters keep their size in inches.",
         ),
         click.option(
-            "--theme",
-            type=click.Choice(["light", "dark"]),
-            default="light",
-            show_default=True,
+            "--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True,
             help="Colours of the picture.",
         ),
-    )
+    )  # fmt: skip
+
+
+without_option = click.option(
+    "--without", "left_out", multiple=True, type=click.Choice(PARTS),
+    help="Leave this out of the picture; may be repeated. Stamps and map credits stay.",
+)  # fmt: skip
 
 
 def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:

@@ -25,6 +25,7 @@ from explorer.cli.common import (
     parse_size,
     picture_options,
     say_written,
+    without_option,
 )
 from explorer.cli.heatmap_summary import BATCH, as_text, beside_the_paper, heatmap_summary
 from explorer.cli.memory import memory_option
@@ -177,6 +178,7 @@ def _option(p: Parameter) -> click.Option:
     "check-ins is written or printed.",
 )
 @picture_options("1600x900")
+@without_option
 @click.option("--json", "as_json", is_flag=True, help="Print metrics, timings and counts as JSON.")
 @click.option(
     "--set-aside",
@@ -215,6 +217,7 @@ def heatmap_command(
     size: str,
     dpi: int,
     theme: str,
+    left_out: tuple[str, ...],
     as_json: bool,
     set_aside: Path | None,
     memory: int | None,
@@ -295,7 +298,9 @@ def heatmap_command(
                 s.key for s in result.surfaces
                 if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
             )  # fmt: skip
-            view = ViewState.for_result(result, theme=theme, surfaces=shown, picture=named)
+            view = ViewState.for_result(
+                result, theme=theme, surfaces=shown, picture=named, left_out=left_out
+            )
             summary = summaries[name or ""] = heatmap_summary(result, data, view)
         if image == ALL:
             summary = batch_summary(summaries, BATCH)

@@ -266,6 +266,21 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
     return (f"{at[0].upper()}{at[1:]}: " if at and parts else "") + " · ".join(parts)
 
 
+def notes_of(
+    view: ViewState, caption: list[str], conditions: list[str], footer: str, credit: str = ""
+) -> tuple[list[str], list[str], str]:
+    """Return what is written below a picture: none of what the view leaves out.
+
+    Of the footer the credit stays, which the licences of what is drawn ask for.
+    """
+    without = view.left_out
+    return (
+        [] if "caption" in without else caption,
+        [] if "conditions" in without else conditions,
+        credit if "footer" in without else ". ".join(filter(None, (footer, credit))),
+    )
+
+
 def origin_line(result: Result, view: ViewState, recipe: Mapping[str, Any]) -> str:
     """Return which program made the file and what it carries."""
     program = f"Privacy Explorer {recipe.get('version') or ''}".strip()

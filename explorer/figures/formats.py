@@ -34,6 +34,16 @@ class Kind(StrEnum):
     """Curves over a grid of parameters."""
 
 
+PARTS = {
+    "title": "Title",
+    "legend": "Legend",
+    "caption": "Caption (settings and data)",
+    "conditions": "Guarantee and conditions",
+    "footer": "Version and sources",
+}
+"""What stands around a picture and can be left out, with its words on screen."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
     r"""A kind of file.

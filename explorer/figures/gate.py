@@ -17,7 +17,7 @@ from explorer.studies.base.study import Result, Selection
 
 VIEW = (
     "title", "theme", "surfaces", "colour_map", "linked_scale", "show_basemap", "show_cities",
-    "picture",
+    "picture", "left_out",
 )  # fmt: skip
 """What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
 JUDGED_HERE = (

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from explorer.figures.colour_maps import COLOUR_MAPS
+from explorer.figures.formats import PARTS
 from explorer.figures.style import THEMES
 from explorer.geography.region import Box
 from explorer.studies.base.study import Quantity, Result, Scale, Study
@@ -46,6 +47,8 @@ class ViewState:
     picture : str
         What is behind the map of a plane that is not the Earth: a picture's name and sha256 as the
         runtime knows it (`add_file`); empty for none.
+    left_out : tuple of str
+        What of `PARTS` is not on the page; stamps always are.
     pinned : tuple of mappings
         Curves kept for reference: their ``recipe`` as JSON values, and the keys of the curves that
         were ``hidden``.
@@ -72,6 +75,7 @@ class ViewState:
     show_cities: bool = True
     show_contributions: bool = False
     picture: str = ""
+    left_out: tuple[str, ...] = ()
     pinned: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
@@ -81,6 +85,9 @@ class ViewState:
             raise ValueError(
                 f"colour_map: {self.colour_map!r} is not one of {', '.join(COLOUR_MAPS)}"
             )
+        for part in self.left_out:
+            if part not in PARTS:
+                raise ValueError(f"left_out: {part!r} is not one of {', '.join(PARTS)}")
         for name in ("x_range", "y_range"):
             ends = getattr(self, name)
             if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):

@@ -509,3 +509,18 @@ def test_heatmap_of_more_rows_than_memory_holds(
 def test_memory_is_a_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["heatmap", "sample", "--memory", "2"]) == 2
     assert "such as 2GB" in capsys.readouterr().err
+
+
+def test_parts_around_a_picture_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "bare.png"
+    argv = ["bounds", "amplification", "--without=title", "--without=legend", "--output", str(path)]
+    assert run(argv) == 0
+    assert read_recipe(path)["view"]["left_out"] == ["title", "legend"]
+
+
+def test_a_part_that_is_none_is_refused_with_those_there_are(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "bare.png"
+    argv = ["bounds", "amplification", "--without", "titel", "--output", str(path)]
+    assert run(argv) != 0
+    assert "'titel' is not one of 'title', 'legend'" in capsys.readouterr().err
+    assert not path.exists()

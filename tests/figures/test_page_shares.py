@@ -113,3 +113,27 @@ def test_names_that_would_be_cut_alike_are_cut_within() -> None:
     assert cut[0] == "short"
     assert len(set(cut)) == 3
     assert all("…" in text for text in cut[1:])
+
+
+def test_what_is_left_out_is_on_no_page_but_stamps_and_licences_are() -> None:
+    from explorer.figures.formats import PARTS
+    from tests.figures.samples import maps
+
+    def texts(result: Result, **view: object) -> str:
+        with own_settings():
+            page = draw_page(result, view_of(result, **view), RECIPE, PAGES["paper width"], 100)
+            written = [t.get_text() for t in page.figure.texts]
+            for axes in page.figure.axes:
+                written += [t.get_text() for t in axes.texts]
+            assert "left_out" not in view or not page.figure.legends
+        return "\n".join(written)
+
+    for result in (curves(), maps()):
+        stamped = replace(result, stamp="not private")
+        whole, bare = texts(stamped), texts(stamped, left_out=tuple(PARTS))
+        assert "made with" in whole.lower() or "Privacy Explorer" in whole
+        assert "Privacy Explorer" not in bare
+        if result.surfaces:
+            assert "GeoNames" in bare
+        else:
+            assert bare.split() == ["not", "private"]

@@ -504,3 +504,28 @@ def test_the_curves_of_which_epsilon_are_exported_while_they_are_in_front(
     shown = window.session.state.which
     assert (shown.open, shown.measure, shown.judged_on) == (True, "similarity", "")
     assert shown.targets["similarity"] == recipe["which"]["target"]
+
+
+def test_the_preview_follows_what_is_chosen(tiny, qtbot, tmp_path) -> None:
+    tiny.menus.actions["export"].trigger()
+    dialog = tiny.output.dialog
+    qtbot.waitUntil(lambda: not dialog.preview.pixmap().isNull())
+    whole = dialog.preview.pixmap().toImage()
+    for key in ("title", "legend", "caption", "conditions", "footer"):
+        dialog.parts[key].setChecked(False)
+    assert dialog.view().left_out == ("title", "legend", "caption", "conditions", "footer")
+    assert json.loads(dialog.recipe.toPlainText())["view"]["left_out"] == list(
+        dialog.view().left_out
+    )
+    qtbot.waitUntil(lambda: dialog.preview.pixmap().toImage() != whole)
+    bare = dialog.preview.pixmap()
+    dialog.preset.setCurrentIndex(dialog.preset.findData("slide"))
+    qtbot.waitUntil(
+        lambda: dialog.preview.pixmap().width() / dialog.preview.pixmap().height() > 1.7
+    )
+    assert bare.width() / bare.height() == pytest.approx(1.6, rel=0.02)
+    dialog.format.setCurrentIndex(dialog.format.findData("csv"))
+    assert dialog.preview.pixmap().isNull()
+    assert "numbers" in dialog.preview.text()
+    assert not dialog.parts["title"].isEnabled()
+    dialog.reject()

@@ -185,6 +185,8 @@ class View(Struct):
     show_contributions: bool | UnsetType = UNSET
     picture: FileName | UnsetType = UNSET
     """Name and sha256 of the picture behind the map, with # between."""
+    left_out: Keys | UnsetType = UNSET
+    """What is not written around the picture."""
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
     """Of `Pin`, each read on its own."""
 

@@ -46,7 +46,8 @@ def draw_curves(
     y_log = view.y_log and any((s.y[s.present] > 0).any() for s in series)
 
     study = study_of(result)
-    page.write_title(view.title or (study.name if study else result.request.study))
+    if "title" not in view.left_out:
+        page.write_title(view.title or (study.name if study else result.request.study))
     nothing = invalid_stretches(result.series)
     absences = _said_once(series, lambda s: captions.absence_text(replace(s, label="…")))
     below = [*captions.invalid_texts(nothing), *(captions.absence_text(s) for s in absences)]
@@ -58,20 +59,24 @@ def draw_curves(
     if y_log != view.y_log:
         below.append("No value is above 0: the y axis is linear.")
     axis = _AXIS_LINES * page.inches(page.label_size)
-    origin = captions.origin_line(result, view, recipe)
-    room = page.room(axis + page.margin / 2) - page.notes_height(origin)
-    legend, height = draw_legend(page, series, styles, room)
-    page.write_notes(
-        [captions.settings_line(result), captions.data_line(recipe), *below],
-        [*captions.guarantee_lines(result), *notes, *result.notes],
-        origin,
-        around=axis + height + page.margin / 2,
+    notes_of = captions.notes_of(
+        view,
+        caption=[captions.settings_line(result), captions.data_line(recipe), *below],
+        conditions=[*captions.guarantee_lines(result), *notes, *result.notes],
+        footer=captions.origin_line(result, view, recipe),
     )
-    # Below the axes, where no curve runs.
-    legend.set_bbox_to_anchor(
-        (page.margin / page.width, page.bottom / page.height), page.figure.transFigure
-    )
-    page.bottom += height + page.margin / 2
+    height = 0.0
+    if "legend" not in view.left_out:
+        room = page.room(axis + page.margin / 2) - page.notes_height(notes_of[-1])
+        legend, height = draw_legend(page, series, styles, room)
+        height += page.margin / 2
+    page.write_notes(*notes_of, around=axis + height)
+    if height:
+        # Below the axes, where no curve runs.
+        legend.set_bbox_to_anchor(
+            (page.margin / page.width, page.bottom / page.height), page.figure.transFigure
+        )
+        page.bottom += height
 
     x_text, y_text = labels or captions.axis_labels(result)
     bottom = page.bottom + axis

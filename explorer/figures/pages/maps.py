@@ -50,27 +50,29 @@ def draw_maps(
     curator = any(surface.curator_only for surface in shown)
     placed = all(surface.region is not None for surface in shown)
     study = study_of(result)
-    page.write_title(view.title or (study.name if study else result.request.study))
+    if "title" not in view.left_out:
+        page.write_title(view.title or (study.name if study else result.request.study))
     on_earth = placed and all(s.region is not None and s.region.plane is None for s in shown)
     credit = "Map: Natural Earth, US Census Bureau" if on_earth and view.show_basemap else ""
     if on_earth and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
-    origin = ". ".join(filter(None, (captions.origin_line(result, view, recipe), credit)))
     limits = limits or colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, shared)
     strip = Strip(page, result, view, room.around)
-    page.write_notes(
-        [
+    notes = captions.notes_of(
+        view,
+        caption=[
             captions.settings_line(result),
             captions.data_line(recipe),
             captions.drawing_line(result, shown),
             captions.comparison_line(result) if curator else "",
         ],
-        ["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
-        origin,
-        around=room.around + strip.height,
+        conditions=["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
+        footer=captions.origin_line(result, view, recipe),
+        credit=credit,
     )
+    page.write_notes(*notes, around=room.around + strip.height)
     strip.draw()
     panes = room.panes(view)
     for place, (surface, pane) in enumerate(zip(shown, panes, strict=True)):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 LINE = 1.32
 """Line height in font sizes."""
-PLOT_SHARE = 0.55
+PLOT_SHARE = 0.6
 """Share of the height that is kept for the plot inside its frame, whatever is written around it."""
 _LEAST_SCALE = 0.62
 """Of letters against those on a page of 7.2 by 4.6 inches; smaller ones can't be read on paper."""
@@ -159,7 +159,7 @@ class Page:
         """Write footnotes at the bottom and raise the bottom; the main ones come first.
 
         What does not fit beside the plot's share and so many inches around the plot is left out,
-        and said so; the last note (credits) always stays.
+        and said so; the last note (credits), if there is one, always stays.
         """
         ems = self.ems(self.width - 2 * self.margin, self.small)
         free = self.room(around) - self.margin / 2
@@ -178,7 +178,7 @@ class Page:
                 last = f"{credit} …"
         elif len(lines) > room:
             lines = [*lines[: room - 1], (left_out, self.theme.muted)]
-        credits = [(line, self.theme.muted) for line in wrap(drawable(last), ems)]
+        credits = [(line, self.theme.muted) for line in wrap(drawable(last), ems) if line]
         lines += credits
         for line, colour in reversed(lines):
             self._text(line, self.bottom, self.small, colour)

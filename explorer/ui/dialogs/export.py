@@ -24,10 +24,12 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Animation, Over
 from explorer.figures.export_job import ExportJob
-from explorer.figures.formats import ExportFormat, Kind, by_suffix, of_kind
+from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label
+from explorer.ui.dialogs.export_preview import ExportPreview
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 
@@ -66,7 +68,7 @@ NO_PLACE = (
 
 
 class ExportDialog(QDialog):
-    """Asks for format, size, theme and file; shows the recipe that goes inside.
+    """Asks for format, size, theme and file; shows what comes out and the recipe inside.
 
     Parameters
     ----------
@@ -77,6 +79,10 @@ class ExportDialog(QDialog):
         From a view to the recipe as JSON values.
     folder : str
         Where the file dialog starts.
+    drawer : LatestJob
+        Draws the preview.
+    complete_job : callable
+        Returns a job with what else is drawn of the window (a picture behind a map).
     times : (str or None, str or None)
         When the first and the last check-in are; None without times.
 
@@ -93,6 +99,8 @@ class ExportDialog(QDialog):
         view: ViewState,
         make_recipe: Callable[[ViewState], dict[str, Any]],
         folder: str,
+        drawer: LatestJob,
+        complete_job: Callable[[ExportJob], ExportJob],
         parent: QWidget | None = None,
         times: tuple[str | None, str | None] = (None, None),
     ) -> None:
@@ -101,6 +109,8 @@ class ExportDialog(QDialog):
         self._times = times
         self._result, self._view = result, view
         self._make_recipe, self._folder = make_recipe, folder
+        self._complete_job = complete_job
+        self.preview = ExportPreview(drawer)
         self._build()
         self._take_preset()
         self._update()
@@ -141,10 +151,14 @@ class ExportDialog(QDialog):
         self.true_map.setToolTip(CURATOR_ONLY)
         self._has_true = any(s.curator_only for s in self._result.surfaces)
         self.true_map.setVisible(self._has_true)
+        self.parts = {key: CheckBox(words, self) for key, words in PARTS.items()}
+        for key, tick in self.parts.items():
+            tick.setChecked(key not in self._view.left_out)
+        self.parts["legend"].setVisible(not self._result.surfaces)
         self.note = styled_label("notes", word_wrap=True)
         self.recipe = QPlainTextEdit(readOnly=True)
         self.recipe.setAccessibleName("Recipe")
-        self.recipe.setMinimumHeight(130)
+        self.recipe.setFixedHeight(100)
         size = QHBoxLayout()
         for widget, share in (
             (self.width_box, 1), (QLabel("×"), 0), (self.height_box, 1), (self.unit, 1),
@@ -156,6 +170,11 @@ class ExportDialog(QDialog):
         form.addRow("Size", self.preset)
         form.addRow("", size)
         form.addRow("Theme", self.theme)
+        around = QVBoxLayout()
+        around.setSpacing(4)
+        for tick in self.parts.values():
+            around.addWidget(tick)
+        form.addRow("Around it", around)
         animated = QHBoxLayout()
         animated.addWidget(self.animate, 2)
         animated.addWidget(self.frames, 1)
@@ -167,19 +186,28 @@ class ExportDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = self.buttons.addButton("Export…", QDialogButtonBox.ButtonRole.AcceptRole)
         self.save.setDefault(True)
+        choices = QVBoxLayout()
+        choices.addLayout(form)
+        choices.addWidget(self.note)
+        choices.addStretch(1)
+        seen = QVBoxLayout()
+        seen.addWidget(self.preview, 1)
+        seen.addWidget(styled_label("heading", "Recipe, written inside the file"))
+        seen.addWidget(self.recipe)
+        columns = QHBoxLayout()
+        columns.setSpacing(16)
+        columns.addLayout(choices, 2)
+        columns.addLayout(seen, 3)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 14, 16, 14)
         layout.setSpacing(10)
-        layout.addLayout(form)
-        layout.addWidget(self.note)
-        layout.addWidget(styled_label("heading", "Recipe, written inside the file"))
-        layout.addWidget(self.recipe, 1)
+        layout.addLayout(columns, 1)
         layout.addWidget(self.buttons)
-        self.setMinimumWidth(480)
+        self.resize(920, 560)
         self._frame_widgets = (self.animate, self.frames)
         order = (
-            self.format, *self._size_widgets, self.theme, *self._frame_widgets, self.true_map,
-            self.recipe,
+            self.format, *self._size_widgets, self.theme, *self.parts.values(),
+            *self._frame_widgets, self.true_map, self.recipe,
         )  # fmt: skip
         for before, after in pairwise(order):
             self.setTabOrder(before, after)
@@ -187,7 +215,8 @@ class ExportDialog(QDialog):
         self.theme.currentIndexChanged.connect(self._update)
         self.animate.currentIndexChanged.connect(self._update)
         self.frames.valueChanged.connect(self._update)
-        self.true_map.toggled.connect(self._update)
+        for tick in (self.true_map, *self.parts.values()):
+            tick.toggled.connect(self._update)
         self.preset.currentIndexChanged.connect(self._take_preset)
         for box in (self.width_box, self.height_box, self.dpi):
             box.valueChanged.connect(self._size_edited)
@@ -228,6 +257,7 @@ class ExportDialog(QDialog):
         return replace(
             public_view(self._result, self._view, self.true_map.isChecked()),
             theme=self.theme.currentData(),
+            left_out=tuple(key for key, tick in self.parts.items() if not tick.isChecked()),
         )
 
     def size_px(self) -> tuple[int, int]:
@@ -246,13 +276,22 @@ class ExportDialog(QDialog):
             self.unit.setCurrentIndex(self.unit.findData(chosen[2]))
         with QSignalBlocker(self.dpi):
             self.dpi.setValue(chosen[3])
+        self._preview()
 
     def _size_edited(self) -> None:
         self.preset.setCurrentIndex(self.preset.findData("custom"))
+        self._preview()
+
+    def _preview(self) -> None:
+        """Draw what would be written now, if anything may."""
+        try:
+            self.preview.show_job(self._complete_job(self.job()))
+        except ValueError as error:
+            self.preview.setText(f"{error}.")
 
     def _update(self) -> None:
         picture = self.chosen_format.kind is not Kind.NUMBERS
-        for widget in (*self._size_widgets, self.theme):
+        for widget in (*self._size_widgets, self.theme, *self.parts.values()):
             widget.setEnabled(picture)
         said = self._result.stamp
         if self._has_true:
@@ -273,6 +312,7 @@ class ExportDialog(QDialog):
         self.note.setVisible(bool(refused or said))
         self.recipe.setPlainText(recipe)
         self.save.setEnabled(not refused)
+        self._preview()
 
     def _open(self) -> list[str]:
         """Return what is to be said of a time sweep whose range nobody chose."""

@@ -17,6 +17,7 @@ from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.export_controller import DRAWS, ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
@@ -42,6 +43,7 @@ class ExportActions(QObject):
         super().__init__(window)
         self._window = window
         self.controller = ExportController(self._first, self)
+        self._drawer = LatestJob("preview", self)
         self.dialog: ExportDialog | None = None
         window.export_asked.connect(self.ask_for)
         self.controller.done.connect(self._done)
@@ -87,7 +89,7 @@ class ExportActions(QObject):
         self._open(
             ExportDialog(
                 result, window.workspace.view_state(), partial(self.recipe, result, data),
-                window.files.folder(), window,
+                window.files.folder(), self._drawer, self._with_picture, window,
                 times=(None, None) if data is None else (data.first_time, data.last_time),
             )
         )  # fmt: skip
@@ -97,8 +99,18 @@ class ExportActions(QObject):
         window = self._window
         asked, view = subject.asked, window.workspace.view_state()
         recipe = {**self._whole_recipe(asked, window.data.current, view), **subject.told}
-        folder = window.files.folder()
-        self._open(ExportDialog(subject.result, subject.view, lambda _: recipe, folder, window))
+        folder, drawer = window.files.folder(), self._drawer
+        self._open(
+            ExportDialog(
+                subject.result, subject.view, lambda _: recipe, folder, drawer,
+                self._with_picture, window,
+            )
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Cancel what is exported or drawn, and wait for it."""
+        self.controller.close()
+        self._drawer.close()
 
     def _open(self, dialog: ExportDialog) -> None:
         self.dialog = dialog
@@ -130,11 +142,14 @@ class ExportActions(QObject):
         return bool(why)
 
     def _start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
-        """Start a job, with the picture that its view names."""
+        self.controller.start(self._with_picture(job), animation)
+
+    def _with_picture(self, job: ExportJob) -> ExportJob:
+        """Return a job with the picture that its view names."""
         backdrop = getattr(self._window.workspace, "backdrop", None)
         if backdrop is not None and job.view.picture == backdrop.value:
-            job = replace(job, backdrop=backdrop.data)
-        self.controller.start(job, animation)
+            return replace(job, backdrop=backdrop.data)
+        return job
 
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")

@@ -404,7 +404,7 @@ class MainWindow(WindowContext):
         """End everything that runs, then close."""
         self._idle.stop()
         self.keeper.close()
-        self.output.controller.close()
+        self.output.close()
         self.files.close()
         self.drop_overlay.close_jobs()
         self.data.close()
